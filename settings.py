@@ -1,0 +1,312 @@
+"""Every `SPECD_*` environment variable: name, default, parser and help text, each in one place.
+
+A leaf: imports nothing of ours. `SPECD_TEST_*` belongs to the test suite and is not read here.
+"""
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+PREFIX = "SPECD_"
+TEST_PREFIX = "SPECD_TEST_"
+
+T = TypeVar("T")
+
+
+class SettingsError(Exception):
+    """A variable is unknown or holds a bad value; the message is one sentence, without secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One setting as people see it; secrets in `value` are masked."""
+
+    variable: str
+    value: str
+    default: str
+    origin: str
+    help: str
+
+
+def setting(
+    default: T,
+    parse: Callable[[str], T],
+    help: str,
+    *,
+    shown: str | None = None,
+    secret: bool = False,
+) -> T:
+    """A dataclass field that knows its parser, its help text and how its default is written."""
+    metadata = {"parse": parse, "help": help, "default": shown, "secret": secret}
+    return field(default=default, repr=not secret, metadata=metadata)
+
+
+def parse_bool(text: str) -> bool:
+    match text.strip().lower():
+        case "true" | "1" | "yes" | "on":
+            return True
+        case "false" | "0" | "no" | "off":
+            return False
+    raise ValueError("must be true or false")
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """Parser of a plain decimal integer within [least, most]."""
+
+    def parse(text: str) -> int:
+        if re.fullmatch(r"[0-9]{1,18}", text) and least <= int(text) <= most:
+            return int(text)
+        raise ValueError(f"must be a whole number from {least} to {most}")
+
+    return parse
+
+
+def seconds(least: float, most: float) -> Callable[[str], float]:
+    """Parser of a number of seconds, fractions allowed, within [least, most]."""
+
+    def parse(text: str) -> float:
+        if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) and least <= float(text) <= most:
+            return float(text)
+        raise ValueError(f"must be a number of seconds from {least:g} to {most:g}")
+
+    return parse
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text.lower() in choices:
+            return text.lower()
+        raise ValueError(f"must be one of {', '.join(choices)}")
+
+    return parse
+
+
+def parse_database_url(text: str) -> str:
+    """An SQLAlchemy URL of a database we support; `postgresql://` means psycopg 3."""
+    if text.startswith("sqlite:///") and len(text) > len("sqlite:///") and ":memory:" not in text:
+        return text
+    scheme, separator, rest = text.partition("://")
+    if separator and rest and scheme in {"postgres", "postgresql", "postgresql+psycopg"}:
+        with suppress(ValueError):
+            if urlsplit(text).port != 0:
+                return f"postgresql+psycopg://{rest}"
+    raise ValueError("must be sqlite:///PATH or postgresql+psycopg://USER:PASSWORD@HOST/DATABASE")
+
+
+def parse_bind(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if host and "/" not in text and re.fullmatch(r"[0-9]{1,5}", port) and 0 < int(port) < 65536:
+        return text
+    raise ValueError("must be HOST:PORT, for example 127.0.0.1:8080")
+
+
+def parse_public_url(text: str) -> str:
+    with suppress(ValueError):
+        url = urlsplit(text)
+        plain = not (url.query or url.fragment or re.search(r"[\s@]", text))
+        if plain and url.scheme in {"http", "https"} and url.hostname and url.port != 0:
+            return text.rstrip("/")
+    raise ValueError("must be an http or https URL without query, for example https://pay.test")
+
+
+def parse_rpc_urls(text: str) -> tuple[str, ...]:
+    """Comma-separated endpoints, in order of preference, each `URL` or `CHAINID=URL`."""
+    entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
+    for position, entry in enumerate(entries, start=1):
+        if not re.fullmatch(r"([1-9][0-9]{0,17}=)?https?://[^\s/?#]+[^\s]*", entry):
+            raise ValueError(
+                "must be a comma-separated list of http URLs, each written URL or CHAINID=URL; "
+                f"entry {position} is neither"
+            )
+    return entries
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one process, parsed and checked; `_s` are seconds."""
+
+    data_dir: Path = setting(Path("./var"), Path, "Directory of SQLite files and run-time state.")
+    payment_database_url: str = setting(
+        "",
+        parse_database_url,
+        "Database of the payment service.",
+        shown="sqlite:///{SPECD_DATA_DIR}/payment.db",
+        secret=True,
+    )
+    chat_database_url: str = setting(
+        "",
+        parse_database_url,
+        "Database of the chat service.",
+        shown="sqlite:///{SPECD_DATA_DIR}/chat.db",
+        secret=True,
+    )
+    database_pool_size: int = setting(
+        8, whole(1, 200), "PostgreSQL connections per process and service."
+    )
+    lock_timeout_s: float = setting(
+        5.0, seconds(0.05, 60), "Longest wait for a database lock before the request is refused."
+    )
+    bind: str = setting("127.0.0.1:8080", parse_bind, "Address the HTTP server listens on.")
+    public_url: str = setting(
+        "",
+        parse_public_url,
+        "Address shoppers reach; checkout URLs are built from it.",
+        shown="http://{SPECD_BIND}",
+    )
+    workers: int = setting(2, whole(1, 128), "HTTP server processes.")
+    body_read_timeout_s: float = setting(
+        15.0, seconds(0.1, 600), "Deadline for a client to send its whole request body."
+    )
+    rate_limits: bool = setting(
+        True, parse_bool, "Limit requests per API key (`specd demo` runs without)."
+    )
+    rate_limit_per_minute: int = setting(
+        600, whole(1, 10_000_000), "Requests per key and minute when limits are on."
+    )
+    invoice_lifetime_s: int = setting(
+        1800, whole(1, 31_536_000), "How long an invoice can be paid on time."
+    )
+    invoice_monitoring_s: int = setting(
+        86_400,
+        whole(1, 315_360_000),
+        "How long after its creation an invoice's address is watched.",
+    )
+    checkout_lifetime_s: int = setting(
+        1800, whole(1, 31_536_000), "How long a checkout session is valid, at most."
+    )
+    idempotency_retention_s: int = setting(
+        604_800, whole(1, 315_360_000), "How long an Idempotency-Key is remembered, at least."
+    )
+    scheduled_late_window_s: int = setting(
+        600, whole(1, 31_536_000), "How late a scheduled chat message may still be sent."
+    )
+    chain_rpc_urls: tuple[str, ...] = setting(
+        (),
+        parse_rpc_urls,
+        "JSON-RPC endpoints in order of preference: `URL` or `CHAINID=URL`, comma-separated.",
+        shown="",
+        secret=True,
+    )
+    chain_rpc_timeout_s: float = setting(
+        3.0, seconds(0.05, 120), "Deadline for one answer of a JSON-RPC endpoint."
+    )
+    chain_log_range: int = setting(
+        1000, whole(1, 100_000), "Most blocks asked for in one `eth_getLogs`."
+    )
+    chain_poll_s: float = setting(
+        1.0, seconds(0.05, 600), "Pause between two looks at the chain's head."
+    )
+    chain_port: int = setting(
+        8545, whole(1, 65_535), "Port of the embedded test chain of `specd demo` and `specd chain`."
+    )
+    anvil: str = setting(
+        "",
+        str,
+        "Path of the `anvil` binary for the embedded chain.",
+        shown="found on PATH, else py-evm",
+    )
+    log_level: str = setting(
+        "info", one_of("debug", "info", "warning", "error"), "Least level that is logged."
+    )
+    metrics_dir: Path = setting(
+        Path(),
+        Path,
+        "Directory the server processes share their counters in.",
+        shown="{SPECD_DATA_DIR}/metrics",
+    )
+    validate_responses: bool = setting(
+        False, parse_bool, "Check each answer against the document; a mismatch is a loud 500."
+    )
+    development: bool = setting(
+        False, parse_bool, "Development conveniences; never on a server others can reach."
+    )
+
+    def __post_init__(self) -> None:
+        data_dir = Path(self.data_dir)
+        derived: dict[str, Any] = {"data_dir": data_dir}
+        for service in ("payment", "chat"):
+            name = f"{service}_database_url"
+            derived[name] = getattr(self, name) or f"sqlite:///{data_dir}/{service}.db"
+        derived["public_url"] = self.public_url or _url_of(self.bind)
+        metrics_dir = Path(self.metrics_dir)
+        derived["metrics_dir"] = data_dir / "metrics" if metrics_dir == Path() else metrics_dir
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] | None = None) -> "Settings":
+        """Parse the environment; an empty variable counts as unset.
+
+        Raises SettingsError, one sentence naming the variable, for an unknown one or a bad value.
+        """
+        environ = os.environ if env is None else env
+        known = {variable(f.name): f for f in fields(cls)}
+        for name in sorted(environ):
+            if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX) and name not in known:
+                raise SettingsError(f"{name} is not a setting: {_hint(name, known)}.")
+        values: dict[str, Any] = {}
+        for name, f in known.items():
+            if text := environ.get(name, "").strip():
+                try:
+                    values[f.name] = f.metadata["parse"](text)
+                except ValueError as problem:
+                    raise SettingsError(f"{name} {problem}.") from None
+        return cls(**values)
+
+    def describe(self, env: Mapping[str, str] | None = None) -> list[Described]:
+        """Every setting with its value (secrets masked) and whether the environment set it."""
+        environ = os.environ if env is None else env
+        return [
+            Described(
+                variable=variable(f.name),
+                value=_shown(getattr(self, f.name), secret=f.metadata["secret"]),
+                default=_default_of(f.default, f.metadata["default"]),
+                origin="environment" if environ.get(variable(f.name), "").strip() else "default",
+                help=f.metadata["help"],
+            )
+            for f in fields(self)
+        ]
+
+
+def variable(field_name: str) -> str:
+    return PREFIX + field_name.upper()
+
+
+def mask(text: str) -> str:
+    """`text` without the secrets of its URLs: passwords, queries, the path of an http URL."""
+    text = re.sub(r"(postgres[^:]*://[^:/@\s]*):\S*@", r"\1:***@", text)
+    text = re.sub(r"(https?://)[^/\s,]*@", r"\1***@", text)
+    text = re.sub(r"(https?://[^/?\s,]+)[/?][^\s,]+", r"\1/***", text)
+    return re.sub(r"(postgres[^?\s]*)\?\S+", r"\1?***", text)
+
+
+def _url_of(bind: str) -> str:
+    host, _, port = bind.rpartition(":")
+    return f"http://{'127.0.0.1' if host in {'0.0.0.0', '[::]'} else host}:{port}"
+
+
+def _hint(name: str, known: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}" if near else "`specd config check` lists all there are"
+
+
+def _shown(value: object, *, secret: bool) -> str:
+    return mask(_written(value)) if secret else _written(value)
+
+
+def _written(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _default_of(value: object, shown: str | None) -> str:
+    return _written(value) if shown is None else shown
