@@ -1,0 +1,23 @@
+"""The compiled contracts shipped with the package; `scripts/build_contracts` makes them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One contract: its JSON ABI and its creation code (0x + hex)."""
+
+    abi: list[dict[str, Any]]
+    bytecode: str
+
+
+def load_artifact(name: str) -> Artifact:
+    """`TestToken` or `PayFromContract`."""
+    path = resources.files("adapters.chain") / "contracts" / f"{name}.json"
+    built = json.loads(path.read_text(encoding="utf-8"))
+    return Artifact(abi=built["abi"], bytecode=built["bytecode"])

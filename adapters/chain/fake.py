@@ -1,0 +1,188 @@
+"""A chain in memory for tests: scripted blocks, transfers, reorgs, range limits and outages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from adapters.chain.reader import Block, EndpointsUnavailable, RangeTooLarge, Transfer
+
+TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+PAYER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+GENESIS = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class FakeLog:
+    """One Transfer log before it has a block: what a transaction does wherever it is mined."""
+
+    token: str
+    sender: str
+    receiver: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class FakeTransaction:
+    """A transaction: it keeps its hash when a reorg moves it into another block."""
+
+    hash: str
+    logs: tuple[FakeLog, ...]
+
+
+@dataclass(slots=True)
+class _Mined:
+    block: Block
+    transactions: list[FakeTransaction]
+    transfers: list[Transfer]
+
+
+class FakeChain:
+    """A `ChainReader` whose chain the test writes.
+
+    `pay` and `transact` mine one block each; `hold=True` leaves the transaction in `pending`, which
+    the next mined block takes up. `reorg` replaces the newest blocks by others of the same number,
+    and returns the dropped transactions to `pending` unless told to lose them.
+
+    Faults: `down` (every call fails), `range_limit` (most blocks per `transfers`), `log_limit` (most
+    logs per answer), `on_transfers` (called before each answer, e.g. to reorg in the middle of a step).
+    `asked` records every `transfers` question as (token, receivers, first, last).
+    """
+
+    def __init__(self, *, started_at: datetime = GENESIS, block_seconds: int = 1) -> None:
+        self.block_seconds = block_seconds
+        self.pending: list[FakeTransaction] = []
+        self.down = False
+        self.range_limit: int | None = None
+        self.log_limit: int | None = None
+        self.on_transfers: list[Callable[[], object]] = []
+        self.asked: list[tuple[str, tuple[str, ...] | None, int, int]] = []
+        self._serial = 0
+        self._blocks: list[_Mined] = []
+        self._append(started_at, [])
+
+    # The chain as the watcher reads it.
+
+    def head(self) -> Block:
+        self._answer()
+        return self._blocks[-1].block
+
+    def block(self, number: int) -> Block | None:
+        self._answer()
+        return self._blocks[number].block if 0 <= number < len(self._blocks) else None
+
+    def transfers(
+        self, token: str, receivers: Sequence[str] | None, first: int, last: int
+    ) -> list[Transfer]:
+        self._answer()
+        self.asked.append((token, None if receivers is None else tuple(receivers), first, last))
+        while self.on_transfers:
+            self.on_transfers.pop(0)()
+        if self.range_limit is not None and last - first + 1 > self.range_limit:
+            raise RangeTooLarge(f"at most {self.range_limit} blocks")
+        if last >= len(self._blocks):
+            raise EndpointsUnavailable("asked for blocks above the head")
+        wanted = None if receivers is None else {receiver.lower() for receiver in receivers}
+        found = [
+            transfer
+            for mined in self._blocks[first : last + 1]
+            for transfer in mined.transfers
+            if transfer.token.lower() == token.lower()
+            and (wanted is None or transfer.receiver.lower() in wanted)
+        ]
+        if self.log_limit is not None and len(found) > self.log_limit:
+            raise RangeTooLarge(f"more than {self.log_limit} logs")
+        return found
+
+    # The chain as the test writes it.
+
+    @property
+    def height(self) -> int:
+        """The head's number, whatever faults are switched on."""
+        return self._blocks[-1].block.number
+
+    def mine(self, count: int = 1, *, at: datetime | None = None) -> Block:
+        """Mine `count` blocks; the first takes up everything pending and is stamped `at`."""
+        for _ in range(count):
+            stamp = at or self._blocks[-1].block.timestamp + timedelta(seconds=self.block_seconds)
+            transactions, self.pending, at = self.pending, [], None
+            self._append(stamp, transactions)
+        return self._blocks[-1].block
+
+    def pay(
+        self,
+        receiver: str,
+        amount: int,
+        *,
+        token: str = TOKEN,
+        sender: str = PAYER,
+        at: datetime | None = None,
+        hold: bool = False,
+    ) -> FakeTransaction:
+        """One transfer in one transaction, mined at once unless held."""
+        return self.transact([FakeLog(token, sender, receiver, amount)], at=at, hold=hold)
+
+    def transact(
+        self, logs: Sequence[FakeLog], *, at: datetime | None = None, hold: bool = False
+    ) -> FakeTransaction:
+        """Any number of transfers in one transaction, mined at once unless held."""
+        transaction = FakeTransaction(self._new_hash("transaction"), tuple(logs))
+        self.pending.append(transaction)
+        if not hold:
+            self.mine(at=at)
+        return transaction
+
+    def reorg(self, depth: int, *, length: int | None = None, lose: bool = False) -> Block:
+        """Replace the newest `depth` blocks by `length` (default `depth`) empty ones.
+
+        The dropped transactions are pending afterwards, so `mine` counts them again, in a block of
+        another hash; with `lose` they never come back.
+        """
+        if not 0 < depth < len(self._blocks):
+            raise ValueError(f"depth must be 1..{len(self._blocks) - 1}, not {depth}")
+        dropped = self._blocks[-depth:]
+        del self._blocks[-depth:]
+        waiting = self.pending
+        self.pending = []
+        self.mine(depth if length is None else length)
+        again = [] if lose else [each for mined in dropped for each in mined.transactions]
+        self.pending = again + waiting
+        return self._blocks[-1].block
+
+    def restart(self, *, started_at: datetime | None = None) -> None:
+        """A new chain under the same address: what a test chain without saved state does."""
+        self._blocks = []
+        self.pending = []
+        self._append(started_at or GENESIS, [])
+
+    def canonical_transfers(self) -> list[Transfer]:
+        """Every transfer on the chain as it stands: the truth to compare a watcher's books with."""
+        return [transfer for mined in self._blocks for transfer in mined.transfers]
+
+    def _answer(self) -> None:
+        if self.down:
+            raise EndpointsUnavailable("the fake chain is down")
+
+    def _new_hash(self, kind: str) -> str:
+        self._serial += 1
+        return "0x" + hashlib.sha256(f"{kind} {self._serial}".encode()).hexdigest()
+
+    def _append(self, timestamp: datetime, transactions: list[FakeTransaction]) -> None:
+        block = Block(len(self._blocks), self._new_hash("block"), timestamp)
+        logs = [(each.hash, log) for each in transactions for log in each.logs]
+        transfers = [
+            Transfer(
+                token=log.token,
+                sender=log.sender,
+                receiver=log.receiver,
+                amount=log.amount,
+                tx_hash=tx_hash,
+                log_index=index,
+                block_number=block.number,
+                block_hash=block.hash,
+            )
+            for index, (tx_hash, log) in enumerate(logs)
+        ]
+        self._blocks.append(_Mined(block, transactions, transfers))

@@ -1,0 +1,191 @@
+"""JSON-RPC 2.0 over HTTP with a deadline for the whole answer and a bound on its size.
+
+web3's own providers wait per read, so an endpoint that drips one byte a second is never given up, and
+they read an answer of any size. Every question this project asks a chain goes through here instead;
+web3 keeps the encoding and decoding. Nothing here puts an RPC URL into an error: it may hold a key.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+# Room for the logs of a thousand busy blocks; a longer answer is treated as a range too large.
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+class EndpointFailed(Exception):
+    """No JSON-RPC answer was had: refused, hung, cut, or something that is not JSON-RPC."""
+
+
+class AnswerTooLarge(EndpointFailed):
+    """The answer passed the size bound, or the endpoint said that it would."""
+
+
+class RpcError(Exception):
+    """The endpoint answered with a JSON-RPC error object."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(f"error {code}: {message}")
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One RPC URL and its place in the order of preference, counted from 1."""
+
+    position: int
+    url: str
+
+    def __str__(self) -> str:
+        """Position and host; never the credentials, path or query, where providers put their keys."""
+        try:
+            parts = urlsplit(self.url)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host, port = None, None
+        return f"endpoint {self.position} ({host or 'no host'}{f':{port}' if port else ''})"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    @property
+    def is_loopback(self) -> bool:
+        """On this machine, so never through a proxy that the environment names."""
+        return self.url.startswith("http://") and urlsplit(self.url).hostname in LOOPBACK
+
+
+def sync_client(endpoint: Endpoint) -> httpx.Client:
+    """A client for one endpoint; connections are kept between questions."""
+    return httpx.Client(trust_env=not endpoint.is_loopback, headers=_HEADERS)
+
+
+def async_client(endpoint: Endpoint) -> httpx.AsyncClient:
+    """The same for an event loop."""
+    return httpx.AsyncClient(trust_env=not endpoint.is_loopback, headers=_HEADERS)
+
+
+def ask(
+    client: httpx.Client,
+    endpoint: Endpoint,
+    method: str,
+    params: list[Any],
+    *,
+    timeout_s: float,
+    limit: int = MAX_ANSWER_BYTES,
+) -> Any:
+    """The result of one call, within `timeout_s` (a stalled read may add as much again).
+
+    Raises `EndpointFailed` or `RpcError`.
+    """
+    deadline = time.monotonic() + timeout_s
+    body = bytearray()
+    try:
+        with client.stream(
+            "POST", endpoint.url, content=_question(method, params), timeout=timeout_s
+        ) as answer:
+            _check_encoding(answer)
+            for chunk in answer.iter_raw():
+                body += chunk
+                _check_size(body, limit)
+                if time.monotonic() > deadline:
+                    raise EndpointFailed(f"no whole answer within {timeout_s:g} s")
+            status = answer.status_code
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        raise EndpointFailed(_reason(error)) from None
+    return _result(status, bytes(body))
+
+
+async def ask_async(
+    client: httpx.AsyncClient,
+    endpoint: Endpoint,
+    method: str,
+    params: list[Any],
+    *,
+    timeout_s: float,
+    limit: int = MAX_ANSWER_BYTES,
+) -> Any:
+    """The same on an event loop; the caller sets the deadline for the whole (`asyncio.timeout`)."""
+    body = bytearray()
+    try:
+        async with client.stream(
+            "POST", endpoint.url, content=_question(method, params), timeout=timeout_s
+        ) as answer:
+            _check_encoding(answer)
+            async for chunk in answer.aiter_raw():
+                body += chunk
+                _check_size(body, limit)
+            status = answer.status_code
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        raise EndpointFailed(_reason(error)) from None
+    return _result(status, bytes(body))
+
+
+def parse_quantity(value: Any) -> int:
+    """A JSON-RPC quantity ("0x7a69") as an int of at most 256 bits; `EndpointFailed` when it is none."""
+    if isinstance(value, str) and 3 <= len(value) <= 66 and value.startswith("0x"):
+        try:
+            return int(value[2:], 16)
+        except ValueError:
+            pass
+    raise EndpointFailed("answered something that is not a quantity")
+
+
+# Identity only: a compressed answer could unpack to any size.
+_HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+
+
+def _question(method: str, params: list[Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+
+
+def _check_encoding(answer: httpx.Response) -> None:
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise EndpointFailed("answered in an encoding that was not asked for")
+
+
+def _check_size(body: bytearray, limit: int) -> None:
+    if len(body) > limit:
+        raise AnswerTooLarge(f"answered more than {limit} bytes")
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong by kind alone: httpx puts the URL into some of its messages."""
+    if isinstance(error, httpx.ConnectTimeout | httpx.ReadTimeout | httpx.TimeoutException):
+        return "no answer in time"
+    if isinstance(error, httpx.ConnectError):
+        return "cannot connect"
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
+        return "its URL is not an http or https URL"
+    return f"the connection broke ({type(error).__name__})"
+
+
+def _result(status: int, body: bytes) -> Any:
+    """Unpack one answer. Providers send JSON-RPC errors under HTTP 400, 403, 429 and 500 too."""
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        answer = None
+    if isinstance(answer, dict):
+        error = answer.get("error")
+        if isinstance(error, dict):
+            code, message = error.get("code"), error.get("message")
+            raise RpcError(
+                code if isinstance(code, int) else 0,
+                message[:500] if isinstance(message, str) else "no message",
+            )
+        if status == 200 and "result" in answer:
+            return answer["result"]
+    if status == 413:
+        raise AnswerTooLarge("answered HTTP 413")
+    if status != 200:
+        raise EndpointFailed(f"answered HTTP {status}")
+    raise EndpointFailed("answered something that is not JSON-RPC")

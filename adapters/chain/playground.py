@@ -1,0 +1,193 @@
+"""Acting on a local test chain: deploy the token, play the customer, mine and reorganise.
+
+Only a chain with id 31337 is touched. The payer's account is unlocked on the node, which signs for it;
+no private key passes through here.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import httpx
+
+from adapters.chain.artifacts import Artifact, load_artifact
+from adapters.chain.json_rpc import Endpoint, EndpointFailed, RpcError, ask, parse_quantity, sync_client
+
+CHAIN_ID = 31337
+# Account 0 of "test test test test test test test test test test test junk", and what it deploys first.
+PAYER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+TOKEN_SYMBOL = "TUSD"
+TOKEN_DECIMALS = 6
+
+
+class PlaygroundError(Exception):
+    """The local chain cannot do that; the text is one sentence for a person and holds no URL."""
+
+
+class Playground:
+    """One local chain at `url`. Every method blocks and raises `PlaygroundError`.
+
+    Transactions are waited for until they have a receipt, so the chain must mine: automatically, on
+    an interval, or by `mine`.
+    """
+
+    def __init__(self, url: str, *, timeout_s: float = 10.0) -> None:
+        self._endpoint = Endpoint(1, url)
+        self._timeout_s = timeout_s
+        self._client: httpx.Client = sync_client(self._endpoint)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def call(self, method: str, *params: Any) -> Any:
+        """One JSON-RPC call's result."""
+        try:
+            return ask(
+                self._client, self._endpoint, method, list(params), timeout_s=self._timeout_s
+            )
+        except EndpointFailed as error:
+            raise PlaygroundError(f"the chain does not answer: {self._endpoint}: {error}") from None
+        except RpcError as error:
+            raise PlaygroundError(f"the chain refuses {method}: {error.message}") from None
+
+    def require_local(self) -> None:
+        """Raise unless the endpoint is the local test chain: this class moves money and history."""
+        chain_id = self.quantity("eth_chainId")
+        if chain_id != CHAIN_ID:
+            raise PlaygroundError(
+                f"{self._endpoint} reports chain id {chain_id}; only the local test chain"
+                f" {CHAIN_ID} is paid on, mined and reorganised"
+            )
+
+    def quantity(self, method: str, *params: Any) -> int:
+        """One call whose result is a number."""
+        try:
+            return parse_quantity(self.call(method, *params))
+        except EndpointFailed as error:
+            raise PlaygroundError(f"{self._endpoint} {error} to {method}") from None
+
+    @property
+    def height(self) -> int:
+        """The head's number."""
+        return self.quantity("eth_blockNumber")
+
+    def has_code(self, address: str) -> bool:
+        """Whether a contract lives there."""
+        return bool(self.call("eth_getCode", address, "latest") not in ("0x", None))
+
+    def ensure_token(self) -> str:
+        """The test token's address, deploying it as the payer's first transaction when it is missing."""
+        self.require_local()
+        if self.has_code(TOKEN):
+            return TOKEN
+        if self.quantity("eth_getTransactionCount", PAYER, "latest") != 0:
+            raise PlaygroundError(
+                f"the payer has been used on this chain before the token was deployed, so the token"
+                f" cannot get its address {TOKEN}; start a new chain"
+            )
+        return self.deploy(load_artifact("TestToken"))
+
+    def deploy(self, artifact: Artifact) -> str:
+        """Create a contract from the payer; its EIP-55 address."""
+        receipt = self.send({"data": artifact.bytecode})
+        return str(self._checksum(receipt["contractAddress"]))
+
+    def balance(self, address: str, *, token: str = TOKEN) -> int:
+        """Atoms of `token` that `address` holds."""
+        data = self._encode("TestToken", "balanceOf", [address])
+        return self.quantity("eth_call", {"to": token, "data": data}, "latest")
+
+    def pay(self, to: str, atoms: int, *, token: str = TOKEN) -> str:
+        """Send `atoms` of the token from the payer; the transaction hash, already mined."""
+        return str(self.begin_pay(to, atoms, token=token, wait=True))
+
+    def begin_pay(self, to: str, atoms: int, *, token: str = TOKEN, wait: bool = False) -> str:
+        """The same; without `wait` the transaction may still be in the pool when this returns."""
+        transaction = {"to": token, "data": self._encode("TestToken", "transfer", [to, atoms])}
+        if wait:
+            return str(self.send(transaction)["transactionHash"])
+        return self.submit(transaction)
+
+    def pay_native(self, to: str, wei: int) -> str:
+        """Send the chain's own coin, which no invoice takes."""
+        return str(self.send({"to": to, "value": hex(wei)})["transactionHash"])
+
+    def deploy_second_token(self) -> str:
+        """Another token of the same code: the wrong one for every invoice."""
+        return self.deploy(load_artifact("TestToken"))
+
+    def deploy_payer_contract(self, atoms: int, *, token: str = TOKEN) -> str:
+        """A contract that holds `atoms` and can pay with them."""
+        address = self.deploy(load_artifact("PayFromContract"))
+        self.pay(address, atoms, token=token)
+        return address
+
+    def pay_by_contract(self, contract: str, to: str, atoms: int, *, token: str = TOKEN) -> str:
+        """Let the contract pay once; the sender of the transfer is the contract."""
+        data = self._encode("PayFromContract", "pay", [token, to, atoms])
+        return str(self.send({"to": contract, "data": data})["transactionHash"])
+
+    def pay_twice_by_contract(
+        self, contract: str, to: str, first: int, second: int, *, token: str = TOKEN
+    ) -> str:
+        """Let the contract pay twice in one transaction."""
+        data = self._encode("PayFromContract", "payTwice", [token, to, first, second])
+        return str(self.send({"to": contract, "data": data})["transactionHash"])
+
+    def mine(self, count: int = 1) -> int:
+        """Mine `count` blocks now; the head's number afterwards."""
+        self.require_local()
+        self.call("anvil_mine", hex(count))
+        return self.height
+
+    def reorg(self, depth: int) -> int:
+        """Replace the newest `depth` blocks by empty ones of the same numbers; the head's number.
+
+        The dropped transactions do not come back by themselves.
+        """
+        self.require_local()
+        height = self.height
+        if not 0 < depth <= height:
+            raise PlaygroundError(f"the depth must be 1 to {height}, the chain's height")
+        self.call("anvil_reorg", depth, [])
+        return self.height
+
+    def advance_clock(self, seconds: int) -> None:
+        """Let the next block's timestamp be `seconds` later than it would have been."""
+        self.call("evm_increaseTime", hex(seconds))
+
+    def submit(self, transaction: dict[str, Any]) -> str:
+        """Hand the payer's transaction to the node; its hash."""
+        self.require_local()
+        return str(self.call("eth_sendTransaction", {"from": PAYER, "gas": hex(2_000_000), **transaction}))
+
+    def send(self, transaction: dict[str, Any]) -> dict[str, Any]:
+        """Submit, wait for the receipt and require success; the receipt."""
+        tx_hash = self.submit(transaction)
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            receipt = self.call("eth_getTransactionReceipt", tx_hash)
+            if receipt is not None:
+                break
+            if time.monotonic() > deadline:
+                raise PlaygroundError(f"transaction {tx_hash} was not mined in {self._timeout_s:g} s")
+            time.sleep(0.02)
+        if parse_quantity(receipt["status"]) != 1:
+            raise PlaygroundError(f"transaction {tx_hash} failed on the chain")
+        return dict(receipt)
+
+    @staticmethod
+    def _checksum(address: str) -> str:
+        from web3 import Web3
+
+        return Web3.to_checksum_address(address)
+
+    @staticmethod
+    def _encode(contract: str, function: str, arguments: list[Any]) -> str:
+        # web3 costs 1.6 s to import: only who acts on a chain pays for it, not `specd serve`.
+        from web3 import Web3
+
+        abi = load_artifact(contract).abi
+        return Web3().eth.contract(abi=abi).encode_abi(function, args=arguments)
