@@ -1,0 +1,1 @@
+"""The engine without a database: three operations, served by us and by peers."""

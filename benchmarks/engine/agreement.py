@@ -1,0 +1,25 @@
+"""Do all servers give the same right answers? Asked before any load, and by the tests."""
+
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.engine.operations import OPERATIONS, Request
+from benchmarks.engine.peers import Peer
+
+Ask = Callable[[Request], tuple[int, Any]]
+"""Sends a request and returns status and decoded JSON body (None when it is not JSON)."""
+
+
+def disagreements(peer: Peer, ask: Ask) -> list[str]:
+    """One sentence for every answer that is not the one expected of the peer."""
+    wrong = []
+    for operation in OPERATIONS:
+        got = ask(operation.request)
+        if got != (operation.status, operation.answer):
+            wrong.append(f"{peer.name} {operation.name}: answered {got}")
+        for case, request in operation.refused.items() if peer.validates else ():
+            status, _ = ask(request)
+            refused = 400 <= status < 500
+            if refused == ((operation.name, case) in peer.deviations):
+                wrong.append(f"{peer.name} {operation.name}, {case}: answered {status}")
+    return wrong

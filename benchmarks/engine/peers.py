@@ -1,0 +1,42 @@
+"""Who is measured, and what each of them is known to answer differently."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """An ASGI application by import string. `validates` is False for the floor only.
+
+    `deviations` names refusals (operation, case) that the peer, written as its documentation
+    writes it, does not answer with a 4xx, and why.
+    """
+
+    name: str
+    app: str
+    port: int
+    validates: bool = True
+    deviations: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+OURS = "specd"
+STOCK = "connexion AsyncApp"
+FASTAPI = "FastAPI"
+FLOOR = "Starlette, bare"
+
+PEERS = (
+    Peer(OURS, "benchmarks.engine.app:app", 8700),
+    Peer(
+        STOCK,
+        "benchmarks.peers.echo_connexion:app",
+        8701,
+        deviations={("form", "broken JSON in a field"): "500: not caught while the form is read"},
+    ),
+    Peer(FASTAPI, "benchmarks.peers.echo_fastapi:app", 8702),
+    Peer(
+        "Litestar",
+        "benchmarks.peers.echo_litestar:app",
+        8703,
+        deviations={("post", "type"): '201: bodies are converted leniently, "3" is taken for 3'},
+    ),
+    Peer(FLOOR, "benchmarks.peers.echo_starlette:app", 8704, validates=False),
+)

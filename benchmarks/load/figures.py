@@ -1,0 +1,96 @@
+"""Rounds into medians, medians into a Markdown table and a JSON file."""
+
+import json
+import os
+import platform
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.load.wrk import Load
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Medians over the rounds of one peer and operation."""
+
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+    cpu_us: float
+    rounds: int
+
+
+class Rounds:
+    """Every single measurement of a run, by (operation, peer)."""
+
+    def __init__(self) -> None:
+        self._loads: dict[tuple[str, str], list[tuple[Load, float]]] = defaultdict(list)
+
+    def add(self, operation: str, peer: str, load: Load, cpu_seconds: float) -> None:
+        self._loads[operation, peer].append((load, cpu_seconds))
+
+    def medians(self, operation: str, peer: str) -> Figures:
+        loads = self._loads[operation, peer]
+        return Figures(
+            per_second=median(load.per_second for load, _ in loads),
+            p50_ms=median(load.p50_ms for load, _ in loads),
+            p99_ms=median(load.p99_ms for load, _ in loads),
+            cpu_us=median(cpu * 1e6 / load.requests for load, cpu in loads),
+            rounds=len(loads),
+        )
+
+    def tabulated(
+        self, operations: Sequence[str], peers: Sequence[str]
+    ) -> dict[str, dict[str, Figures]]:
+        return {
+            operation: {peer: self.medians(operation, peer) for peer in peers}
+            for operation in operations
+        }
+
+
+def figures_table(title: str, row: Mapping[str, Figures]) -> str:
+    """One operation: a line per peer."""
+    lines = [
+        f"**{title}**",
+        "",
+        "| server | requests/s | p50 ms | p99 ms | CPU us/request |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for peer, it in row.items():
+        numbers = f"{it.per_second:,.0f} | {it.p50_ms:.2f} | {it.p99_ms:.2f} | {it.cpu_us:.0f}"
+        lines.append(f"| {peer} | {numbers} |")
+    return "\n".join(lines)
+
+
+def machine() -> dict[str, Any]:
+    """Where and with what the run was made, so that two files can be compared."""
+    distributions = (
+        "connexion", "fastapi", "gunicorn", "httptools", "jsonschema_rs", "litestar", "msgspec",
+        "orjson", "psycopg", "pydantic", "sqlalchemy", "starlette", "uvicorn", "uvloop",
+    )  # fmt: skip
+    versions = {}
+    for name in distributions:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "absent"
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cores": os.cpu_count(),
+        "load_average": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "versions": versions,
+    }
+
+
+def write_json(path: Path, **parts: Any) -> None:
+    """Write the parts beside the machine's description; Figures become plain objects."""
+    text = json.dumps({"machine": machine(), **parts}, default=asdict, indent=2)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n")

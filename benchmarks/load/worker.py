@@ -1,0 +1,16 @@
+"""The one worker class every measured server runs in."""
+
+from typing import Any, ClassVar
+
+from uvicorn_worker import UvicornWorker
+
+
+class Worker(UvicornWorker):
+    """uvloop and httptools by name, so that a missing wheel is an error and not a slow run."""
+
+    CONFIG_KWARGS: ClassVar[dict[str, Any]] = {
+        "loop": "uvloop",
+        "http": "httptools",
+        "lifespan": "on",
+        "access_log": False,
+    }
