@@ -12,7 +12,14 @@ from typing import Any
 import httpx
 
 from adapters.chain.artifacts import Artifact, load_artifact
-from adapters.chain.json_rpc import Endpoint, EndpointFailed, RpcError, ask, parse_quantity, sync_client
+from adapters.chain.json_rpc import (
+    Endpoint,
+    EndpointFailed,
+    RpcError,
+    ask,
+    parse_quantity,
+    sync_client,
+)
 
 CHAIN_ID = 31337
 # Account 0 of "test test test test test test test test test test test junk", and what it deploys first.
@@ -161,7 +168,9 @@ class Playground:
     def submit(self, transaction: dict[str, Any]) -> str:
         """Hand the payer's transaction to the node; its hash."""
         self.require_local()
-        return str(self.call("eth_sendTransaction", {"from": PAYER, "gas": hex(2_000_000), **transaction}))
+        return str(
+            self.call("eth_sendTransaction", {"from": PAYER, "gas": hex(2_000_000), **transaction})
+        )
 
     def send(self, transaction: dict[str, Any]) -> dict[str, Any]:
         """Submit, wait for the receipt and require success; the receipt."""
@@ -172,7 +181,9 @@ class Playground:
             if receipt is not None:
                 break
             if time.monotonic() > deadline:
-                raise PlaygroundError(f"transaction {tx_hash} was not mined in {self._timeout_s:g} s")
+                raise PlaygroundError(
+                    f"transaction {tx_hash} was not mined in {self._timeout_s:g} s"
+                )
             time.sleep(0.02)
         if parse_quantity(receipt["status"]) != 1:
             raise PlaygroundError(f"transaction {tx_hash} failed on the chain")

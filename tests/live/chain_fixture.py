@@ -1,5 +1,113 @@
 """A real local chain for tests: anvil on a free port with the token deployed.
 
-Use it by `from tests.live.chain_fixture import ...` through `pytest_plugins`, or start one by hand with
-`running_anvil()`. Anvil is looked for as the product does (`SPECD_ANVIL`, PATH, node_modules).
+A test directory takes it up with `pytest_plugins` or by importing the fixtures into its conftest:
+
+    from tests.live.chain_fixture import anvil  # noqa: F401
+
+Each test gets a chain of its own (40 ms). Anvil is looked for as the product does: `SPECD_ANVIL`, PATH,
+node_modules; without it the tests are skipped and say so.
 """
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from adapters.chain.anvil import find_anvil, start_anvil
+from adapters.chain.playground import Playground, PlaygroundError
+
+NO_ANVIL = "anvil is not installed: set SPECD_ANVIL, or npm install @foundry-rs/anvil"
+
+
+class LocalChain(Playground):
+    """`Playground` that knows its URL: pay, pay_native, mine, reorg, deploy_second_token,
+    deploy_payer_contract, pay_by_contract, pay_twice_by_contract, advance_clock, balance, height, call.
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.url = url
+
+    def hold_blocks(self) -> None:
+        """Stop mining by itself: transactions wait in the pool until `mine`."""
+        self.call("evm_setAutomine", False)
+
+    def resume_blocks(self) -> None:
+        """Mine every transaction at once again."""
+        self.call("evm_setAutomine", True)
+
+    def set_next_timestamp(self, unix_s: int) -> None:
+        """The next block's timestamp; it must be later than the head's."""
+        self.call("evm_setNextBlockTimestamp", unix_s)
+
+    def mine_within(self, count: int, *, block_seconds: int) -> int:
+        """Mine `count` blocks that are `block_seconds` apart on the chain's clock."""
+        self.call("anvil_mine", hex(count), hex(block_seconds))
+        return self.height
+
+
+def free_port() -> int:
+    """A port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_listening(process: subprocess.Popen[bytes], port: int, *, within_s: float) -> bool:
+    """Whether the process takes connections before it ends and before the deadline."""
+    deadline = time.monotonic() + within_s
+    while process.poll() is None and time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return True
+        time.sleep(0.01)
+    return False
+
+
+@contextmanager
+def running_anvil(
+    *, block_time_s: int | None = None, state: Path | None = None, port: int | None = None
+) -> Iterator[LocalChain]:
+    """Anvil with the token deployed (block 1); stopped at the end. Skips the test without anvil."""
+    binary = find_anvil(os.environ)
+    if binary is None:
+        pytest.skip(NO_ANVIL)
+    for _ in range(5):
+        chosen = port or free_port()
+        process = start_anvil(binary, port=chosen, block_time_s=block_time_s, state=state)
+        if wait_until_listening(process, chosen, within_s=10):
+            break
+        stop(process)
+    else:
+        raise PlaygroundError("anvil does not start")
+    chain = LocalChain(f"http://127.0.0.1:{chosen}")
+    try:
+        chain.ensure_token()
+        yield chain
+    finally:
+        chain.close()
+        stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End the process, gently first."""
+    process.terminate()
+    try:
+        process.communicate(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def anvil() -> Iterator[LocalChain]:
+    """A fresh chain that mines every transaction at once and nothing else."""
+    with running_anvil() as chain:
+        yield chain
