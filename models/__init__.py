@@ -1,0 +1,1 @@
+"""Tables, invariants, queries and the unit of work. Knows no HTTP and no layer above."""

@@ -1,0 +1,18 @@
+"""The declarative base: constraint names are the same in every database and migration."""
+
+from sqlalchemy import MetaData
+from sqlalchemy.orm import DeclarativeBase
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class PaymentBase(DeclarativeBase):
+    """Everything the payment service stores. The chat service has a base of its own."""
+
+    metadata = MetaData(naming_convention=NAMING)

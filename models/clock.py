@@ -1,0 +1,33 @@
+"""Where "now" comes from: the system in production, a frozen value in tests."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Anything that tells the time as an aware UTC datetime."""
+
+    def now(self) -> datetime: ...
+
+
+class SystemClock:
+    """The machine's clock, cut to milliseconds: what every column and every answer resolves."""
+
+    def now(self) -> datetime:
+        at = datetime.now(UTC)
+        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+
+class FrozenClock:
+    """A clock that stands still until it is advanced."""
+
+    def __init__(self, at: datetime) -> None:
+        if at.tzinfo is None:
+            raise ValueError("a clock needs an aware datetime")
+        self._at = at
+
+    def now(self) -> datetime:
+        return self._at
+
+    def advance(self, *, seconds: float) -> None:
+        self._at += timedelta(seconds=seconds)

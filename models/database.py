@@ -1,0 +1,204 @@
+"""The unit of work: connections, transactions and their one retry. Only this module commits.
+
+SQLite runs in WAL with synchronous=FULL and one writer per process that begins IMMEDIATE;
+PostgreSQL runs READ COMMITTED with explicit row locks and time limits on statements, locks and
+idle transactions.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.orm import Session
+
+from models.errors import DatabaseUnavailable
+
+T = TypeVar("T")
+
+STATEMENT_TIMEOUT_S = 30
+CONNECT_TIMEOUT_S = 5
+
+SQLITE_BUSY = 5
+SQLITE_UNIQUE = frozenset({1555, 2067})  # SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
+UNIQUE_VIOLATION = "23505"
+LOCK_NOT_AVAILABLE = "55P03"
+RACES = frozenset({UNIQUE_VIOLATION, "40001", "40P01"})  # and serialization failure, deadlock
+
+
+def is_lock_timeout(error: DBAPIError) -> bool:
+    """Did this statement give up waiting for somebody else's lock?"""
+    return (
+        getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE
+        or getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == SQLITE_BUSY
+    )
+
+
+def is_lost_race(error: DBAPIError) -> bool:
+    """Would the same unit, run again, see what the winner wrote?"""
+    return (
+        getattr(error.orig, "sqlstate", None) in RACES
+        or getattr(error.orig, "sqlite_errorcode", None) in SQLITE_UNIQUE
+    )
+
+
+class Database:
+    """One service's database: a pool for reads and one for units of work.
+
+    Engines are made on first use, so a forked worker never shares a socket with its parent.
+    """
+
+    def __init__(self, url: str, *, lock_timeout_s: float = 5.0, pool_size: int = 8) -> None:
+        self._url = make_url(url)
+        self.dialect = self._url.get_backend_name()
+        if self.dialect not in ("sqlite", "postgresql"):
+            raise ValueError("a database URL starts with sqlite:/// or postgresql+psycopg://")
+        if self.dialect == "sqlite" and self._url.database in (None, "", ":memory:"):
+            raise ValueError("an SQLite database needs a file: several connections share it")
+        self.reads_inline = self.dialect == "sqlite"
+        self.write_threads = 1 if self.dialect == "sqlite" else pool_size
+        self._lock_timeout_s = lock_timeout_s
+        self._pool_size = pool_size
+        self._making = threading.Lock()
+        self._reader: Engine | None = None
+        self._writer: Engine | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A Core connection in AUTOCOMMIT, for reads: each statement sees the latest state."""
+        reader = self._reader or self._make_reader()
+        try:
+            with reader.connect() as connection:
+                yield connection
+        except (OperationalError, InterfaceError, PoolTimeout) as error:
+            raise DatabaseUnavailable() from error
+
+    def run(self, work: Callable[[Session], T]) -> T:
+        """Run `work` as one transaction: returning commits, raising rolls back.
+
+        `work` must be safe to run again: a lost uniqueness race, a serialization failure or a
+        connection found dead before the end is answered by exactly one more try. No connection,
+        no lock in time, no statement in time: `DatabaseUnavailable`.
+        """
+        writer = self._writer or self._make_writer()
+        try:
+            try:
+                return self._attempt(writer, work)
+            except _TryAgain:
+                return self._attempt(writer, work)
+        except _TryAgain as lost:
+            raise lost.error from None
+        except IntegrityError:
+            raise
+        except (OperationalError, InterfaceError, PoolTimeout) as error:
+            raise DatabaseUnavailable() from error
+
+    def ping(self) -> None:
+        """One trivial statement; raises `DatabaseUnavailable`."""
+        with self.reading() as connection:
+            connection.execute(text("SELECT 1"))
+
+    def dispose(self) -> None:
+        """Close every connection. The next use opens new ones."""
+        with self._making:
+            for engine in (self._reader, self._writer):
+                if engine is not None:
+                    engine.dispose()
+            self._reader = self._writer = None
+
+    close = dispose
+
+    def _attempt(self, writer: Engine, work: Callable[[Session], T]) -> T:
+        with Session(writer, expire_on_commit=False) as session:
+            try:
+                result = work(session)
+                session.flush()
+            except DBAPIError as error:
+                if is_lost_race(error) or error.connection_invalidated:
+                    raise _TryAgain(error) from error
+                raise
+            try:
+                session.commit()
+            except DBAPIError as error:
+                if is_lost_race(error):
+                    raise _TryAgain(error) from error
+                raise
+            return result
+
+    def _make_reader(self) -> Engine:
+        with self._making:
+            if self._reader is None:
+                engine = self._create_engine(isolation_level="AUTOCOMMIT")
+                if self.dialect == "sqlite":
+                    _prepare(engine, self._sqlite_pragmas("PRAGMA query_only = ON"))
+                self._reader = engine
+            return self._reader
+
+    def _make_writer(self) -> Engine:
+        with self._making:
+            if self._writer is None:
+                if self.dialect == "sqlite":
+                    engine = self._create_engine(pool_size=1)
+                    _prepare(engine, self._sqlite_pragmas("PRAGMA journal_mode = WAL"))
+                    event.listen(engine, "begin", _begin_immediate)
+                else:
+                    engine = self._create_engine()
+                self._writer = engine
+            return self._writer
+
+    def _create_engine(self, **options: Any) -> Engine:
+        options.setdefault("pool_size", self._pool_size)
+        if self.dialect == "sqlite":
+            arguments: dict[str, Any] = {
+                "check_same_thread": False,
+                "timeout": self._lock_timeout_s,
+                "isolation_level": None,  # pysqlite begins nothing by itself; see _begin_immediate
+            }
+        else:
+            arguments = {
+                "connect_timeout": CONNECT_TIMEOUT_S,
+                "options": " ".join(
+                    f"-c {name}={milliseconds:.0f}"
+                    for name, milliseconds in (
+                        ("statement_timeout", STATEMENT_TIMEOUT_S * 1000),
+                        ("lock_timeout", self._lock_timeout_s * 1000),
+                        ("idle_in_transaction_session_timeout", STATEMENT_TIMEOUT_S * 1000),
+                    )
+                ),
+            }
+        return create_engine(
+            _driver(self._url),
+            connect_args=arguments,
+            max_overflow=0,
+            pool_timeout=self._lock_timeout_s,
+            **options,
+        )
+
+    def _sqlite_pragmas(self, *more: str) -> tuple[str, ...]:
+        return ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", *more)
+
+
+class _TryAgain(Exception):
+    def __init__(self, error: DBAPIError) -> None:
+        self.error = error
+
+
+def _driver(url: URL) -> URL:
+    """`postgresql://` means psycopg 3 here; a driver that is named stays."""
+    return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+
+
+def _prepare(engine: Engine, pragmas: tuple[str, ...]) -> None:
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: Any, record: Any) -> None:
+        for pragma in pragmas:
+            connection.execute(pragma)
+
+
+def _begin_immediate(connection: Connection) -> None:
+    # A deferred BEGIN that reads and then writes fails at once with "database is locked" when
+    # another writer came between; IMMEDIATE waits for its turn, up to the busy timeout.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

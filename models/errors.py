@@ -1,0 +1,29 @@
+"""The base of every failure the domain can name. Knows no status numbers: callers map them."""
+
+from typing import Any, ClassVar
+
+
+class DomainError(Exception):
+    """A rule said no.
+
+    A subclass is named for what is wrong, carries a stable `code`, and a `sentence` that says the
+    fix; the keyword facts it was raised with fill the sentence's placeholders and are attributes
+    of `facts`. Never pass a secret as a fact.
+    """
+
+    code: ClassVar[str]
+    sentence: ClassVar[str]
+
+    def __init__(self, **facts: Any) -> None:
+        super().__init__(facts)
+        self.facts = facts
+
+    def __str__(self) -> str:
+        return self.sentence.format(**self.facts)
+
+
+class DatabaseUnavailable(DomainError):
+    """No connection, lock or statement in time. Nothing was kept; trying again is safe."""
+
+    code = "database_unavailable"
+    sentence = "The database did not answer in time; try again in a moment."

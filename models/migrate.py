@@ -1,0 +1,56 @@
+"""Bring a service's database to the newest schema: one process at a time, one transaction."""
+
+from contextlib import closing
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import make_url, text
+from sqlalchemy.orm import Session
+
+from models.database import Database
+
+HISTORIES = Path(__file__).parent / "migrations"
+ADVISORY_LOCK = 0x5BECD  # one number for every migration of ours, whatever the service
+LOCK_WAIT_S = 60.0
+
+
+def upgrade(url: str, service: str) -> None:
+    """Apply what is missing. Several at once are safe: one works, the others wait and find nothing.
+
+    An SQLite file and its folder are made when missing. Raises `DatabaseUnavailable`.
+    """
+    config = _config(service)
+
+    def work(session: Session) -> None:
+        connection = session.connection()
+        if database.dialect == "postgresql":
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": ADVISORY_LOCK})
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+    database = Database(url, lock_timeout_s=LOCK_WAIT_S)
+    if database.dialect == "sqlite":
+        Path(make_url(url).database or "").absolute().parent.mkdir(parents=True, exist_ok=True)
+    with closing(database):
+        database.run(work)
+
+
+def is_current(url: str, service: str) -> bool:
+    """Is every migration applied? Changes nothing. Raises `DatabaseUnavailable`."""
+    heads = set(ScriptDirectory.from_config(_config(service)).get_heads())
+    with closing(Database(url)) as database, database.reading() as connection:
+        return set(MigrationContext.configure(connection).get_current_heads()) == heads
+
+
+def _config(service: str) -> Config:
+    folder = HISTORIES / service
+    if not folder.is_dir():
+        raise ValueError(f"there is no service named {service}")
+    config = Config()
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config

@@ -1,0 +1,234 @@
+"""Every table of the payment service, with the constraints that decide races. Rules live beside it.
+
+Times are aware UTC datetimes (stored as Unix milliseconds), amounts are whole atoms (`Atoms`).
+"""
+
+from datetime import datetime
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import PaymentBase
+from models.types import Atoms, RowNumber, UtcMs
+
+ADDRESS = String(42)
+HASH = String(66)
+UUID = String(36)
+
+
+class Wallet(PaymentBase):
+    """An account-level extended public key and the counter that hands out its children.
+
+    The counter belongs to the key, not to the project: two projects that share a key share the
+    sequence too, so no address is ever given out twice.
+    """
+
+    __tablename__ = "wallet"
+
+    xpub: Mapped[str] = mapped_column(String(120), primary_key=True)
+    next_address_index: Mapped[int] = mapped_column(Integer, default=0)
+
+
+class Project(PaymentBase):
+    """A merchant. Owns keys, methods and invoices; sees nobody else's."""
+
+    __tablename__ = "project"
+
+    id: Mapped[str] = mapped_column(UUID, primary_key=True)
+    name: Mapped[str] = mapped_column(String(200))
+    xpub: Mapped[str] = mapped_column(String(120), ForeignKey("wallet.xpub"))
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class ApiKey(PaymentBase):
+    """A bearer key: its public id and the hash of the whole. Active while `revoked_at` is null."""
+
+    __tablename__ = "api_key"
+
+    id: Mapped[str] = mapped_column(String(8), primary_key=True)
+    project_id: Mapped[str] = mapped_column(UUID, ForeignKey("project.id"), index=True)
+    secret_sha256: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+    last_used_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    revoked_at: Mapped[datetime | None] = mapped_column(UtcMs)
+
+
+class PaymentMethod(PaymentBase):
+    """A token on a chain that a project accepts (the wire calls it a Route)."""
+
+    __tablename__ = "payment_method"
+
+    project_id: Mapped[str] = mapped_column(UUID, ForeignKey("project.id"), primary_key=True)
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    chain_id: Mapped[int] = mapped_column(BigInteger)
+    chain_name: Mapped[str] = mapped_column(String(100))
+    token_symbol: Mapped[str] = mapped_column(String(32))
+    token_address: Mapped[str] = mapped_column(ADDRESS)
+    decimals: Mapped[int] = mapped_column(Integer)
+    confirmations_required: Mapped[int] = mapped_column(Integer)
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class Invoice(PaymentBase):
+    """What one try at one order must bring, where to, and how far it has come.
+
+    The method's chain, token and confirmations are copied in: a later change of the method does
+    not move an open invoice. The amounts paid and pending are kept by the settlement.
+    """
+
+    __tablename__ = "invoice"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "payment_method_id"], ["payment_method.project_id", "payment_method.id"]
+        ),
+        UniqueConstraint("project_id", "external_order_id", "attempt_no"),
+        UniqueConstraint("chain_id", "deposit_address"),
+        Index(None, "chain_id", "monitoring_ends_at"),
+        CheckConstraint(
+            "status IN ('unpaid', 'processing', 'paid', 'expired', 'canceled')", name="status"
+        ),
+        CheckConstraint(
+            "exception IN ('none', 'partial', 'over', 'late', 'reorged')", name="exception"
+        ),
+        CheckConstraint("attempt_no BETWEEN 1 AND 2147483647", name="attempt_no"),
+        CheckConstraint("(status = 'canceled') = (canceled_at IS NOT NULL)", name="canceled_at"),
+        CheckConstraint("(status = 'paid') = (paid_at IS NOT NULL)", name="paid_at"),
+    )
+
+    id: Mapped[str] = mapped_column(UUID, primary_key=True)
+    project_id: Mapped[str] = mapped_column(UUID)
+    external_order_id: Mapped[str] = mapped_column(String(150))
+    attempt_no: Mapped[int] = mapped_column(Integer)
+    status: Mapped[str] = mapped_column(String(16))
+    exception: Mapped[str] = mapped_column(String(16))
+    payment_method_id: Mapped[str] = mapped_column(String(64))
+    amount: Mapped[int] = mapped_column(Atoms)
+    amount_paid: Mapped[int] = mapped_column(Atoms)
+    amount_pending: Mapped[int] = mapped_column(Atoms)
+    chain_id: Mapped[int] = mapped_column(BigInteger)
+    chain_name: Mapped[str] = mapped_column(String(100))
+    token_address: Mapped[str] = mapped_column(ADDRESS)
+    token_symbol: Mapped[str] = mapped_column(String(32))
+    decimals: Mapped[int] = mapped_column(Integer)
+    deposit_address: Mapped[str] = mapped_column(ADDRESS)
+    address_index: Mapped[int] = mapped_column(Integer)
+    confirmations_required: Mapped[int] = mapped_column(Integer)
+    creation_block: Mapped[int | None] = mapped_column(BigInteger)
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+    updated_at: Mapped[datetime] = mapped_column(UtcMs)
+    expires_at: Mapped[datetime] = mapped_column(UtcMs)
+    monitoring_ends_at: Mapped[datetime] = mapped_column(UtcMs)
+    paid_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    canceled_at: Mapped[datetime | None] = mapped_column(UtcMs)
+
+
+class Payment(PaymentBase):
+    """One token transfer to a deposit address in one block; orphaned when the block was dropped."""
+
+    __tablename__ = "payment"
+    __table_args__ = (
+        UniqueConstraint("chain_id", "block_hash", "tx_hash", "log_index"),
+        Index(None, "chain_id", "block_number"),
+        CheckConstraint("status IN ('pending', 'confirmed', 'orphaned')", name="status"),
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    invoice_id: Mapped[str] = mapped_column(UUID, ForeignKey("invoice.id"), index=True)
+    chain_id: Mapped[int] = mapped_column(BigInteger)
+    block_number: Mapped[int] = mapped_column(BigInteger)
+    block_hash: Mapped[str] = mapped_column(HASH)
+    block_timestamp: Mapped[datetime] = mapped_column(UtcMs)
+    tx_hash: Mapped[str] = mapped_column(HASH)
+    log_index: Mapped[int] = mapped_column(BigInteger)
+    from_address: Mapped[str] = mapped_column(ADDRESS)
+    amount: Mapped[int] = mapped_column(Atoms)
+    status: Mapped[str] = mapped_column(String(16))
+    late: Mapped[bool] = mapped_column(default=False)
+    detected_at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class InvoiceEvent(PaymentBase):
+    """One transition of one invoice, appended in its transaction: audit now, outbox later."""
+
+    __tablename__ = "invoice_event"
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    invoice_id: Mapped[str] = mapped_column(UUID, ForeignKey("invoice.id"), index=True)
+    kind: Mapped[str] = mapped_column(String(32))
+    from_status: Mapped[str | None] = mapped_column(String(16))
+    to_status: Mapped[str] = mapped_column(String(16))
+    exception: Mapped[str] = mapped_column(String(16))
+    facts: Mapped[str] = mapped_column(Text)
+    at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class IdempotencyKey(PaymentBase):
+    """A key a merchant has used, what for, and the answer it got. The primary key decides races."""
+
+    __tablename__ = "idempotency_key"
+
+    project_id: Mapped[str] = mapped_column(UUID, ForeignKey("project.id"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(100), primary_key=True)
+    operation: Mapped[str] = mapped_column(String(64))
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    status: Mapped[int] = mapped_column(Integer)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+    invoice_id: Mapped[str | None] = mapped_column(UUID)
+    created_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
+
+
+class CheckoutSession(PaymentBase):
+    """A shopper's way to one invoice's page. Only the token's hash is kept."""
+
+    __tablename__ = "checkout_session"
+
+    id: Mapped[str] = mapped_column(UUID, primary_key=True)
+    invoice_id: Mapped[str] = mapped_column(UUID, ForeignKey("invoice.id"), index=True)
+    token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+    expires_at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class ChainHead(PaymentBase):
+    """How far the watcher has read a chain (checkpoint) and how far the chain had come (head)."""
+
+    __tablename__ = "chain_head"
+
+    chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    checkpoint_number: Mapped[int] = mapped_column(BigInteger)
+    checkpoint_hash: Mapped[str] = mapped_column(HASH)
+    checkpoint_timestamp: Mapped[datetime] = mapped_column(UtcMs)
+    head_number: Mapped[int] = mapped_column(BigInteger)
+    updated_at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class ChainBlock(PaymentBase):
+    """A recent checkpoint, kept so that a reorganisation can be walked back to where it began."""
+
+    __tablename__ = "chain_block"
+
+    chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    hash: Mapped[str] = mapped_column(HASH)
+    timestamp: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class Lease(PaymentBase):
+    """Who leads a job right now, and until when if it dies."""
+
+    __tablename__ = "lease"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    holder: Mapped[str] = mapped_column(String(200))
+    expires_at: Mapped[datetime] = mapped_column(UtcMs)
