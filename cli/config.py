@@ -1,0 +1,27 @@
+"""`specd config check`: every setting, its value and where it comes from."""
+
+import os
+from dataclasses import asdict
+
+import click
+
+from cli.output import answer_table, json_option
+from settings import Settings
+
+
+@click.group()
+def config() -> None:
+    """Look at the settings."""
+
+
+@config.command()
+@json_option
+def check(as_json: bool) -> None:
+    """Check the SPECD_* variables and print every setting; secrets are masked."""
+    described = Settings.from_env().describe(os.environ)
+    answer_table(
+        {"settings": [asdict(line) for line in described]},
+        as_json=as_json,
+        columns=("variable", "value", "origin", "meaning"),
+        rows=[(line.variable, line.value, line.origin, line.help) for line in described],
+    )

@@ -1,0 +1,45 @@
+"""Opens the databases a command works on, refusing one that is not there or not migrated."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from models import migrate
+from models.database import Database
+from settings import Settings
+
+SQLITE = "sqlite:///"
+
+
+def database_urls(settings: Settings) -> dict[str, str]:
+    """Service name -> URL, for every service this release serves."""
+    return {"payment": settings.payment_database_url}
+
+
+@contextmanager
+def payment_database(settings: Settings) -> Iterator[Database]:
+    """The migrated payment database. Raises ClickException or DatabaseUnavailable."""
+    url = settings.payment_database_url
+    require_migrated("payment", url)
+    database = Database(
+        url, lock_timeout_s=settings.lock_timeout_s, pool_size=settings.database_pool_size
+    )
+    try:
+        yield database
+    finally:
+        database.dispose()
+
+
+def require_migrated(service: str, url: str) -> None:
+    """Raise one sentence unless the database exists and its schema is this release's."""
+    if is_missing(url) or not migrate.is_current(url, service):
+        raise click.ClickException(
+            f"The {service} database is not migrated to this release; run `specd migrate` first."
+        )
+
+
+def is_missing(url: str) -> bool:
+    """Whether the URL names an SQLite file that does not exist: looking must not create it."""
+    return url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE).split("?")[0]).exists()

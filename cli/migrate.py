@@ -1,0 +1,25 @@
+"""`specd migrate`: bring every database to this release's schema."""
+
+import click
+
+from cli.databases import database_urls
+from cli.output import answer, json_option
+from models.migrate import upgrade
+from settings import Settings
+
+
+@click.command()
+@json_option
+def migrate(as_json: bool) -> None:
+    """Create or upgrade the databases; safe to run again and by several machines at once."""
+    settings = Settings.from_env()
+    services = migrate_all(settings)
+    answer({"migrated": services}, as_json=as_json, text=f"Migrated: {', '.join(services)}.")
+
+
+def migrate_all(settings: Settings) -> list[str]:
+    """Upgrade each service's database; the names of the services."""
+    urls = database_urls(settings)
+    for service, url in urls.items():
+        upgrade(url, service)
+    return list(urls)

@@ -1,0 +1,58 @@
+"""What commands print: text for people, or with `--json` one JSON object as the last line."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from settings import mask
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def json_option(command: F) -> F:
+    """Add `--json` to a command; it arrives as the keyword `as_json`."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="End standard output with one JSON object."
+    )(command)
+
+
+def answer(payload: Mapping[str, Any], *, as_json: bool, text: str) -> None:
+    """The result of a command, last on standard output."""
+    click.echo(json.dumps(payload) if as_json else text)
+
+
+def answer_table(
+    payload: Mapping[str, Any],
+    *,
+    as_json: bool,
+    columns: tuple[str, ...],
+    rows: list[tuple[str, ...]],
+) -> None:
+    """The result of a command that lists things."""
+    if as_json:
+        click.echo(json.dumps(payload))
+        return
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*row)
+    # A pipe has no width: rows must stay whole for grep and awk.
+    console = Console()
+    console.print(table, soft_wrap=not console.is_terminal)
+
+
+def without_secrets(text: str) -> str:
+    """`text` with API keys, extended private keys and passwords in URLs replaced."""
+    text = re.sub(r"\b([a-zA-Z]prv)[1-9A-HJ-NP-Za-km-z]{20,}", r"\1***", text)
+    text = re.sub(r"\b(prk_test_)[A-Za-z0-9_-]+", r"\1***", text)
+    return mask(text)
+
+
+def one_sentence(text: str) -> str:
+    """`text` on one line, closed like a sentence, without secrets."""
+    text = " ".join(without_secrets(text).split())
+    return text if text.endswith((".", "!", "?", "…")) else text + "."

@@ -1,0 +1,38 @@
+"""`specd serve`: become gunicorn."""
+
+import os
+import sys
+
+import click
+
+from cli.databases import database_urls, require_migrated
+from settings import Settings
+
+APPLICATIONS = ("app", "payment")
+
+
+def gunicorn_argv(application: str) -> list[str]:
+    """The command line that serves `wsgi:<application>` with our configuration."""
+    return [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "-c",
+        "python:cli.gunicorn_conf",
+        f"wsgi:{application}",
+    ]
+
+
+@click.command()
+@click.option(
+    "--only",
+    type=click.Choice(APPLICATIONS[1:]),
+    help="Serve this service alone.",
+)
+def serve(only: str | None) -> None:
+    """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
+    settings = Settings.from_env()
+    for service, url in database_urls(settings).items():
+        require_migrated(service, url)
+    argv = gunicorn_argv(only or APPLICATIONS[0])
+    os.execv(argv[0], argv)

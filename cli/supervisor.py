@@ -1,0 +1,146 @@
+"""Keeps a handful of child processes running until told to stop. Knows nothing of what they do."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FIRST_DELAY_S = 0.5
+LONGEST_DELAY_S = 15.0
+STEADY_AFTER_S = 30.0
+GRACE_S = 12.0
+LAST_LINES = 15
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One child to keep running: its output goes to the file `log`."""
+
+    name: str
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    log: Path
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Start programs one after the other, restart what dies, stop all on SIGINT or SIGTERM."""
+
+    say: Say
+    children: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
+    keepers: list[asyncio.Task[None]] = field(default_factory=list)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def start(self, program: Program) -> None:
+        """Start the program and keep it running from now on."""
+        process = await self._spawn(program)
+        self.keepers.append(asyncio.create_task(self._keep(program, process)))
+
+    async def until(self, what: str, probe: Callable[[], Awaitable[bool]], within_s: float) -> bool:
+        """Ask `probe` until it holds; False when told to stop first or the time is over."""
+        deadline = _now() + within_s
+        while not await probe():
+            if await self._stopped_within(0.1):
+                return False
+            if _now() > deadline:
+                self.say(f"{what} did not happen within {within_s:g} seconds.")
+                return False
+        return not self.stopping.is_set()
+
+    async def stop(self) -> None:
+        """End every child: SIGTERM, a grace period, then SIGKILL to its whole process group."""
+        self.stopping.set()
+        for name, process in reversed(self.children.items()):
+            self.say(f"stopping {name}")
+            with suppress(ProcessLookupError):
+                process.terminate()
+        _, unfinished = (
+            await asyncio.wait(self.keepers, timeout=GRACE_S) if self.keepers else ((), ())
+        )
+        for name, process in self.children.items():
+            if process.returncode is None:
+                self.say(f"{name} did not stop within {GRACE_S:g} seconds: killed")
+            # Also when the leader is gone: nothing it started may outlive us.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        if unfinished:
+            await asyncio.wait(unfinished)
+        self.say("all stopped")
+
+    async def _keep(self, program: Program, process: asyncio.subprocess.Process) -> None:
+        delay = FIRST_DELAY_S
+        while True:
+            started = _now()
+            code = await process.wait()
+            if self.stopping.is_set():
+                return
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            delay = FIRST_DELAY_S if _now() - started > STEADY_AFTER_S else delay
+            self.say(
+                f"{program.name} died ({_reason(code)}); again in {delay:g} s. Its last words:"
+            )
+            for line in _last_lines(program.log):
+                self.say(f"    {line}")
+            if await self._stopped_within(delay):
+                return
+            delay = min(delay * 2, LONGEST_DELAY_S)
+            process = await self._spawn(program)
+
+    async def _spawn(self, program: Program) -> asyncio.subprocess.Process:
+        program.log.parent.mkdir(parents=True, exist_ok=True)
+        with program.log.open("ab") as log:
+            # A session of its own: Ctrl-C reaches the supervisor only, which then stops in order.
+            process = await asyncio.create_subprocess_exec(
+                *program.argv,
+                env=program.env,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.children[program.name] = process
+        return process
+
+    async def _stopped_within(self, timeout_s: float) -> bool:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), timeout_s)
+        return self.stopping.is_set()
+
+
+async def supervise(body: Callable[[Supervisor], Awaitable[int]], say: Say) -> int:
+    """Run `body` under a supervisor that stops everything when it returns, raises or is told to."""
+    supervisor = Supervisor(say)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, supervisor.stopping.set)
+    try:
+        return await body(supervisor)
+    finally:
+        await supervisor.stop()
+
+
+def say_loudly(line: str) -> None:
+    """Supervision is for people: standard error, unbuffered, apart from what scripts read."""
+    print(f"specd: {line}", file=sys.stderr, flush=True)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _reason(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+
+
+def _last_lines(log: Path) -> list[str]:
+    with log.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 8192))
+        return file.read().decode(errors="replace").splitlines()[-LAST_LINES:]
