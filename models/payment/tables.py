@@ -16,6 +16,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -95,6 +96,19 @@ class Invoice(PaymentBase):
         UniqueConstraint("project_id", "external_order_id", "attempt_no"),
         UniqueConstraint("chain_id", "deposit_address"),
         Index(None, "chain_id", "monitoring_ends_at"),
+        Index(
+            "ix_invoice_newcomers",
+            "chain_id",
+            postgresql_where=text("catch_up_block IS NOT NULL"),
+            sqlite_where=text("catch_up_block IS NOT NULL"),
+        ),
+        Index(
+            "ix_invoice_unpaid",
+            "chain_id",
+            "expires_at",
+            postgresql_where=text("status = 'unpaid'"),
+            sqlite_where=text("status = 'unpaid'"),
+        ),
         CheckConstraint(
             "status IN ('unpaid', 'processing', 'paid', 'expired', 'canceled')", name="status"
         ),
@@ -125,6 +139,9 @@ class Invoice(PaymentBase):
     address_index: Mapped[int] = mapped_column(Integer)
     confirmations_required: Mapped[int] = mapped_column(Integer)
     creation_block: Mapped[int | None] = mapped_column(BigInteger)
+    # The next block the watcher reads for this invoice alone; -1: it has not looked at it yet;
+    # null: it has caught up and is read together with all others (workers/chain_watcher.py).
+    catch_up_block: Mapped[int | None] = mapped_column(BigInteger, default=-1)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     updated_at: Mapped[datetime] = mapped_column(UtcMs)
     expires_at: Mapped[datetime] = mapped_column(UtcMs)
@@ -140,6 +157,13 @@ class Payment(PaymentBase):
     __table_args__ = (
         UniqueConstraint("chain_id", "block_hash", "tx_hash", "log_index"),
         Index(None, "chain_id", "block_number"),
+        Index(
+            "ix_payment_pending",
+            "chain_id",
+            "block_number",
+            postgresql_where=text("status = 'pending'"),
+            sqlite_where=text("status = 'pending'"),
+        ),
         CheckConstraint("status IN ('pending', 'confirmed', 'orphaned')", name="status"),
     )
 
@@ -197,7 +221,7 @@ class CheckoutSession(PaymentBase):
     invoice_id: Mapped[str] = mapped_column(UUID, ForeignKey("invoice.id"), index=True)
     token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
-    expires_at: Mapped[datetime] = mapped_column(UtcMs)
+    expires_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
 
 
 class ChainHead(PaymentBase):
@@ -210,6 +234,8 @@ class ChainHead(PaymentBase):
     checkpoint_hash: Mapped[str] = mapped_column(HASH)
     checkpoint_timestamp: Mapped[datetime] = mapped_column(UtcMs)
     head_number: Mapped[int] = mapped_column(BigInteger)
+    # Counts the watcher's transactions: one that began from an older revision changes nothing.
+    revision: Mapped[int] = mapped_column(BigInteger, default=0)
     updated_at: Mapped[datetime] = mapped_column(UtcMs)
 
 

@@ -1,0 +1,121 @@
+"""The loop every worker runs in: step until there is nothing to do, pause, go on. Knows no domain.
+
+A step is one unit of work that either happens wholly or not at all, so a worker may be killed at
+any instant. SIGTERM and SIGINT let every step finish; a second signal ends the process at once.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+from tenacity import (
+    RetryCallState,
+    RetryError,
+    Retrying,
+    sleep_using_event,
+    stop_when_event_set,
+    wait_random_exponential,
+)
+
+LONGEST_BACK_OFF_S = 10.0
+SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
+
+
+def _nothing() -> None:
+    """A worker that holds nothing has nothing to give back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One loop: `try_one` is called until it returns False, then again after `poll_s` seconds.
+
+    A step that raises is logged and tried again after a growing, jittered pause; it never ends the
+    worker. `close` runs once after the last step, e.g. to give up a lease.
+    """
+
+    name: str
+    try_one: Callable[[], bool]
+    poll_s: float
+    close: Callable[[], None] = _nothing
+
+
+class Crew:
+    """The workers of one process, a thread each. They stop together."""
+
+    def __init__(self) -> None:
+        self.stopping = threading.Event()
+        self.failed = False
+        self._threads: list[threading.Thread] = []
+        self._log = structlog.get_logger("workers")
+
+    def start(self, worker: Worker) -> None:
+        """Run `worker` in a thread of its own; also from a running worker's step."""
+        thread = threading.Thread(target=self._run, args=(worker,), name=worker.name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def stop(self) -> None:
+        """Ask every worker to finish its step, and wait until all have."""
+        self.stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def run_until_signal(self, workers: list[Worker]) -> None:
+        """Run `workers` until SIGTERM or SIGINT. Main thread only.
+
+        The signals are blocked in all threads and collected here by `sigwait`: no handler ever
+        interrupts a step or an Event's lock.
+        """
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            for worker in workers:
+                self.start(worker)
+            received = signal.sigwait(SIGNALS)
+            self._log.info("workers_stopping", signal=signal.Signals(received).name)
+        finally:
+            self.stopping.set()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self.stop()
+        self._log.info("workers_stopped")
+
+    def _run(self, worker: Worker) -> None:
+        self._log.info("worker_started", worker=worker.name)
+        try:
+            self._loop(worker)
+            worker.close()
+        except Exception:
+            # Only `close` or the loop itself can raise here: a bug, and half a crew must not go on.
+            self._log.exception("worker_died", worker=worker.name)
+            self.failed = True
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def _loop(self, worker: Worker) -> None:
+        patiently = Retrying(
+            wait=wait_random_exponential(multiplier=0.5, max=LONGEST_BACK_OFF_S),
+            stop=stop_when_event_set(self.stopping),
+            sleep=sleep_using_event(self.stopping),
+            before_sleep=self._log_failure(worker),
+        )
+        while not self.stopping.is_set():
+            try:
+                more = patiently(worker.try_one)
+            except RetryError:  # the last step failed and the crew is stopping
+                return
+            if not more:
+                self.stopping.wait(worker.poll_s)
+
+    def _log_failure(self, worker: Worker) -> Callable[[RetryCallState], None]:
+        def log(state: RetryCallState) -> None:
+            problem = state.outcome.exception() if state.outcome else None
+            self._log.warning(
+                "worker_step_failed",
+                worker=worker.name,
+                attempt=state.attempt_number,
+                pause_s=round(state.upcoming_sleep, 2),
+                exc_info=problem,
+            )
+
+        return log
