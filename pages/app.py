@@ -1,0 +1,83 @@
+"""The Flask application for people, built by a composition root; it holds no database and no clock."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from flask import Flask, make_response, render_template, request
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException
+
+from models.errors import DatabaseUnavailable
+from pages import assets, checkout, reference, security
+
+log = logging.getLogger("specd.pages")
+
+TITLES = {
+    404: "Page not found",
+    405: "Not possible here",
+    500: "Something went wrong",
+    503: "Please try again in a moment",
+}
+TEXTS = {
+    404: "Nothing is at this address.",
+    405: "This page can only be read.",
+    500: "The fault is ours and has been written to the log. Nothing was changed.",
+    503: "The database does not answer just now. Nothing is lost; reload this page shortly.",
+}
+
+
+class Pages(Flask):
+    """A Flask whose error log names the page, not the path: a checkout path holds a secret token."""
+
+    def log_exception(
+        self,
+        exc_info: tuple[type, BaseException, TracebackType] | tuple[None, None, None],
+    ) -> None:
+        log.error("page %s failed", request.endpoint, exc_info=exc_info)
+
+
+def build_pages(
+    *, find_checkout: checkout.FindCheckout, documents: Mapping[str, str], poll_ms: int = 2000
+) -> Flask:
+    """Build the application.
+
+    `find_checkout` looks a token up and says what time it is (`CheckoutView.now`); `documents` maps
+    a service's name to the base path below which its openapi.json is served, as `{"payment": "/v1"}`;
+    `poll_ms` is how often an open checkout page asks for its status.
+    """
+    app = Pages(__name__, static_folder=None)
+    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
+    security.install(app)
+    assets.install(app)
+    checkout.install(app, find_checkout, poll_ms=poll_ms)
+    reference.install(app, documents)
+    app.register_error_handler(HTTPException, _show_http_error)
+    app.register_error_handler(DatabaseUnavailable, _show_unavailable)
+    return app
+
+
+def _show_http_error(error: HTTPException) -> ResponseReturnValue:
+    code = error.code or 500
+    if error.response is not None or 300 <= code < 400:
+        return error
+    given = error.description if type(error).description != error.description else None
+    response = error.get_response()
+    response.content_type = "text/html; charset=utf-8"
+    response.set_data(_render_message(code, given))
+    return response
+
+
+def _show_unavailable(error: DatabaseUnavailable) -> ResponseReturnValue:
+    log.warning("page %s: %s", request.endpoint, error.code)
+    return make_response(_render_message(503), 503, {"Retry-After": "2"})
+
+
+def _render_message(code: int, text: str | None = None, **extra: Any) -> str:
+    title = TITLES.get(code, "This did not work")
+    return render_template(
+        "message.html", code=code, title=title, text=text or TEXTS.get(code, ""), **extra
+    )

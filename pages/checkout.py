@@ -1,0 +1,115 @@
+"""The checkout page and its live status. The token in the address is a secret: it is never logged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from flask import Flask, abort, jsonify, render_template
+from flask.typing import ResponseReturnValue
+
+from models.payment.checkout_sessions import CheckoutView
+from models.payment.money import format_amount
+from pages.qr import draw_qr
+from pages.wording import describe, is_closed, is_payable, with_symbol
+
+FindCheckout = Callable[[str], CheckoutView | None]
+
+# A payment can change these no more; the page stops asking.
+FINAL = frozenset({"paid", "canceled"})
+
+
+def install(app: Flask, find_checkout: FindCheckout, *, poll_ms: int) -> None:
+    """Add the page, GET /checkout/<token>, and the status it polls, GET /checkout/<token>/status."""
+
+    def show_checkout(token: str) -> ResponseReturnValue:
+        view = find_checkout(token)
+        if view is None:
+            abort(404, "This checkout link is not valid. Open the payment again from the shop.")
+        page = render_template("checkout.html", poll_ms=poll_ms, **present(view))
+        return page, 410 if is_closed(view) else 200
+
+    def read_status(token: str) -> ResponseReturnValue:
+        view = find_checkout(token)
+        if view is None:
+            return jsonify(state="unknown"), 404
+        return jsonify(**status_of(view)), 410 if is_closed(view) else 200
+
+    for rule, view_function in (
+        ("/checkout/<token>", show_checkout),
+        ("/checkout/<token>/status", read_status),
+    ):
+        app.add_url_rule(
+            rule,
+            view_function.__name__,
+            view_function,
+            methods=["GET"],
+            provide_automatic_options=False,
+        )
+
+
+def present(view: CheckoutView) -> dict[str, Any]:
+    """Return everything the template shows; it computes nothing itself."""
+    return {
+        "view": view,
+        "wording": describe(view),
+        "status": status_of(view),
+        "is_payable": is_payable(view),
+        "due": format_amount(amount_due(view), view.decimals),
+        "amount": with_symbol(view, view.amount),
+        "received": with_symbol(view, view.amount_paid + view.amount_pending),
+        "payment_uri": uri_for_rest(view),
+        "qr": draw_qr(uri_for_rest(view)) if is_payable(view) else None,
+        "deadline": deadline_of(view),
+        "time_left": write_time_left(deadline_of(view), view.now),
+    }
+
+
+def status_of(view: CheckoutView) -> dict[str, Any]:
+    """Return the status record: times in Unix ms; `revision` differs when the page would differ."""
+    record: dict[str, Any] = {
+        "state": describe(view).state,
+        "status": view.status,
+        "exception": view.exception,
+        "confirmations": min(view.confirmations, view.confirmations_required),
+        "confirmations_required": view.confirmations_required,
+        "amount_paid": str(view.amount_paid),
+        "amount_pending": str(view.amount_pending),
+        "is_payable": is_payable(view),
+        "is_final": view.status in FINAL,
+    }
+    revision = ".".join(str(value) for value in record.values())
+    return record | {
+        "revision": revision,
+        "now": to_ms(view.now),
+        "deadline": to_ms(deadline_of(view)),
+    }
+
+
+def amount_due(view: CheckoutView) -> int:
+    """Return the atoms to show in large: the rest while a part is missing, else the whole amount."""
+    return view.amount_remaining if is_payable(view) else view.amount
+
+
+def deadline_of(view: CheckoutView) -> datetime:
+    """Return when this page stops asking for money."""
+    return min(view.expires_at, view.session_expires_at)
+
+
+def write_time_left(deadline: datetime, now: datetime) -> str:
+    """Write the whole seconds left as `29:59` or `1:29:59`; `0:00` when none is left."""
+    seconds = max(0, int((deadline - now).total_seconds()))
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def to_ms(at: datetime) -> int:
+    """Return Unix milliseconds."""
+    return round(at.timestamp() * 1000)
+
+
+def uri_for_rest(view: CheckoutView) -> str:
+    """Return the EIP-681 request for what is still to pay, so that a second scan cannot overpay."""
+    return view.payment_uri.replace(f"uint256={view.amount}", f"uint256={amount_due(view)}")

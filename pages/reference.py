@@ -1,0 +1,43 @@
+"""/docs: the list of services, and one interactive reference page for each (Swagger UI, bundled)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flask import Flask, abort, make_response, redirect, render_template
+from flask.typing import ResponseReturnValue
+
+from pages.security import REFERENCE_POLICY
+
+
+def install(app: Flask, documents: Mapping[str, str]) -> None:
+    """Add /docs and /docs/<service>; `documents` maps a service to the base path of its document."""
+
+    def enter() -> ResponseReturnValue:
+        return redirect("/docs")
+
+    def list_services() -> ResponseReturnValue:
+        return render_template("services.html", documents=documents)
+
+    def show_reference(name: str) -> ResponseReturnValue:
+        if name not in documents:
+            abort(404, "No service of this name is served here. See /docs for those that are.")
+        page = render_template(
+            "reference.html", name=name, base_path=documents[name], documents=documents
+        )
+        response = make_response(page)
+        response.headers["Content-Security-Policy"] = REFERENCE_POLICY
+        return response
+
+    for rule, view_function in (
+        ("/", enter),
+        ("/docs", list_services),
+        ("/docs/<name>", show_reference),
+    ):
+        app.add_url_rule(
+            rule,
+            view_function.__name__,
+            view_function,
+            methods=["GET"],
+            provide_automatic_options=False,
+        )
