@@ -1,0 +1,80 @@
+"""The arrows of the architecture: what each layer may import of ours, read from the source."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# Layer -> the modules of ours it may import, besides itself; a dotted name allows that module only.
+ALLOWED = {
+    "settings": set(),
+    "specs": set(),
+    "server": set(),
+    "models": {"settings"},
+    "adapters": {"models", "settings"},
+    "handlers": {
+        "adapters",
+        "models",
+        "settings",
+        "specs",
+        "server.context",
+        "server.response",
+    },
+    "workers": {"adapters", "models", "settings"},
+    "pages": {"adapters", "models", "settings"},
+    "cli": {"adapters", "models", "settings", "workers"},
+    "wsgi": {"adapters", "handlers", "models", "pages", "server", "settings", "specs"},
+}
+# Each service's error table names what the engine raises; its wiring hands the engine a service.
+MAY_KNOW_THE_ENGINE = {"handlers/payment/errors.py", "handlers/payment/wiring.py"}
+# Heavy (2 s): only a process that asks a chain may pay for it.
+LAZY = {"web3", "eth_tester", "eth"}
+
+
+def sources(layer: str) -> list[Path]:
+    module = ROOT / f"{layer}.py"
+    return [module] if module.exists() else sorted((ROOT / layer).rglob("*.py"))
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
+    """(absolute dotted module, statement) of each import in the tree, at any depth."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute here"
+            # `from server import context` means the module server.context.
+            yield from ((f"{node.module}.{alias.name}", node) for alias in node.names)
+
+
+@pytest.mark.parametrize("layer", ALLOWED)
+def test_imports_follow_the_arrows(layer: str) -> None:
+    assert sources(layer), f"{layer} has no source"
+    for path in sources(layer):
+        name = path.relative_to(ROOT).as_posix()
+        allowed = ALLOWED[layer] | {layer} | ({"server"} if name in MAY_KNOW_THE_ENGINE else set())
+        for module, node in imports(ast.parse(path.read_text())):
+            if module.partition(".")[0] in ALLOWED:
+                ok = any(module == a or module.startswith(f"{a}.") for a in allowed)
+                assert ok, f"{name}:{node.lineno} imports {module}: {layer} may not"
+
+
+@pytest.mark.parametrize("layer", ["handlers", "models"])
+def test_the_two_services_do_not_know_each_other(layer: str) -> None:
+    for service, other in (("payment", "chat"), ("chat", "payment")):
+        for path in sorted((ROOT / layer / service).rglob("*.py")):
+            for module, node in imports(ast.parse(path.read_text())):
+                parts = module.split(".")
+                assert other not in parts[1:2], f"{path}:{node.lineno} imports {module}"
+
+
+@pytest.mark.parametrize("layer", ALLOWED)
+def test_imports_stand_at_the_top(layer: str) -> None:
+    for path in sources(layer):
+        tree = ast.parse(path.read_text())
+        for module, node in imports(tree):
+            lazy = module.partition(".")[0] in LAZY and layer in {"adapters", "cli"}
+            assert node in tree.body or lazy, f"{path}:{node.lineno} imports {module} inside"
