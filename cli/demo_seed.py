@@ -1,0 +1,141 @@
+"""What the demo needs in the database and over HTTP: a project, a key, a method, an open invoice.
+
+What an earlier start left behind is used again as long as it is still good.
+"""
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+from sqlalchemy.orm import Session
+
+from adapters.chain.playground import CHAIN_ID, TOKEN, TOKEN_SYMBOL
+from models.payment import keys, methods, projects
+from models.payment.tables import ApiKey, PaymentMethod, Project
+
+# m/44'/60'/0' of "legal winner thank year wave sausage worth useful legal winner thank yellow", a
+# published test vector: everybody knows its private keys.
+XPUB = (
+    "xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByN"
+    "NhwWaNQRuhP3JcC3"
+)
+METHOD_ID = "tusd-test"
+AMOUNT = "12.5"
+CONFIRMATIONS = 2
+LEAST_TIME_LEFT_MS = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to use the demo project. Kept in a file only its owner can read."""
+
+    project_id: str
+    key_id: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenInvoice:
+    """The invoice to pay and the page a shopper would see, both just answered by the server."""
+
+    id: str
+    amount: str
+    checkout_url: str
+
+
+def stored_access(file: Path) -> Access | None:
+    """What an earlier start wrote, or None."""
+    try:
+        return Access(**json.loads(file.read_text()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
+def store_access(file: Path, access: Access) -> None:
+    """Write the file whole or not at all, readable by its owner only."""
+    unfinished = file.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as out:
+        json.dump(asdict(access), out)
+    unfinished.replace(file)
+
+
+def seed(session: Session, stored: Access | None, now: datetime) -> Access:
+    """The stored access if the database still honours it, else a new project or key; and a method.
+
+    One unit of work: safe to run again.
+    """
+    project = session.get(Project, stored.project_id) if stored else None
+    if project is None:
+        stored = None
+        project = projects.create_project(session, name="Demo", xpub=XPUB, now=now)
+    if session.get(PaymentMethod, (project.id, METHOD_ID)) is None:
+        methods.create_method(
+            session,
+            project_id=project.id,
+            method_id=METHOD_ID,
+            chain_id=CHAIN_ID,
+            chain_name="Local test chain",
+            token_address=TOKEN,
+            token_symbol=TOKEN_SYMBOL,
+            confirmations_required=CONFIRMATIONS,
+            now=now,
+        )
+    if stored:
+        key = session.get(ApiKey, stored.key_id)
+        if key is not None and key.revoked_at is None:
+            return stored
+    key, plaintext = keys.create_key(session, project_id=project.id, now=now)
+    return Access(project_id=project.id, key_id=key.id, key=plaintext)
+
+
+def open_invoice(client: httpx.Client, access: Access, file: Path) -> OpenInvoice:
+    """An unpaid demo invoice with time left, the earlier one if it can be, and its checkout page."""
+    headers = {"Authorization": f"Bearer {access.key}"}
+    invoice = _earlier(client, headers, file) or _ask(
+        client,
+        "POST",
+        "/v1/invoices",
+        headers | {"Idempotency-Key": f"demo-{uuid.uuid4()}"},
+        {
+            "external_order_id": f"demo-{uuid.uuid4()}",
+            "attempt_no": 1,
+            "amount": AMOUNT,
+            "payment_method_id": METHOD_ID,
+        },
+    )
+    file.write_text(invoice["id"])
+    page = _ask(client, "POST", f"/v1/invoices/{invoice['id']}/checkout-sessions", headers)
+    return OpenInvoice(invoice["id"], AMOUNT, page["checkout_url"])
+
+
+def _earlier(client: httpx.Client, headers: Mapping[str, str], file: Path) -> dict[str, Any] | None:
+    if not file.exists():
+        return None
+    response = client.get(f"/v1/invoices/{file.read_text().strip()}", headers=headers)
+    if response.status_code != 200:
+        return None
+    invoice: dict[str, Any] = response.json()
+    time_left_ms = invoice["expires_at"] - time.time() * 1000
+    untouched = invoice["status"] == "unpaid" and invoice["exception"] == "none"
+    return invoice if untouched and time_left_ms > LEAST_TIME_LEFT_MS else None
+
+
+def _ask(
+    client: httpx.Client,
+    method: str,
+    path: str,
+    headers: Mapping[str, str],
+    body: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    response = client.request(method, path, headers=dict(headers), json=body)
+    response.raise_for_status()
+    answer: dict[str, Any] = response.json()
+    return answer
