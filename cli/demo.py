@@ -2,15 +2,12 @@
 
 import asyncio
 import os
-import shlex
-import shutil
 import socket
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import click
 import httpx
@@ -23,7 +20,7 @@ from cli.migrate import migrate_all
 from cli.output import json_option
 from cli.supervisor import Program, Supervisor, say_loudly, supervise
 from models.clock import SystemClock
-from models.payment.chains import forget_chain, is_same_chain
+from models.payment.checkpoints import find_known_blocks
 from settings import Settings
 
 READY_WITHIN_S = 90.0
@@ -121,7 +118,6 @@ async def run(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
             invoice_id=invoice.id,
             amount=invoice.amount,
             checkout_url=invoice.checkout_url,
-            specd=_specd(),
             logs=str(settings.data_dir / "logs"),
         ),
         as_json=as_json,
@@ -131,9 +127,48 @@ async def run(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
 
 
 def prepare(one: Demo) -> Access:
-    """Seed the database, and drop what it knows of an embedded chain that is no more."""
-    now = SystemClock().now()
+    """Seed the database; say when the embedded chain is not the one its books are about."""
     file = one.settings.data_dir / "demo.json"
-    chain = Playground(one.chain_url)
+    now = SystemClock().now()
     with payment_database(one.settings) as database:
-        ...
+        access = database.run(partial(seed, stored=stored_access(file), now=now))
+        with database.reading() as reader:
+            known = find_known_blocks(reader, CHAIN_ID, up_to=0)
+    store_access(file, access)
+    if known and known[0].hash != _block_hash(one.chain_url, 0):
+        say_loudly("the embedded chain is new: payments on the earlier one are gone with it")
+    return access
+
+
+def _block_hash(chain_url: str, number: int) -> str:
+    chain = Playground(chain_url)
+    try:
+        return str(chain.call("eth_getBlockByNumber", hex(number), False)["hash"])
+    finally:
+        chain.close()
+
+
+async def _chain_is_ready(chain_url: str) -> bool:
+    """Whether the chain answers and the token lives on it."""
+
+    def ask() -> bool:
+        chain = Playground(chain_url, timeout_s=2)
+        try:
+            return chain.has_code(TOKEN)
+        except PlaygroundError:
+            return False
+        finally:
+            chain.close()
+
+    return await asyncio.to_thread(ask)
+
+
+async def _answers(client: httpx.AsyncClient) -> bool:
+    with suppress(httpx.TransportError):
+        return (await client.get("/readyz")).status_code == 200
+    return False
+
+
+def _host_and_port(bind: str) -> tuple[str, int]:
+    host, _, port = bind.rpartition(":")
+    return host.strip("[]"), int(port)

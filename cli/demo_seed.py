@@ -67,7 +67,7 @@ def store_access(file: Path, access: Access) -> None:
     unfinished.replace(file)
 
 
-def seed(session: Session, stored: Access | None, now: datetime) -> Access:
+def seed(session: Session, *, stored: Access | None, now: datetime) -> Access:
     """The stored access if the database still honours it, else a new project or key; and a method.
 
     One unit of work: safe to run again.
@@ -97,7 +97,7 @@ def seed(session: Session, stored: Access | None, now: datetime) -> Access:
 
 
 def open_invoice(client: httpx.Client, access: Access, file: Path) -> OpenInvoice:
-    """An unpaid demo invoice with time left, the earlier one if it can be, and its checkout page."""
+    """An unpaid demo invoice with time left, an earlier one if possible, and its page."""
     headers = {"Authorization": f"Bearer {access.key}"}
     invoice = _earlier(client, headers, file) or _ask(
         client,
