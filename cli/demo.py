@@ -70,7 +70,7 @@ def demo(as_json: bool) -> None:
     require_free("SPECD_CHAIN_PORT", "127.0.0.1", one.settings.chain_port)
     one.settings.data_dir.mkdir(parents=True, exist_ok=True)
     migrate_all(one.settings)
-    sys.exit(asyncio.run(supervise(partial(run, one, as_json=as_json), say_loudly)))
+    sys.exit(asyncio.run(supervise(partial(run, one, as_json=as_json), Supervisor(say_loudly))))
 
 
 def require_free(variable: str, host: str, port: int) -> None:

@@ -1,6 +1,7 @@
 """Keeps a handful of child processes running until told to stop. Knows nothing of what they do."""
 
 import asyncio
+import ctypes
 import os
 import signal
 import sys
@@ -9,11 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 15.0
 STEADY_AFTER_S = 30.0
-GRACE_S = 12.0
 LAST_LINES = 15
+PR_SET_PDEATHSIG = 1
 
 Say = Callable[[str], None]
 
@@ -33,6 +33,8 @@ class Supervisor:
     """Start programs one after the other, restart what dies, stop all on SIGINT or SIGTERM."""
 
     say: Say
+    first_delay_s: float = 0.5
+    grace_s: float = 12.0
     children: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
     keepers: list[asyncio.Task[None]] = field(default_factory=list)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -61,11 +63,11 @@ class Supervisor:
             with suppress(ProcessLookupError):
                 process.terminate()
         _, unfinished = (
-            await asyncio.wait(self.keepers, timeout=GRACE_S) if self.keepers else ((), ())
+            await asyncio.wait(self.keepers, timeout=self.grace_s) if self.keepers else ((), ())
         )
         for name, process in self.children.items():
             if process.returncode is None:
-                self.say(f"{name} did not stop within {GRACE_S:g} seconds: killed")
+                self.say(f"{name} did not stop within {self.grace_s:g} seconds: killed")
             # Also when the leader is gone: nothing it started may outlive us.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -74,7 +76,7 @@ class Supervisor:
         self.say("all stopped")
 
     async def _keep(self, program: Program, process: asyncio.subprocess.Process) -> None:
-        delay = FIRST_DELAY_S
+        delay = self.first_delay_s
         while True:
             started = _now()
             code = await process.wait()
@@ -82,7 +84,7 @@ class Supervisor:
                 return
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            delay = FIRST_DELAY_S if _now() - started > STEADY_AFTER_S else delay
+            delay = self.first_delay_s if _now() - started > STEADY_AFTER_S else delay
             self.say(
                 f"{program.name} died ({_reason(code)}); again in {delay:g} s. Its last words:"
             )
@@ -92,6 +94,8 @@ class Supervisor:
                 return
             delay = min(delay * 2, LONGEST_DELAY_S)
             process = await self._spawn(program)
+            if self.stopping.is_set():  # meanwhile, so stop() has not seen this one
+                process.terminate()
 
     async def _spawn(self, program: Program) -> asyncio.subprocess.Process:
         program.log.parent.mkdir(parents=True, exist_ok=True)
@@ -104,6 +108,7 @@ class Supervisor:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
             )
         self.children[program.name] = process
         return process
@@ -114,9 +119,8 @@ class Supervisor:
         return self.stopping.is_set()
 
 
-async def supervise(body: Callable[[Supervisor], Awaitable[int]], say: Say) -> int:
-    """Run `body` under a supervisor that stops everything when it returns, raises or is told to."""
-    supervisor = Supervisor(say)
+async def supervise(body: Callable[[Supervisor], Awaitable[int]], supervisor: Supervisor) -> int:
+    """Run `body`; stop everything when it returns or raises. SIGINT and SIGTERM set `stopping`."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, supervisor.stopping.set)
@@ -129,6 +133,11 @@ async def supervise(body: Callable[[Supervisor], Awaitable[int]], say: Say) -> i
 def say_loudly(line: str) -> None:
     """Supervision is for people: standard error, unbuffered, apart from what scripts read."""
     print(f"specd: {line}", file=sys.stderr, flush=True)
+
+
+def _end_with_parent() -> None:
+    """In the child: have Linux send SIGTERM when the supervisor dies, even by SIGKILL."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _now() -> float:

@@ -1,0 +1,133 @@
+"""What can be wrong with a database or a chain endpoint, found by asking it. Changes nothing."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
+
+from adapters.chain.json_rpc import (
+    Endpoint,
+    EndpointFailed,
+    RpcError,
+    ask,
+    parse_quantity,
+    sync_client,
+)
+from cli.databases import is_missing
+from models import migrate
+from models.database import Database
+from models.errors import DatabaseUnavailable
+from models.payment.methods import MAIN_NETS
+from settings import Settings
+
+SLOW_S = 1.0
+CLOCK_TOLERANCE_S = 15.0
+SQLITE_WANTED = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
+POSTGRES_LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: `state` is ok, warning or broken; `detail` says the fix."""
+
+    check: str
+    state: str
+    detail: str
+
+
+def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Finding]:
+    """Reachable, migrated, and with the settings that keep its promises."""
+    name = f"{service} database"
+    if is_missing(url):
+        yield Finding(name, "broken", "there is no such file yet; run `specd migrate`")
+        return
+    try:
+        if not migrate.is_current(url, service):
+            yield Finding(name, "broken", "not migrated to this release; run `specd migrate`")
+            return
+        database = Database(url, lock_timeout_s=settings.lock_timeout_s, pool_size=1)
+        try:
+            with database.reading() as connection:
+                looks = _sqlite if database.dialect == "sqlite" else _postgresql
+                yield looks(name, connection)
+        finally:
+            database.dispose()
+    except DatabaseUnavailable:
+        yield Finding(
+            name, "broken", f"does not answer; check SPECD_{service.upper()}_DATABASE_URL"
+        )
+
+
+def _sqlite(name: str, connection: Connection) -> Finding:
+    found = {
+        pragma: str(connection.execute(text(f"PRAGMA {pragma}")).scalar())
+        for pragma in (*SQLITE_WANTED, "busy_timeout")
+    }
+    wrong = [f"{k} is {found[k]}, not {v}" for k, v in SQLITE_WANTED.items() if found[k] != v]
+    if wrong:
+        return Finding(name, "broken", "; ".join(wrong))
+    waits = f"waits {int(found['busy_timeout']) / 1000:g} s for a lock"
+    return Finding(name, "ok", f"SQLite in WAL, synchronous=FULL, foreign keys on, {waits}")
+
+
+def _postgresql(name: str, connection: Connection) -> Finding:
+    version = connection.execute(text("SHOW server_version")).scalar()
+    unlimited = [
+        limit
+        for limit in POSTGRES_LIMITS
+        if connection.execute(text(f"SHOW {limit}")).scalar() in ("0", None)
+    ]
+    if unlimited:
+        return Finding(name, "broken", f"PostgreSQL {version} without {', '.join(unlimited)}")
+    theirs = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
+    apart = abs(float(theirs) - time.time())
+    if apart > CLOCK_TOLERANCE_S:
+        return Finding(
+            name, "broken", f"its clock and ours are {apart:.0f} s apart; set them (NTP)"
+        )
+    if connection.execute(text("SHOW fsync")).scalar() != "on":
+        return Finding(name, "warning", f"PostgreSQL {version} with fsync off: a crash loses data")
+    return Finding(name, "ok", f"PostgreSQL {version}, time limits set, clocks {apart:.1f} s apart")
+
+
+def diagnose_chains(settings: Settings) -> Iterator[Finding]:
+    """Each RPC endpoint by itself: does it answer, for which chain, how fast, and is it alive."""
+    if not settings.chain_rpc_urls:
+        yield Finding("chain", "warning", "no endpoint: set SPECD_CHAIN_RPC_URLS to take payments")
+    for position, entry in enumerate(settings.chain_rpc_urls, start=1):
+        served, separator, url = entry.partition("=")
+        if separator and served.isdigit():
+            yield _endpoint(Endpoint(position, url), int(served), settings.chain_rpc_timeout_s)
+        else:
+            yield _endpoint(Endpoint(position, entry), None, settings.chain_rpc_timeout_s)
+
+
+def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Finding:
+    name = str(endpoint)
+    client = sync_client(endpoint)
+    try:
+        began = time.monotonic()
+        chain_id = parse_quantity(ask(client, endpoint, "eth_chainId", [], timeout_s=timeout_s))
+        took = time.monotonic() - began
+        head = ask(client, endpoint, "eth_getBlockByNumber", ["latest", False], timeout_s=timeout_s)
+        number, stamp = parse_quantity(head["number"]), parse_quantity(head["timestamp"])
+    except EndpointFailed as error:
+        return Finding(name, "broken", str(error))
+    except RpcError as error:
+        return Finding(name, "broken", f"answered with {error}")
+    except (TypeError, KeyError):
+        return Finding(name, "broken", "has no latest block")
+    finally:
+        client.close()
+    if chain_id in MAIN_NETS:
+        return Finding(name, "broken", f"serves main network {chain_id}; only test chains are used")
+    if served is not None and chain_id != served:
+        return Finding(name, "broken", f"serves chain {chain_id}, but is listed for {served}")
+    detail = f"chain {chain_id}, block {number}, answered in {took * 1000:.0f} ms"
+    ahead = stamp - time.time()
+    if ahead > CLOCK_TOLERANCE_S:
+        return Finding(name, "warning", f"{detail}, block time {ahead:.0f} s ahead of our clock")
+    if took > SLOW_S:
+        return Finding(name, "warning", f"{detail}, which is slow")
+    return Finding(name, "ok", detail)

@@ -1,0 +1,85 @@
+"""`specd doctor`: look at all that a healthy installation needs, and name the fixes."""
+
+import importlib.util
+import sys
+import time
+from collections.abc import Iterator
+
+import click
+import httpx
+
+from cli.databases import database_urls
+from cli.diagnosis import Finding, diagnose_chains, diagnose_database
+from cli.output import answer_table, json_option, one_sentence
+from settings import Settings
+
+# Before this release was made no clock can be right.
+EARLIEST_S = 1_790_000_000
+
+
+@click.command()
+@json_option
+@click.pass_context
+def doctor(context: click.Context, as_json: bool) -> None:
+    """Check databases, migrations, port, RPC endpoints and clock; exit 1 when one is broken."""
+    findings = list(diagnose(Settings.from_env()))
+    ok = all(finding.state != "broken" for finding in findings)
+    answer_table(
+        {
+            "ok": ok,
+            "findings": [
+                {"check": f.check, "state": f.state, "detail": one_sentence(f.detail)}
+                for f in findings
+            ],
+        },
+        as_json=as_json,
+        columns=("check", "state", "detail"),
+        rows=[(f.check, f.state, one_sentence(f.detail)) for f in findings],
+    )
+    context.exit(0 if ok else 1)
+
+
+def diagnose(settings: Settings) -> Iterator[Finding]:
+    """Every finding, in the order in which they should be mended."""
+    yield _interpreter()
+    yield _clock()
+    for service, url in database_urls(settings).items():
+        yield from diagnose_database(service, url, settings)
+    yield _server(settings)
+    yield from diagnose_chains(settings)
+
+
+def _interpreter() -> Finding:
+    missing = [name for name in ("uvloop", "httptools") if not importlib.util.find_spec(name)]
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    if missing:
+        return Finding("python", "broken", f"{version}, but {' and '.join(missing)} is missing")
+    return Finding("python", "ok", f"{version} with uvloop and httptools")
+
+
+def _clock() -> Finding:
+    now = time.time()
+    written = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+    if now < EARLIEST_S:
+        return Finding("clock", "broken", f"{written} is in the past; set the clock (NTP)")
+    return Finding("clock", "ok", written)
+
+
+def _server(settings: Settings) -> Finding:
+    """Whether specd answers at its address, or whether it could listen there."""
+    host, _, port = settings.bind.rpartition(":")
+    url = f"http://{'127.0.0.1' if host in {'0.0.0.0', '[::]'} else host}:{port}"
+    try:
+        ready = httpx.get(f"{url}/readyz", timeout=5, trust_env=False)
+    except httpx.ConnectError:
+        return Finding("server", "ok", f"{settings.bind} is free; `specd serve` can listen there")
+    except httpx.HTTPError as error:
+        problem = f"what listens on {settings.bind} does not answer ({type(error).__name__})"
+        return Finding("server", "broken", problem)
+    if ready.status_code == 200:
+        return Finding("server", "ok", f"specd answers on {settings.bind} and is ready")
+    return Finding(
+        "server",
+        "broken",
+        f"what listens on {settings.bind} answers {ready.status_code} to /readyz",
+    )
