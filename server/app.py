@@ -1,0 +1,98 @@
+"""Builds the one ASGI application: connexion around our engine around the pages for people."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import structlog
+from a2wsgi import WSGIMiddleware
+from connexion import ConnexionMiddleware
+from connexion.exceptions import InvalidSpecification
+from connexion.middleware.lifespan import LifespanMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from server.engine import Engine
+from server.errors import DocumentError
+from server.health import Probes
+from server.service import Chore, Service
+
+log = structlog.get_logger("specd.app")
+
+
+def build_app(services: Iterable[Service], *, pages: Any = None) -> ConnexionMiddleware:
+    """One ASGI application that serves `services` and, for every other path, `pages` (WSGI).
+
+    Documents are compiled here and now: raises `DocumentError` naming operation and place.
+    """
+    services = tuple(services)
+    inner: ASGIApp = _no_page if pages is None else WSGIMiddleware(pages)  # type: ignore[assignment]
+    app = ConnexionMiddleware(
+        inner,
+        import_name=__name__,
+        middlewares=[LifespanMiddleware, partial(Engine, probes=Probes())],
+        lifespan=lambda _: _lifespan(app, services),
+    )
+    for service in services:
+        try:
+            app.add_api(dict(service.document), base_path=service.base_path, service=service)
+        except InvalidSpecification as error:
+            place = "/".join(str(step) for step in error.absolute_path)
+            raise DocumentError(
+                f"{service.name}: invalid document at {place or '/'}: {error.message}"
+            ) from error
+    # connexion would build on the first request; a document that cannot be served must not start.
+    app.app, app.middleware_stack = app._build_middleware_stack()
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> AsyncIterator[None]:
+    chores = [
+        asyncio.create_task(_repeat(service, chore))
+        for service in services
+        for chore in service.chores
+    ]
+    try:
+        yield
+    finally:
+        for task in chores:
+            task.cancel()
+        await asyncio.gather(*chores, return_exceptions=True)
+        for middleware in app.middleware_stack or ():
+            if isinstance(middleware, Engine):
+                await asyncio.to_thread(middleware.close)
+        for service in services:
+            for chore in service.chores:
+                await _run(service, chore)
+            if service.database is not None:
+                service.database.dispose()
+
+
+async def _repeat(service: Service, chore: Chore) -> None:
+    while True:
+        await asyncio.sleep(chore.every_s)
+        await _run(service, chore)
+
+
+async def _run(service: Service, chore: Chore) -> None:
+    try:
+        await asyncio.to_thread(chore.run, service.database, service.clock.now())
+    except Exception:
+        log.exception("chore failed", service=service.name, chore=chore.name)
+
+
+async def _no_page(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] != "http":
+        return
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 404,
+            "headers": [(b"content-type", b"text/plain"), (b"content-length", b"10")],
+        }
+    )
+    await send({"type": "http.response.body", "body": b"Not Found\n"})

@@ -1,0 +1,298 @@
+"""Request bodies: read within limits, then decoded by media type, compiled once per operation."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.types import Receive
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import MultiPartParser
+from werkzeug.http import parse_options_header
+
+from server.errors import (
+    BodyTooLarge,
+    DocumentError,
+    InvalidRequest,
+    RequestTimeout,
+    UnsupportedMediaType,
+    Violation,
+    invalid,
+)
+from server.guard import decode_text, load_json
+from server.parameters import MAX_QUERY_FIELDS, argument_name, items_of, kinds_of, parse_pairs
+from server.schemas import Schemas
+
+JSON = "application/json"
+URLENCODED = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+_MISSING = object()
+
+
+class Disconnected(Exception):
+    """The client went away before its request was whole; nobody is left to answer."""
+
+
+async def read_body(
+    receive: Receive, headers: Mapping[bytes, bytes], *, limit: int, seconds: float
+) -> bytes:
+    """The whole request body.
+
+    Raises `BodyTooLarge` over `limit` bytes (by Content-Length before reading any), `RequestTimeout`
+    when it is not whole after `seconds`, `Disconnected`.
+    """
+    length = headers.get(b"content-length")
+    if length is None:
+        if b"transfer-encoding" not in headers:
+            return b""
+    elif not length.isdigit():
+        raise invalid("/header/Content-Length", "must be a number")
+    elif len(length) > 15 or int(length) > limit:
+        raise BodyTooLarge(limit)
+    elif int(length) == 0:
+        return b""
+    try:
+        async with asyncio.timeout(seconds):
+            return await _read(receive, limit)
+    except TimeoutError:
+        raise RequestTimeout(seconds) from None
+
+
+async def _read(receive: Receive, limit: int) -> bytes:
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise Disconnected
+    body: bytes = message.get("body", b"")
+    if message.get("more_body", False):
+        chunks = [body]
+        size = len(body)
+        while message.get("more_body", False) and size <= limit:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Disconnected
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+        body = b"".join(chunks)
+    if len(body) > limit:
+        raise BodyTooLarge(limit)
+    return body
+
+
+class Body:
+    """How one operation takes its request body; turns bytes into handler arguments."""
+
+    def __init__(
+        self, request_body: Mapping[str, Any], schemas: Schemas, place: str, *, form_in_query: bool
+    ) -> None:
+        self.required = bool(request_body.get("required", False))
+        self.form: Form | None = None
+        self.accepted = tuple(request_body["content"])
+        self._decoders: dict[str, Callable[[bytes, str], dict[str, Any]]] = {}
+        for media_type, media in request_body["content"].items():
+            where = f"{place} request body {media_type}"
+            if media_type == JSON:
+                self._decoders[media_type] = self._json(media, schemas, where)
+            elif media_type in (URLENCODED, MULTIPART):
+                form = Form(media, schemas, where, in_query=form_in_query)
+                self.form = self.form or form
+                self._decoders[media_type] = (
+                    form.from_urlencoded if media_type == URLENCODED else form.from_multipart
+                )
+            else:
+                raise DocumentError(f"{where}: this media type is not served")
+        self.arguments = {"body"} if JSON in self._decoders else set()
+        self.optional = set() if self.required else set(self.arguments)
+        if self.form is not None:
+            self.arguments |= self.form.arguments
+            self.optional |= self.form.optional
+
+    def _json(
+        self, media: Mapping[str, Any], schemas: Schemas, place: str
+    ) -> Callable[[bytes, str], dict[str, Any]]:
+        validate = schemas.compile(media.get("schema", {}), place)
+
+        def decode(raw: bytes, content_type: str) -> dict[str, Any]:
+            value = load_json(raw)
+            violations = validate(value, "/body")
+            if violations:
+                raise InvalidRequest(violations)
+            return {"body": value}
+
+        return decode
+
+    def decode(
+        self, raw: bytes, headers: Mapping[bytes, bytes], query: Mapping[str, list[str]]
+    ) -> dict[str, Any]:
+        """Handler arguments from the body. Raises `UnsupportedMediaType`, `InvalidRequest`."""
+        content_type = headers.get(b"content-type", b"").decode("latin-1")
+        media_type, _, options = content_type.partition(";")
+        decoder = self._decoders.get(media_type.strip().lower())
+        if not raw and (decoder is None or self.form is None):
+            if content_type and decoder is None:
+                raise UnsupportedMediaType(self.accepted)
+            if self.form is not None:
+                return self.form.decode({}, query)
+            if self.required:
+                raise invalid("/body", "is required")
+            return {}
+        if decoder is None:
+            raise UnsupportedMediaType(self.accepted)
+        if options and "charset" in options.lower():
+            charset = parse_options_header(content_type)[1].get("charset", "utf-8")
+            if charset.lower() not in ("utf-8", "utf8", "us-ascii"):
+                raise UnsupportedMediaType(self.accepted)
+        encoding = headers.get(b"content-encoding", b"identity")
+        if encoding.lower() != b"identity":
+            raise UnsupportedMediaType(self.accepted)
+        if self.form is not None and media_type.strip().lower() != JSON and query:
+            return self._form_with_query(raw, content_type, media_type, query)
+        return decoder(raw, content_type)
+
+    def _form_with_query(
+        self, raw: bytes, content_type: str, media_type: str, query: Mapping[str, list[str]]
+    ) -> dict[str, Any]:
+        assert self.form is not None
+        multipart = media_type.strip().lower() == MULTIPART
+        sent = self.form.parts(raw, content_type) if multipart else parse_pairs(raw, "body")
+        return self.form.decode(sent, query)
+
+
+class Form:
+    """Form fields (urlencoded or multipart) of one operation.
+
+    A field whose schema is not a plain string, or whose `encoding` says `application/json`, comes
+    as JSON text; an array also as repeated keys, which is what generated clients send.
+    """
+
+    def __init__(
+        self, media: Mapping[str, Any], schemas: Schemas, place: str, *, in_query: bool
+    ) -> None:
+        schema = schemas.resolve(media.get("schema", {}))
+        encoding = media.get("encoding", {})
+        self.in_query = in_query
+        self.fields = {
+            name: Field(name, schemas.resolve(item), encoding.get(name, {}), schemas)
+            for name, item in schema.get("properties", {}).items()
+        }
+        self.arguments = {field.argument for field in self.fields.values()}
+        required = schema.get("required", ())
+        self.optional = {
+            field.argument
+            for name, field in self.fields.items()
+            if name not in required and field.default is _MISSING
+        }
+        self._binary = any(field.binary for field in self.fields.values())
+        self._closed = schema.get("additionalProperties") is False
+        self._validate = schemas.compile(
+            {key: value for key, value in schema.items() if key != "additionalProperties"}, place
+        )
+
+    def from_urlencoded(self, raw: bytes, content_type: str) -> dict[str, Any]:
+        return self.decode(parse_pairs(raw, "body"), {})
+
+    def from_multipart(self, raw: bytes, content_type: str) -> dict[str, Any]:
+        return self.decode(self.parts(raw, content_type), {})
+
+    def parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
+        """The parts of a `multipart/form-data` body (RFC 7578) as name -> values."""
+        boundary = parse_options_header(content_type)[1].get("boundary")
+        if not boundary or len(boundary) > 200 or not boundary.isascii():
+            raise invalid("/header/Content-Type", "lacks a boundary")
+        if not self._binary:
+            decode_text(raw, "/body")
+        parser = MultiPartParser(max_form_memory_size=len(raw), max_form_parts=MAX_QUERY_FIELDS)
+        try:
+            form, files = parser.parse(io.BytesIO(raw), boundary.encode(), len(raw))
+        except RequestEntityTooLarge:
+            raise invalid("/body", f"has more than {MAX_QUERY_FIELDS} parts") from None
+        except (ValueError, UnicodeDecodeError):
+            raise invalid("/body", "is not valid multipart/form-data") from None
+        sent: dict[str, list[Any]] = {name: list(values) for name, values in form.lists()}
+        for name, uploads in files.lists():
+            field = self.fields.get(name)
+            content = [upload.stream.read() for upload in uploads]
+            if field is None or not field.binary:
+                sent[name] = [decode_text(item, f"/body/{name}") for item in content]
+            else:
+                sent[name] = content
+        return sent
+
+    def decode(
+        self, sent: Mapping[str, list[Any]], query: Mapping[str, list[str]]
+    ) -> dict[str, Any]:
+        """Handler arguments from fields sent, the query string's filling in where allowed."""
+        values: dict[str, Any] = {}
+        violations: list[Violation] = []
+        for name, field in self.fields.items():
+            texts = sent.get(name)
+            if texts is None and self.in_query:
+                texts = query.get(name)
+            if texts is None:
+                continue
+            try:
+                values[name] = field.decode(texts)
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+        if self._closed and len(sent) > len(values):
+            unknown = sorted(name for name in sent if name not in self.fields)
+            violations.extend(
+                Violation("/body", f"has a field the document does not know: {name[:100]}")
+                for name in unknown[:20]
+            )
+        violations.extend(self._validate(values, "/body"))
+        if violations:
+            raise InvalidRequest(violations)
+        arguments = {self.fields[name].argument: value for name, value in values.items()}
+        for field in self.fields.values():
+            if field.default is not _MISSING and field.argument not in arguments:
+                arguments[field.argument] = field.default
+        return arguments
+
+
+class Field:
+    """One form field: how the texts sent under its name become its value."""
+
+    def __init__(
+        self,
+        name: str,
+        schema: Mapping[str, Any],
+        encoding: Mapping[str, Any],
+        schemas: Schemas,
+    ) -> None:
+        self.argument = argument_name(name)
+        self.pointer = f"/body/{name}"
+        self.default = schema.get("default", _MISSING)
+        self.binary = schema.get("format") == "binary"
+        kinds = kinds_of(schema, schemas)
+        self._is_text = kinds <= {"string"} and encoding.get("contentType") != JSON
+        self._may_be_text = "string" in kinds
+        self._array = "array" in kinds
+        self._single = kinds - {"array"}
+        item_kinds = kinds_of(items_of(schema, schemas), schemas) if self._array else frozenset()
+        self._text_items = "string" in item_kinds
+        self._exploded = self._array and encoding.get("contentType") != JSON
+
+    def decode(self, texts: list[Any]) -> Any:
+        if self._is_text:
+            return texts[-1]
+        if len(texts) > 1 and self._array:
+            return [self._item(text) for text in texts]
+        text = texts[-1]
+        try:
+            value = load_json(text.encode("utf-8"), self.pointer)
+        except InvalidRequest:
+            if self._may_be_text:
+                return text
+            if self._exploded and self._text_items:
+                return [text]
+            raise
+        if self._array and not self._single and not isinstance(value, list):
+            return [text if self._text_items else value]
+        return value
+
+    def _item(self, text: str) -> Any:
+        if self._text_items:
+            return text
+        return load_json(text.encode("utf-8"), self.pointer)

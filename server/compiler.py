@@ -1,0 +1,192 @@
+"""The document, compiled at start-up: every operation becomes one immutable pipeline.
+
+connexion has loaded and checked the document and resolves each operationId through `TagResolver`;
+everything that could go wrong later for a reason known now fails here, naming operation and place.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from connexion.exceptions import ResolverError
+from connexion.middleware.abstract import AbstractRoutingAPI
+from connexion.operations import AbstractOperation
+from connexion.resolver import Resolver
+from connexion.spec import Specification
+
+from server.bodies import Body
+from server.errors import DocumentError
+from server.operation import Operation
+from server.parameters import Parameters
+from server.responses import Responses
+from server.routing import Router
+from server.schemas import Schemas, lookup
+from server.security import compile_security
+from server.service import Service
+
+
+class TagResolver(Resolver):
+    """operationId -> function: `handlers.<service>.<tag>.<operationId>`."""
+
+    def __init__(self, handlers: str) -> None:
+        super().__init__()
+        self.handlers = handlers
+
+    def resolve_operation_id(self, operation: AbstractOperation) -> str:
+        """The function's dotted name. Raises `ResolverError` for an operation without one tag."""
+        tags = operation._operation.get("tags", [])
+        place = f"{operation.method.upper()} {operation.path}"
+        if not operation.operation_id:
+            raise ResolverError(f"{place}: an operation needs an operationId")
+        if len(tags) != 1:
+            raise ResolverError(f"{place} ({operation.operation_id}): needs exactly one tag")
+        return f"{self.handlers}.{tags[0]}.{operation.operation_id}"
+
+
+class CompiledAPI(AbstractRoutingAPI[Operation]):
+    """All operations of one document, compiled, and the router that finds them."""
+
+    def __init__(self, specification: Specification, *, service: Service) -> None:
+        self.service = service
+        self.document: Mapping[str, Any] = specification.raw
+        self.router: Router[Operation] = Router(strict_integers=service.malformed_path is not None)
+        self.operations: dict[str, Operation] = {}
+        self.requests = Schemas(self.document, drop="readOnly")
+        self.answers = Schemas(self.document, drop="writeOnly")
+        try:
+            super().__init__(
+                specification,
+                resolver=TagResolver(service.handlers),
+                pythonic_params=True,
+            )
+        except ResolverError as error:
+            raise DocumentError(f"{service.name}: {error}") from error
+        self._refuse_dead_handlers()
+
+    def make_operation(self, operation: AbstractOperation) -> Operation:
+        """Compile one operation. Raises `DocumentError`."""
+        path, method = operation.path, operation.method
+        raw = self.document["paths"][path][method]
+        operation_id = raw["operationId"]
+        place = f"{self.service.name}: {operation_id} ({method.upper()} {path})"
+        if operation_id in self.operations:
+            raise DocumentError(f"{place}: this operationId is used twice")
+        declared = self._parameters(path, raw)
+        body = raw.get("requestBody")
+        compiled = Operation(
+            service=self.service,
+            operation_id=operation_id,
+            method=method.upper(),
+            path=self.base_path + path,
+            function=operation.function,
+            authenticate=compile_security(
+                operation.security or [], operation.security_schemes, place
+            ),
+            role=raw.get("x-required-role"),
+            path_parameters=self._in("path", declared, place),
+            query_parameters=self._in("query", declared, place),
+            header_parameters=self._in("header", declared, place),
+            body=None
+            if body is None
+            else Body(
+                self._resolve(body),
+                self.requests,
+                place,
+                form_in_query=self.service.form_in_query,
+            ),
+            responses=Responses(self.document, raw["responses"], self.answers, place),
+        )
+        check_signature(compiled, operation.function, place)
+        self.operations[operation_id] = compiled
+        return compiled
+
+    def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        return lookup(self.document, node["$ref"]) if "$ref" in node else node
+
+    def _parameters(self, path: str, raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        merged: dict[tuple[str, str], Mapping[str, Any]] = {}
+        for node in (*self.document["paths"][path].get("parameters", ()), *raw.get("parameters", ())):
+            parameter = self._resolve(node)
+            merged[parameter["name"], parameter["in"]] = parameter
+        return list(merged.values())
+
+    def _in(self, where: str, declared: list[Mapping[str, Any]], place: str) -> Parameters:
+        chosen = [parameter for parameter in declared if parameter["in"] == where]
+        if any(parameter["in"] == "cookie" for parameter in declared):
+            raise DocumentError(f"{place}: cookie parameters are not served")
+        return Parameters(where, chosen, self.requests, place)
+
+    @staticmethod
+    def _framework_path_and_name(operation: AbstractOperation, path: str) -> tuple[str, str]:
+        return path, operation.operation_id
+
+    def _add_operation_internal(
+        self, method: str, path: str, operation: Operation, name: str | None = None
+    ) -> None:
+        integers = frozenset(
+            parameter["name"]
+            for parameter in self._parameters(path, self.document["paths"][path][method])
+            if parameter["in"] == "path"
+            and self.requests.resolve(parameter.get("schema", {})).get("type") == "integer"
+        )
+        self.router.add(operation.path, operation.method, integers, operation)
+
+    def _handle_add_operation_error(self, path: str, method: str, exc: Exception) -> None:
+        if isinstance(exc, (DocumentError, ResolverError)):
+            raise exc
+        place = f"{self.service.name}: {method.upper()} {path}"
+        raise DocumentError(f"{place}: {exc.__class__.__name__}: {exc}") from exc
+
+    def _refuse_dead_handlers(self) -> None:
+        """Raises `DocumentError` for a handler function no document names."""
+        bound = {operation.function for operation in self.operations.values()}
+        tags = {
+            method["tags"][0]
+            for item in self.document["paths"].values()
+            for method in item.values()
+            if isinstance(method, Mapping) and "operationId" in method
+        }
+        for tag in sorted(tags):
+            module = importlib.import_module(f"{self.service.handlers}.{tag}")
+            for name, function in vars(module).items():
+                if is_handler(function, module.__name__) and function not in bound:
+                    raise DocumentError(
+                        f"{self.service.name}: {module.__name__}.{name} is a handler, "
+                        "but no operation of the document names it"
+                    )
+
+
+def is_handler(function: Any, module: str) -> bool:
+    """Whether a module's attribute is a public handler of its own: its first parameter is `ctx`."""
+    if not inspect.isfunction(function) or function.__module__ != module:
+        return False
+    first = next(iter(inspect.signature(function).parameters), None)
+    return first == "ctx" and not function.__name__.startswith("_")
+
+
+def check_signature(operation: Operation, function: Callable[..., Any], place: str) -> None:
+    """Raises `DocumentError` unless the handler takes exactly what the document lets a client send."""
+    offered = operation.argument_names
+    parameters = list(inspect.signature(function).parameters.values())
+    name = f"{function.__module__}.{function.__qualname__}"
+    if not parameters or parameters[0].name != "ctx":
+        raise DocumentError(f"{place}: {name} must take `ctx` first")
+    taken = set()
+    for parameter in parameters[1:]:
+        if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            raise DocumentError(f"{place}: {name}: parameter {parameter.name} must be keyword-only")
+        if parameter.name not in offered:
+            raise DocumentError(
+                f"{place}: {name} takes {parameter.name}, which the document does not know"
+            )
+        if parameter.default is inspect.Parameter.empty and parameter.name in operation.optional:
+            raise DocumentError(
+                f"{place}: {name} needs {parameter.name}, which the document makes optional: "
+                "give it a default"
+            )
+        taken.add(parameter.name)
+    for missing in sorted(offered - taken):
+        raise DocumentError(f"{place}: {name} does not take the parameter {missing}")

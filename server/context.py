@@ -1,0 +1,95 @@
+"""What a handler knows of the request it serves, handed to it explicitly as `ctx`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from server.operation import Operation
+
+T = TypeVar("T")
+Runner = Callable[[Callable[[Any], Any]], Awaitable[Any]]
+
+
+class Context:
+    """One request, as its handler sees it.
+
+    `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` in AUTOCOMMIT for
+    GET and for security functions, and None in `async def` handlers, which open units themselves
+    with `read` and `write`. `unknown_parameters` are the names sent that the document does not know.
+    """
+
+    __slots__ = (
+        "_headers",
+        "_operation",
+        "_reader",
+        "_writer",
+        "actor",
+        "adapters",
+        "client",
+        "now",
+        "path_parameters",
+        "request_id",
+        "session",
+        "settings",
+        "unknown_parameters",
+    )
+
+    def __init__(
+        self,
+        *,
+        operation: Operation,
+        headers: Mapping[bytes, bytes],
+        client: str,
+        now: datetime,
+        request_id: str,
+        settings: Any,
+        adapters: Any,
+    ) -> None:
+        self._operation = operation
+        self._headers = headers
+        self._reader: Runner | None = None
+        self._writer: Runner | None = None
+        self.client = client
+        self.now = now
+        self.request_id = request_id
+        self.settings = settings
+        self.adapters = adapters
+        self.session: Any = None
+        self.actor: Any = None
+        self.path_parameters: Mapping[str, Any] = {}
+        self.unknown_parameters: tuple[str, ...] = ()
+
+    def bind_units(self, *, read: Runner, write: Runner) -> None:
+        """Give an async handler its ways to open units; the engine calls this."""
+        self._reader = read
+        self._writer = write
+
+    @property
+    def operation_id(self) -> str:
+        return self._operation.operation_id
+
+    @property
+    def method(self) -> str:
+        return self._operation.method
+
+    @property
+    def path_template(self) -> str:
+        return self._operation.path
+
+    def header(self, name: str) -> str | None:
+        """The value of a request header, or None; `name` in any case."""
+        value = self._headers.get(name.lower().encode("latin-1"))
+        return None if value is None else value.decode("latin-1")
+
+    async def read(self, work: Callable[[Any], T]) -> T:
+        """Run `work(connection)` in a reading unit of its own."""
+        assert self._reader is not None, "read() is for async handlers"
+        return await self._reader(work)  # type: ignore[no-any-return]
+
+    async def write(self, work: Callable[[Any], T]) -> T:
+        """Run `work(session)` in a write unit of its own: return commits, raise rolls back."""
+        assert self._writer is not None, "write() is for async handlers"
+        return await self._writer(work)  # type: ignore[no-any-return]

@@ -1,0 +1,47 @@
+"""Serves the documents themselves: `{base}/openapi.yaml` and `{base}/openapi.json`.
+
+Public, with ETag and If-None-Match (RFC 9110), readable from any origin: they hold no secrets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import orjson
+import yaml
+
+from server.response import Response
+from server.service import Service
+
+
+class PublishedDocument:
+    """One spelling of a document, with its ETag."""
+
+    def __init__(self, body: bytes, media_type: str) -> None:
+        self.body = body
+        self.media_type = media_type
+        self.etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+
+    def respond(self, headers: Mapping[bytes, bytes]) -> Response:
+        common = (
+            ("ETag", self.etag),
+            ("Access-Control-Allow-Origin", "*"),
+            ("Cache-Control", "public, max-age=0, must-revalidate"),
+        )
+        sent = headers.get(b"if-none-match", b"").decode("latin-1")
+        if sent == "*" or self.etag in sent:
+            return Response(304, b"", common, self.media_type)
+        return Response(200, self.body, common, self.media_type)
+
+
+def published(service: Service) -> dict[str, PublishedDocument]:
+    """Path -> document, for both spellings."""
+    text = service.document_text or yaml.safe_dump(
+        dict(service.document), sort_keys=False, allow_unicode=True
+    ).encode("utf-8")
+    as_json = orjson.dumps(service.document, option=orjson.OPT_NON_STR_KEYS)
+    return {
+        f"{service.base_path}/openapi.yaml": PublishedDocument(text, "application/yaml"),
+        f"{service.base_path}/openapi.json": PublishedDocument(as_json, "application/json"),
+    }

@@ -1,0 +1,312 @@
+"""The connexion `SpecMiddleware` that serves documents: from an ASGI message to an operation and back.
+
+Everything that goes wrong on the way comes out in the envelope of the service it belongs to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from itertools import count
+from typing import Any
+from urllib.parse import quote
+
+import structlog
+from connexion.middleware.abstract import SpecMiddleware
+from connexion.spec import Specification
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.bodies import Disconnected, read_body
+from server.compiler import CompiledAPI
+from server.context import Context
+from server.documents import published
+from server.errors import InvalidRequest, MethodNotAllowed, NotFound
+from server.guard import check_headers, check_target
+from server.health import Probes
+from server.metrics import Meter
+from server.operation import Call, Operation
+from server.response import Response
+from server.service import Service
+
+log = structlog.get_logger("specd.requests")
+_LINGER_BYTES = 4 * 1024 * 1024
+_LINGER_SECONDS = 2.0
+
+
+class ServedAPI:
+    """One service, compiled, with what it needs to answer: meters, threads, published documents."""
+
+    def __init__(self, compiled: CompiledAPI, service: Service) -> None:
+        self.service = service
+        self.router = compiled.router
+        self.prefix = service.base_path.encode("ascii") + b"/"
+        self.documents = {
+            path.encode("ascii"): document for path, document in published(service).items()
+        }
+        self.meters = {
+            operation: Meter(service.name, operation.operation_id)
+            for operation in compiled.operations.values()
+        }
+        self.unrouted = Meter(service.name, "-")
+        self._threads: Executor | None = None
+
+    @property
+    def threads(self) -> Executor | None:
+        """The service's threads; made on first use, so after the fork."""
+        database = self.service.database
+        if self._threads is None and database is not None:
+            self._threads = ThreadPoolExecutor(database.write_threads, self.service.name)
+        return self._threads
+
+    def close(self) -> None:
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads = None
+
+
+class Exchange:
+    """One request being answered: what is known of it so far, for its log line and its end."""
+
+    __slots__ = ("body_read", "head", "headers", "operation", "request_id")
+
+    def __init__(self, request_id: str) -> None:
+        self.request_id = request_id
+        self.operation: Operation | None = None
+        self.headers: Mapping[bytes, bytes] = {}
+        self.body_read = False
+        self.head = False
+
+
+class Engine(SpecMiddleware):
+    """Serves every document given to connexion's `add_api`; passes all else to the inner app."""
+
+    def __init__(self, app: ASGIApp, *, probes: Probes) -> None:
+        self.app = app
+        self.probes = probes
+        self.apis: list[ServedAPI] = []
+        self._ids = count(int.from_bytes(os.urandom(4), "big"))
+        self._pid = 0
+        self._id_prefix = ""
+
+    def add_api(self, specification: Specification, *, service: Service, **_: Any) -> None:
+        """Compile one document. Raises `DocumentError`."""
+        compiled = CompiledAPI(specification, service=service)
+        self.apis.append(ServedAPI(compiled, service))
+        self.probes.watch(service)
+
+    def close(self) -> None:
+        """Let go of all threads; requests under way finish first."""
+        for api in self.apis:
+            api.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        path: bytes = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
+        path = path.partition(b"?")[0]
+        for api in self.apis:
+            if api.service.merge_slashes and b"//" in path:
+                path = _merge_slashes(path)
+            if path.startswith(api.prefix):
+                await self._exchange(api, path, scope, receive, send)
+                return
+        if self.probes.knows(scope["path"]):
+            response = await self.probes.respond(scope["path"], scope["method"])
+            await _send(send, response, (), head=scope["method"] == "HEAD")
+            return
+        await self.app(scope, receive, send)
+
+    async def _exchange(
+        self, api: ServedAPI, path: bytes, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        started = time.perf_counter()
+        exchange = Exchange(self._request_id())
+        try:
+            response, extra = await self._answer(api, path, scope, receive, exchange)
+        except Disconnected:
+            log.info("request", id=exchange.request_id, service=api.service.name, status=499)
+            return
+        meter = api.unrouted
+        operation_id = None
+        if exchange.operation is not None:
+            meter = api.meters[exchange.operation]
+            operation_id = exchange.operation.operation_id
+        own = ((b"request-id", exchange.request_id.encode("ascii")),)
+        if exchange.body_read or not _has_body(exchange.headers):
+            await _send(send, response, own, head=exchange.head, extra=extra)
+        else:
+            await _send_and_linger(
+                send, receive, response, own, head=exchange.head, extra=extra,
+                expects=b"expect" in exchange.headers,
+            )
+        seconds = time.perf_counter() - started
+        meter.count(response.status, seconds)
+        log.info(
+            "request",
+            id=exchange.request_id,
+            service=api.service.name,
+            operation=operation_id,
+            method=scope["method"],
+            status=response.status,
+            ms=round(seconds * 1000, 3),
+        )
+
+    async def _answer(
+        self, api: ServedAPI, path: bytes, scope: Scope, receive: Receive, exchange: Exchange
+    ) -> tuple[Response, tuple[tuple[str, str], ...]]:
+        service = api.service
+        extra: tuple[tuple[str, str], ...] = ()
+        try:
+            query: bytes = scope["query_string"]
+            method: str = scope["method"]
+            exchange.head = method == "HEAD"
+            exchange.headers = headers = check_headers(scope["headers"])
+            check_target(path, query)
+            found = api.router.find(path)
+            if found is None:
+                document = api.documents.get(path)
+                if document is None:
+                    raise NotFound
+                if method not in ("GET", "HEAD"):
+                    raise MethodNotAllowed(("GET", "HEAD"))
+                return document.respond(headers), ()
+            route, texts = found
+            operation = route.methods.get("GET" if exchange.head else method)
+            if operation is None:
+                if method == "OPTIONS":
+                    return Response(204, b"", (("Allow", ", ".join(route.allow)),)), ()
+                raise MethodNotAllowed(route.allow)
+            exchange.operation = operation
+            body = b""
+            if operation.body is not None:
+                body = await read_body(
+                    receive, headers, limit=service.body_limit, seconds=service.body_timeout_s
+                )
+                exchange.body_read = True
+            client = scope.get("client")
+            ctx = Context(
+                operation=operation,
+                headers=headers,
+                client=client[0] if client else "",
+                now=service.clock.now(),
+                request_id=exchange.request_id,
+                settings=service.settings,
+                adapters=service.adapters,
+            )
+            call = Call(headers, texts, query, body)
+            try:
+                response = await operation.serve(ctx, call, api.threads)
+            finally:
+                extra = call.extra_headers
+            return response, extra
+        except Disconnected:
+            raise
+        except Exception as error:
+            return self._failure(api, error, exchange), extra
+
+    def _failure(self, api: ServedAPI, error: Exception, exchange: Exchange) -> Response:
+        """The service's own answer to an error; a 500 also goes to the log with its traceback."""
+        try:
+            response = api.service.respond(error, exchange.request_id)
+        except Exception:
+            log.exception("error table failed", id=exchange.request_id)
+            response = Response(500, b"{}")
+        if response.status >= 500 and not _is_foreseen(response.status):
+            log.error(
+                "request failed",
+                id=exchange.request_id,
+                service=api.service.name,
+                operation=exchange.operation.operation_id if exchange.operation else None,
+                exc_info=error,
+            )
+        return response
+
+    def _request_id(self) -> str:
+        if self._pid != os.getpid():
+            self._pid = os.getpid()
+            self._id_prefix = os.urandom(8).hex()
+        return f"{self._id_prefix}{next(self._ids) & 0xFFFFFFFF:08x}"
+
+
+def _is_foreseen(status: int) -> bool:
+    """A 503 says what is missing; any other 5xx is a bug and wants its traceback."""
+    return status == 503
+
+
+def _merge_slashes(path: bytes) -> bytes:
+    while b"//" in path:
+        path = path.replace(b"//", b"/")
+    return path
+
+
+def _has_body(headers: Mapping[bytes, bytes]) -> bool:
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
+
+
+def _start(
+    response: Response,
+    own: tuple[tuple[bytes, bytes], ...],
+    extra: tuple[tuple[str, str], ...],
+) -> Message:
+    headers = [*own]
+    if response.status not in (204, 304):
+        headers.append((b"content-type", response.media_type.encode("latin-1")))
+        headers.append((b"content-length", str(len(response.body)).encode("ascii")))
+    for name, value in response.headers:
+        headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+    for name, value in extra:
+        headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+    return {"type": "http.response.start", "status": response.status, "headers": headers}
+
+
+async def _send(
+    send: Send,
+    response: Response,
+    own: tuple[tuple[bytes, bytes], ...],
+    *,
+    head: bool,
+    extra: tuple[tuple[str, str], ...] = (),
+) -> None:
+    await send(_start(response, own, extra))
+    await send({"type": "http.response.body", "body": b"" if head else response.body})
+
+
+async def _send_and_linger(
+    send: Send,
+    receive: Receive,
+    response: Response,
+    own: tuple[tuple[bytes, bytes], ...],
+    *,
+    head: bool,
+    extra: tuple[tuple[str, str], ...],
+    expects: bool,
+) -> None:
+    """Answer a request whose body nobody read, and close the connection.
+
+    Closing at once would reset it, and the client, still writing, might never see the answer. So
+    the rest of the body is thrown away first, for a short while and a bounded number of bytes.
+    """
+    await send(_start(response, ((b"connection", b"close"), *own), extra))
+    await send(
+        {
+            "type": "http.response.body",
+            "body": b"" if head else response.body,
+            "more_body": True,
+        }
+    )
+    if not expects:
+        size = 0
+        try:
+            async with asyncio.timeout(_LINGER_SECONDS):
+                while size < _LINGER_BYTES:
+                    message = await receive()
+                    size += len(message.get("body", b""))
+                    if message["type"] != "http.request" or not message.get("more_body", False):
+                        break
+        except TimeoutError:
+            pass
+    await send({"type": "http.response.body", "body": b""})

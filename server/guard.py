@@ -1,0 +1,224 @@
+"""Refuses, before anything parses them, the inputs frameworks die of.
+
+Sizes, encodings, nesting, number length, duplicate keys, NUL and lone surrogates, in bodies,
+headers, paths, queries and form fields. Every check is linear in the input. Common requests pass by
+a few C-level scans; only what looks unusual takes the exact, slower way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import orjson
+
+from server.errors import HeadersTooLarge, InvalidRequest, invalid
+
+MAX_TARGET = 8 * 1024
+MAX_HEADERS = 16 * 1024
+MAX_HEADER_COUNT = 100
+MAX_DEPTH = 64
+MAX_NUMBER = 400
+MAX_VALUES = 100_000
+
+# A header that means something else to the next reader when it comes twice (RFC 9112 section 6.3,
+# request smuggling), or of which a service takes exactly one.
+SINGLE = frozenset(
+    (b"host", b"content-length", b"transfer-encoding", b"content-type", b"authorization")
+)
+
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_KEY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t\r\n]*+(:?)', re.DOTALL)
+# Only such a run can hold an integer that orjson would turn into a float, or an overlong number.
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+_ESCAPED_CONTROL = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_BAD_PERCENT = re.compile(rb"%(?![0-9a-fA-F]{2})")
+
+
+def check_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Request headers as one mapping, names in lower case, repeated ones joined by a comma.
+
+    Raises `HeadersTooLarge`; `InvalidRequest` for a repeated header that must come once, for NUL,
+    and for a body framed in two ways.
+    """
+    headers: dict[bytes, bytes] = {}
+    size = count = 0
+    for name, value in raw:
+        size += len(name) + len(value)
+        count += 1
+        if name in headers:
+            if name in SINGLE:
+                raise invalid(f"/header/{_text(name)}", "must be sent once")
+            headers[name] = headers[name] + b", " + value
+        else:
+            headers[name] = value
+        if b"\0" in value:
+            raise invalid(f"/header/{_text(name)}", "must not hold a NUL character")
+    if size > MAX_HEADERS or count > MAX_HEADER_COUNT:
+        raise HeadersTooLarge(MAX_HEADERS)
+    if b"transfer-encoding" in headers and b"content-length" in headers:
+        raise invalid("/header/Content-Length", "must not come with Transfer-Encoding")
+    return headers
+
+
+def _text(name: bytes) -> str:
+    return name.decode("latin-1").title()
+
+
+def check_target(path: bytes, query: bytes) -> None:
+    """Raises `HeadersTooLarge` for a request target longer than `MAX_TARGET` bytes."""
+    if len(path) + len(query) > MAX_TARGET:
+        raise HeadersTooLarge(MAX_TARGET)
+
+
+def decode_percent(raw: bytes, pointer: str) -> str:
+    """A path segment as text. Raises `InvalidRequest` unless it is clean percent-encoded UTF-8."""
+    if b"%" in raw:
+        if _BAD_PERCENT.search(raw):
+            raise invalid(pointer, "holds a malformed percent-encoding")
+        raw = unquote_to_bytes(raw)
+    return decode_text(raw, pointer)
+
+
+def decode_text(raw: bytes, pointer: str) -> str:
+    """`raw` as text. Raises `InvalidRequest` unless it is UTF-8 without NUL and surrogates."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise invalid(pointer, "is not valid UTF-8") from None
+    if "\0" in text:
+        raise invalid(pointer, "must not hold a NUL character")
+    return text
+
+
+def load_json(raw: bytes, pointer: str = "/body") -> Any:
+    """`raw` as a JSON value (RFC 8259), strictly.
+
+    Refused with `InvalidRequest`: anything but UTF-8, nesting over 64, numbers over 400 characters
+    or not finite, duplicate keys, NUL and lone surrogates in strings, over 100,000 values. Integers
+    of any size come out exact.
+    """
+    try:
+        if raw.count(b",") > MAX_VALUES:
+            raise invalid(pointer, f"holds more than {MAX_VALUES} values")
+        if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
+            _check_depth(raw, pointer)
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise _not_json(raw, error, pointer) from None
+    if b"\\" in raw and _ESCAPED_CONTROL.search(raw):
+        return _load_exactly(raw, pointer)
+    if type(value) is dict or type(value) is list:
+        keys, has_float = _measure(value)
+        if has_float and _LONG_NUMBER.search(raw):
+            return _load_exactly(raw, pointer)
+        # Each written key has one colon, so as many colons as keys leave room for no duplicate;
+        # only colons inside strings make it necessary to look closer.
+        if raw.count(b":") != keys and sum(map(len, _KEY.findall(raw))) != keys:
+            raise invalid(pointer, "has a duplicate key")
+        return value
+    return _load_exactly(raw, pointer) if type(value) is float else value
+
+
+def _not_json(raw: bytes, error: orjson.JSONDecodeError, pointer: str) -> InvalidRequest:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return invalid(pointer, "is not valid UTF-8")
+    if "surrogate" in error.msg:
+        return invalid(pointer, "must not hold a lone surrogate")
+    return invalid(pointer, f"is not valid JSON: {error.msg.split(':')[0]}")
+
+
+def _check_depth(raw: bytes, pointer: str) -> None:
+    depth = 0
+    for bracket in _STRING.sub(b"", raw).translate(None, _NOT_BRACKETS):
+        if bracket in b"[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise invalid(pointer, f"is nested deeper than {MAX_DEPTH} levels")
+        else:
+            depth -= 1
+
+
+def _measure(value: Any) -> tuple[int, bool]:
+    """How many keys a JSON value has in all, and whether it holds a float."""
+    keys = 0
+    has_float = False
+    items = value
+    if type(value) is dict:
+        keys = len(value)
+        items = value.values()
+    for item in items:
+        kind = type(item)
+        if kind is float:
+            has_float = True
+        elif kind is dict or kind is list:
+            inner, inner_float = _measure(item)
+            keys += inner
+            has_float = has_float or inner_float
+    return keys, has_float
+
+
+class _Exact:
+    """The slow, exact decoder: stdlib json with a hook at every place where it is lax."""
+
+    def __init__(self, pointer: str) -> None:
+        self.pointer = pointer
+        self.decoder = json.JSONDecoder(
+            object_pairs_hook=self.members,
+            parse_int=self.integer,
+            parse_float=self.number,
+            parse_constant=self.constant,
+        )
+
+    def members(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            raise invalid(self.pointer, "has a duplicate key")
+        return members
+
+    def integer(self, digits: str) -> int:
+        if len(digits) > MAX_NUMBER:
+            raise invalid(self.pointer, f"has a number longer than {MAX_NUMBER} characters")
+        return int(digits)
+
+    def number(self, text: str) -> float:
+        if len(text) > MAX_NUMBER:
+            raise invalid(self.pointer, f"has a number longer than {MAX_NUMBER} characters")
+        value = float(text)
+        if value in (float("inf"), float("-inf")):
+            raise invalid(self.pointer, "has a number that is not finite")
+        return value
+
+    def constant(self, name: str) -> Any:
+        raise invalid(self.pointer, f"is not valid JSON: {name} is not a number")
+
+
+def _load_exactly(raw: bytes, pointer: str) -> Any:
+    value = _Exact(pointer).decoder.decode(raw.decode("utf-8"))
+    if _ESCAPED_CONTROL.search(raw) is not None:
+        check_text(value, pointer)
+    return value
+
+
+def check_text(value: Any, pointer: str) -> None:
+    """Raises `InvalidRequest` for a NUL or a lone surrogate in any string of a JSON value."""
+    if isinstance(value, str):
+        if "\0" in value:
+            raise invalid(pointer, "must not hold a NUL character")
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise invalid(pointer, "must not hold a lone surrogate") from None
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            check_text(key, pointer)
+            check_text(item, f"{pointer}/{key}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            check_text(item, f"{pointer}/{index}")

@@ -1,0 +1,62 @@
+"""What operators ask: `/healthz` (the process), `/readyz` (what it depends on), `/metrics`."""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from server.metrics import exposition
+from server.response import Response, encode
+from server.service import Service
+
+log = structlog.get_logger("specd.health")
+_PATHS = frozenset(("/healthz", "/readyz", "/metrics"))
+_TIMEOUT_S = 5.0
+
+
+class Probes:
+    """Answers the operators' paths for all services of one process."""
+
+    def __init__(self) -> None:
+        self._services: list[Service] = []
+
+    def watch(self, service: Service) -> None:
+        """Have `/readyz` ask this service too."""
+        self._services.append(service)
+
+    def knows(self, path: str) -> bool:
+        return path in _PATHS
+
+    async def respond(self, path: str, method: str) -> Response:
+        """The answer to GET or HEAD; 405 for any other method."""
+        if method not in ("GET", "HEAD"):
+            return Response(405, encode({"status": "method not allowed"}), (("Allow", "GET, HEAD"),))
+        if path == "/healthz":
+            return Response(200, encode({"status": "ok"}))
+        if path == "/metrics":
+            body, media_type = await asyncio.to_thread(exposition)
+            return Response(200, body, media_type=media_type)
+        return await self._readiness()
+
+    async def _readiness(self) -> Response:
+        checks = await asyncio.gather(*(_check(service) for service in self._services))
+        ready = all(state == "ok" for _, state in checks)
+        body = {"status": "ok" if ready else "unavailable", "services": dict(checks)}
+        return Response(200 if ready else 503, encode(body))
+
+
+async def _check(service: Service) -> tuple[str, str]:
+    def ask() -> None:
+        if service.database is not None:
+            service.database.ping()
+        if service.ready is not None:
+            service.ready()
+
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            await asyncio.to_thread(ask)
+    except Exception as error:
+        log.warning("not ready", service=service.name, error=f"{type(error).__name__}: {error}")
+        return service.name, "unavailable"
+    return service.name, "ok"

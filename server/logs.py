@@ -1,0 +1,56 @@
+"""structlog, set up once per process: one JSON object per line on standard error."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Iterable, MutableMapping
+from typing import Any, BinaryIO
+
+import orjson
+import structlog
+
+LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
+
+
+class Redact:
+    """Blots secrets out of what may quote a request: tracebacks and free text."""
+
+    def __init__(self, patterns: Iterable[re.Pattern[str]]) -> None:
+        self.patterns = tuple(patterns)
+
+    def __call__(
+        self, logger: Any, method: str, event: MutableMapping[str, Any]
+    ) -> MutableMapping[str, Any]:
+        for key in ("exception", "error", "detail"):
+            text = event.get(key)
+            if isinstance(text, str):
+                for pattern in self.patterns:
+                    text = pattern.sub("[secret]", text)
+                event[key] = text
+        return event
+
+
+def _dumps(event: Any, **options: Any) -> bytes:
+    return orjson.dumps(event, default=str, option=orjson.OPT_UTC_Z)
+
+
+def configure(
+    level: str = "info", *, secrets: Iterable[re.Pattern[str]] = (), stream: BinaryIO | None = None
+) -> None:
+    """Set up logging for this process. `level` is one of `LEVELS`; `stream` takes bytes."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            Redact(secrets),
+            structlog.processors.JSONRenderer(serializer=_dumps),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level.lower()]),
+        logger_factory=structlog.BytesLoggerFactory(stream or sys.stderr.buffer),
+        cache_logger_on_first_use=True,
+    )
+    logging.basicConfig(level=LEVELS[level.lower()], stream=sys.stderr, format="%(message)s")
+    logging.getLogger("connexion").setLevel(logging.WARNING)

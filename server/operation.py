@@ -1,0 +1,252 @@
+"""One request's way through one operation: authenticate, parse, validate, handle, encode.
+
+An `Operation` is immutable; everything that depends on the document alone was decided when it was
+made. Where the work runs is decided by the database: a read that never waits (SQLite) runs on the
+event loop; whatever may wait for a lock or a network runs in one hop in the service's threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from typing import Any
+
+from server.bodies import Body
+from server.context import Context
+from server.errors import InvalidRequest, Unauthenticated, Violation
+from server.parameters import Parameters, parse_pairs
+from server.response import Response, as_response
+from server.responses import Responses
+from server.security import Check
+from server.service import Service
+
+ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
+
+
+class Call:
+    """What one request sent, before anything of it is trusted."""
+
+    __slots__ = ("body", "extra_headers", "headers", "path", "query")
+
+    def __init__(
+        self,
+        headers: Mapping[bytes, bytes],
+        path: Mapping[str, list[str]],
+        query: bytes,
+        body: bytes,
+    ) -> None:
+        self.headers = headers
+        self.path = path
+        self.query = query
+        self.body = body
+        self.extra_headers: tuple[tuple[str, str], ...] = ()
+
+
+class Operation:
+    """One operation of a document, bound to its handler and ready to serve."""
+
+    __slots__ = (
+        "_authenticate",
+        "_inline_reads",
+        "_is_async",
+        "body",
+        "function",
+        "header_parameters",
+        "method",
+        "operation_id",
+        "path",
+        "path_parameters",
+        "query_parameters",
+        "readonly",
+        "responses",
+        "role",
+        "service",
+    )
+
+    def __init__(
+        self,
+        *,
+        service: Service,
+        operation_id: str,
+        method: str,
+        path: str,
+        function: Callable[..., Any],
+        authenticate: Check | None,
+        role: str | None,
+        path_parameters: Parameters,
+        query_parameters: Parameters,
+        header_parameters: Parameters,
+        body: Body | None,
+        responses: Responses,
+    ) -> None:
+        self.service = service
+        self.operation_id = operation_id
+        self.method = method
+        self.path = path
+        self.function = function
+        self.role = role
+        self.path_parameters = path_parameters
+        self.query_parameters = query_parameters
+        self.header_parameters = header_parameters
+        self.body = body
+        self.responses = responses
+        self.readonly = method == "GET"
+        self._authenticate = authenticate
+        self._is_async = inspect.iscoroutinefunction(function)
+        self._inline_reads = service.database is None or service.database.reads_inline
+
+    @property
+    def argument_names(self) -> frozenset[str]:
+        """Every keyword a request may give the handler."""
+        places = (self.path_parameters, self.query_parameters, self.header_parameters)
+        names = {parameter.argument for place in places for parameter in place.declared}
+        return frozenset(names | (self.body.arguments if self.body else set()))
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The keywords that a valid request may leave out."""
+        places = (self.path_parameters, self.query_parameters, self.header_parameters)
+        names = {
+            parameter.argument
+            for place in places
+            for parameter in place.declared
+            if not parameter.required and not parameter.has_default
+        }
+        return frozenset(names | (self.body.optional if self.body else set()))
+
+    async def serve(self, ctx: Context, call: Call, executor: Executor | None) -> Response:
+        """The answer to one request. Raises what the service's error table maps."""
+        database = self.service.database
+        if database is None:
+            arguments = self._prepare(ctx, call)
+            if self._is_async:
+                return self._finish(await self.function(ctx, **arguments), call)
+            return self._finish(self.function(ctx, **arguments), call)
+        loop = asyncio.get_running_loop()
+        if self._is_async:
+            return await self._serve_async(ctx, call, executor)
+        if self.readonly:
+            if self._inline_reads:
+                return self._read(ctx, call)
+            return await loop.run_in_executor(executor, self._read, ctx, call)
+        if self._inline_reads:
+            arguments = self._prepare_with(ctx, call)
+            return await loop.run_in_executor(executor, self._write, ctx, call, arguments)
+        return await loop.run_in_executor(executor, self._prepare_and_write, ctx, call)
+
+    async def _serve_async(self, ctx: Context, call: Call, executor: Executor | None) -> Response:
+        loop = asyncio.get_running_loop()
+        database = self.service.database
+        assert database is not None
+        if self._inline_reads:
+            arguments = self._prepare_with(ctx, call)
+        else:
+            arguments = await loop.run_in_executor(executor, self._prepare_with, ctx, call)
+        ctx.session = None
+
+        def read(work: Callable[[Any], Any]) -> Any:
+            with database.reading() as connection:
+                return work(connection)
+
+        ctx.bind_units(
+            read=lambda work: loop.run_in_executor(executor, read, work),
+            write=lambda work: loop.run_in_executor(executor, database.run, work),
+        )
+        return self._finish(await self.function(ctx, **arguments), call)
+
+    def _prepare_with(self, ctx: Context, call: Call) -> dict[str, Any]:
+        assert self.service.database is not None
+        with self.service.database.reading() as connection:
+            ctx.session = connection
+            return self._prepare(ctx, call)
+
+    def _read(self, ctx: Context, call: Call) -> Response:
+        assert self.service.database is not None
+        with self.service.database.reading() as connection:
+            ctx.session = connection
+            arguments = self._prepare(ctx, call)
+            return self._finish(self.function(ctx, **arguments), call)
+
+    def _prepare_and_write(self, ctx: Context, call: Call) -> Response:
+        return self._write(ctx, call, self._prepare_with(ctx, call))
+
+    def _write(self, ctx: Context, call: Call, arguments: dict[str, Any]) -> Response:
+        # The answer is encoded and checked inside the unit: an answer that cannot go out must not
+        # leave its effects behind.
+        def work(session: Any) -> Response:
+            ctx.session = session
+            return self._finish(self.function(ctx, **arguments), call)
+
+        assert self.service.database is not None
+        return self.service.database.run(work)
+
+    def _finish(self, reply: Any, call: Call) -> Response:
+        response = as_response(reply)
+        if self.service.validate_responses:
+            names = (name.lower() for name, _ in (*response.headers, *call.extra_headers))
+            self.responses.check(response, ENGINE_HEADERS.union(names))
+        return response
+
+    def _prepare(self, ctx: Context, call: Call) -> dict[str, Any]:
+        """Who asks, whether they may, and the handler's arguments, in this order."""
+        service = self.service
+        if self._authenticate is not None:
+            try:
+                ctx.actor = self._authenticate(ctx)
+            except Unauthenticated:
+                if service.rate_limit is not None:
+                    call.extra_headers = service.rate_limit.take(ctx)
+                raise
+        if service.rate_limit is not None:
+            call.extra_headers = service.rate_limit.take(ctx)
+        if self.role is not None:
+            assert service.require_role is not None, "x-required-role needs Service.require_role"
+            service.require_role(ctx, self.role)
+        return self._parse(ctx, call)
+
+    def _parse(self, ctx: Context, call: Call) -> dict[str, Any]:
+        """Handler arguments from everything sent, or all that is wrong with it at once."""
+        arguments: dict[str, Any] = {}
+        violations: list[Violation] = []
+        query: dict[str, list[str]] = {}
+        if self.path_parameters:
+            try:
+                ctx.path_parameters = self.path_parameters.arguments(call.path)
+            except InvalidRequest:
+                if self.service.malformed_path is not None:
+                    raise self.service.malformed_path() from None
+                raise
+            arguments.update(ctx.path_parameters)
+        if call.query:
+            query = parse_pairs(call.query, "query")
+            unknown = query.keys() - self.query_parameters.by_name.keys()
+            if unknown:
+                ctx.unknown_parameters = tuple(sorted(unknown))
+        if self.header_parameters:
+            try:
+                arguments.update(self.header_parameters.arguments(self._header_texts(call)))
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+        if self.query_parameters:
+            try:
+                arguments.update(self.query_parameters.arguments(query))
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+        if self.body is not None:
+            try:
+                arguments.update(self.body.decode(call.body, call.headers, query))
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+        if violations:
+            raise InvalidRequest(violations)
+        return arguments
+
+    def _header_texts(self, call: Call) -> dict[str, list[str]]:
+        texts = {}
+        for parameter in self.header_parameters.declared:
+            value = call.headers.get(parameter.raw_name)
+            if value is not None:
+                texts[parameter.name] = [value.decode("latin-1")]
+        return texts

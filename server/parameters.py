@@ -1,0 +1,240 @@
+"""Path, query and header parameters: from text to values, compiled once per operation.
+
+A parameter is decoded by its style (OpenAPI 3.0.3 "Parameter Object") and its schema's type, then
+all parameters of one place are validated together. What cannot be decoded is left as text, so that
+the schema says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from server.errors import DocumentError, InvalidRequest, Violation, invalid
+from server.guard import decode_text, load_json
+from server.schemas import Schemas, Validate
+
+Decode = Callable[[list[str], str], Any]
+"""From the values sent under one name, and a JSON pointer, to one value."""
+
+_INTEGER = re.compile(r"-?[0-9]{1,400}")
+_NUMBER = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][-+]?[0-9]{1,3})?")
+_SEPARATORS = {"form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
+MAX_QUERY_FIELDS = 1000
+
+
+def argument_name(name: str) -> str:
+    """The keyword a handler takes a parameter as: `Idempotency-Key` -> `idempotency_key`,
+    `id` -> `id_` (connexion's `pythonic_params`).
+    """
+    result = re.sub(r"[^0-9a-zA-Z_]", "_", name.replace("[]", "")).lower()
+    if keyword.iskeyword(result) or hasattr(builtins, result):
+        result += "_"
+    return result
+
+
+def _scalar(text: str, kinds: frozenset[str]) -> Any:
+    """`text` as the first of integer, number, boolean that fits, else as text."""
+    if "integer" in kinds and _INTEGER.fullmatch(text):
+        return int(text)
+    if "number" in kinds and _NUMBER.fullmatch(text):
+        number = float(text)
+        if abs(number) != float("inf"):
+            return int(text) if _INTEGER.fullmatch(text) else number
+    if "boolean" in kinds and text in ("true", "false"):
+        return text == "true"
+    return text
+
+
+def kinds_of(schema: Mapping[str, Any], schemas: Schemas) -> frozenset[str]:
+    """Every JSON type a schema may accept, through `$ref`, `oneOf`, `anyOf` and `allOf`."""
+    schema = schemas.resolve(schema)
+    if "type" in schema:
+        return frozenset((schema["type"],))
+    branches = [*schema.get("oneOf", ()), *schema.get("anyOf", ()), *schema.get("allOf", ())]
+    return frozenset().union(*(kinds_of(branch, schemas) for branch in branches))
+
+
+def items_of(schema: Mapping[str, Any], schemas: Schemas) -> Mapping[str, Any]:
+    """The schema of an array's items, wherever among the branches the array stands."""
+    schema = schemas.resolve(schema)
+    if "items" in schema:
+        return schemas.resolve(schema["items"])
+    for key in ("oneOf", "anyOf", "allOf"):
+        for branch in schema.get(key, ()):
+            found = items_of(branch, schemas)
+            if found:
+                return found
+    return {}
+
+
+def compile_decode(parameter: Mapping[str, Any], schemas: Schemas, place: str) -> Decode:
+    """How the values sent for one parameter become one value.
+
+    Raises `DocumentError` for a style this engine does not serve.
+    """
+    if "content" in parameter:
+        return _decode_json
+    schema = schemas.resolve(parameter["schema"])
+    kinds = kinds_of(schema, schemas)
+    if "object" in kinds:
+        raise DocumentError(f"{place}: an object needs `content: application/json`")
+    style = parameter.get("style", "form" if parameter["in"] == "query" else "simple")
+    if style not in _SEPARATORS:
+        raise DocumentError(f"{place}: style {style} is not served")
+    if "array" in kinds:
+        explode = parameter.get("explode", style == "form")
+        item_kinds = kinds_of(items_of(schema, schemas), schemas)
+        separator = None if explode and style == "form" else _SEPARATORS[style]
+        return _array(separator, item_kinds, kinds - {"array"})
+    if kinds == {"string"} or not kinds:
+        return _last
+    return lambda values, pointer: _scalar(values[-1], kinds)
+
+
+def _last(values: list[str], pointer: str) -> str:
+    return values[-1]
+
+
+def _decode_json(values: list[str], pointer: str) -> Any:
+    return load_json(values[-1].encode("utf-8"), pointer)
+
+
+def _array(separator: str | None, items: frozenset[str], scalars: frozenset[str]) -> Decode:
+    def decode(values: list[str], pointer: str) -> Any:
+        if separator is not None:
+            values = values[-1].split(separator) if values[-1] else []
+        elif scalars and len(values) == 1:
+            return _scalar(values[0], scalars)
+        return [_scalar(value, items) for value in values]
+
+    return decode
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One documented parameter of one operation."""
+
+    name: str
+    where: str
+    argument: str
+    required: bool
+    default: Any
+    decode: Decode
+    pointer: str
+    raw_name: bytes
+
+    @property
+    def has_default(self) -> bool:
+        return self.default is not _MISSING
+
+
+_MISSING = object()
+
+
+class Parameters:
+    """All parameters of one operation in one place: `path`, `query` or `header`."""
+
+    def __init__(
+        self, where: str, declared: Sequence[Mapping[str, Any]], schemas: Schemas, place: str
+    ) -> None:
+        self.where = where
+        self.declared = tuple(
+            _compile(parameter, schemas, f"{place} {where} parameter {parameter['name']}")
+            for parameter in declared
+        )
+        self.by_name = {parameter.name: parameter for parameter in self.declared}
+        self._validate = self._compile_validation(declared, schemas, place)
+
+    def _compile_validation(
+        self, declared: Sequence[Mapping[str, Any]], schemas: Schemas, place: str
+    ) -> Validate:
+        properties = {p["name"]: _schema_of(p) for p in declared}
+        return schemas.compile(
+            {"type": "object", "properties": properties}, f"{place} {self.where} parameters"
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.declared)
+
+    def arguments(self, sent: Mapping[str, list[str]]) -> dict[str, Any]:
+        """Handler arguments from the texts sent. Raises `InvalidRequest`."""
+        values: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
+        violations: list[Violation] = []
+        for parameter in self.declared:
+            texts = sent.get(parameter.name)
+            if texts is None:
+                if parameter.required:
+                    violations.append(Violation(parameter.pointer, "is required"))
+                elif parameter.default is not _MISSING:
+                    arguments[parameter.argument] = parameter.default
+                continue
+            try:
+                value = parameter.decode(texts, parameter.pointer)
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+                continue
+            values[parameter.name] = arguments[parameter.argument] = value
+        violations.extend(self._validate(values, f"/{self.where}"))
+        if violations:
+            raise InvalidRequest(violations)
+        return arguments
+
+
+def _schema_of(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "content" in parameter:
+        (media,) = parameter["content"].values()
+        return media.get("schema", {})  # type: ignore[no-any-return]
+    return parameter["schema"]  # type: ignore[no-any-return]
+
+
+def _compile(parameter: Mapping[str, Any], schemas: Schemas, place: str) -> Parameter:
+    schema = schemas.resolve(_schema_of(parameter))
+    return Parameter(
+        name=parameter["name"],
+        where=parameter["in"],
+        argument=argument_name(parameter["name"]),
+        required=parameter.get("required", False),
+        default=schema.get("default", _MISSING),
+        decode=compile_decode(parameter, schemas, place),
+        pointer=f"/{parameter['in']}/{parameter['name']}",
+        raw_name=parameter["name"].lower().encode("latin-1"),
+    )
+
+
+def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
+    """`application/x-www-form-urlencoded` bytes as name -> values (WHATWG URL, section 5).
+
+    Raises `InvalidRequest` for anything that is not UTF-8, holds NUL, or has over 1,000 fields.
+    """
+    pairs: dict[str, list[str]] = {}
+    if not raw:
+        return pairs
+    fields = raw.split(b"&")
+    if len(fields) > MAX_QUERY_FIELDS:
+        raise invalid(f"/{where}", f"has more than {MAX_QUERY_FIELDS} fields")
+    for field in fields:
+        if not field:
+            continue
+        raw_name, _, raw_value = field.partition(b"=")
+        name = _form_text(raw_name, f"/{where}")
+        value = _form_text(raw_value, f"/{where}/{name}")
+        if name in pairs:
+            pairs[name].append(value)
+        else:
+            pairs[name] = [value]
+    return pairs
+
+
+def _form_text(raw: bytes, pointer: str) -> str:
+    if b"+" in raw:
+        raw = raw.replace(b"+", b" ")
+    if b"%" in raw:
+        raw = unquote_to_bytes(raw)
+    return decode_text(raw, pointer)

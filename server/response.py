@@ -1,0 +1,43 @@
+"""What an operation answers: a status, encoded bytes, headers. Nothing here decides anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+JSON = "application/json"
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A whole answer, ready to be sent. `body` goes out byte for byte as it is."""
+
+    status: int
+    body: bytes
+    headers: Headers = ()
+    media_type: str = JSON
+
+
+Reply = dict[str, Any] | tuple[Any, int] | tuple[Any, int, Mapping[str, str]] | Response
+"""What a handler may return: `body`, `(body, status)`, `(body, status, headers)`, `Response`."""
+
+
+def encode(value: Any) -> bytes:
+    """`value` as compact UTF-8 JSON."""
+    return orjson.dumps(value)
+
+
+def as_response(reply: Reply) -> Response:
+    """The answer a handler's return value stands for; a bare body means 200."""
+    if type(reply) is tuple:
+        body = reply[0]
+        headers = tuple(reply[2].items()) if len(reply) > 2 else ()
+        return Response(reply[1], body if type(body) is bytes else encode(body), headers)
+    if isinstance(reply, Response):
+        return reply
+    return Response(200, encode(reply))

@@ -1,0 +1,75 @@
+"""What an operation may answer, compiled: for response validation, which is always on in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from server.errors import NonConformingResponse
+from server.response import Response
+from server.schemas import Schemas, Validate, lookup
+
+
+class Responses:
+    """The documented answers of one operation, by status."""
+
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        declared: Mapping[str, Any],
+        schemas: Schemas,
+        place: str,
+    ) -> None:
+        self._place = place
+        self._bodies: dict[str, dict[str, Validate]] = {}
+        self._headers: dict[str, tuple[str, ...]] = {}
+        for status, node in declared.items():
+            response = lookup(document, node["$ref"]) if "$ref" in node else node
+            key = str(status)
+            self._bodies[key] = {
+                media_type: schemas.compile(
+                    media.get("schema", {}), f"{place} response {key} {media_type}"
+                )
+                for media_type, media in response.get("content", {}).items()
+            }
+            self._headers[key] = tuple(
+                name.lower()
+                for name, header in response.get("headers", {}).items()
+                if _is_required(document, header)
+            )
+
+    def check(self, response: Response, sent: frozenset[str]) -> None:
+        """Raises `NonConformingResponse` unless the document allows this answer.
+
+        `sent` are the lower-case names of all headers that go out with it.
+        """
+        key = str(response.status)
+        if key not in self._bodies:
+            key = f"{key[0]}XX" if f"{key[0]}XX" in self._bodies else "default"
+        if key not in self._bodies:
+            raise NonConformingResponse(f"{self._place}: status {response.status} is undocumented")
+        missing = [name for name in self._headers[key] if name not in sent]
+        if missing:
+            raise NonConformingResponse(f"{self._place}: {key} lacks the header {missing[0]}")
+        bodies = self._bodies[key]
+        if not bodies:
+            if response.body:
+                raise NonConformingResponse(f"{self._place}: {key} must have no body")
+            return
+        validate = bodies.get(response.media_type)
+        if validate is None:
+            raise NonConformingResponse(
+                f"{self._place}: {key} has the media type {response.media_type}"
+            )
+        violations = validate(orjson.loads(response.body), "/body")
+        if violations:
+            first = violations[0]
+            raise NonConformingResponse(f"{self._place}: {key}{first.path} {first.message}")
+
+
+def _is_required(document: Mapping[str, Any], header: Mapping[str, Any]) -> bool:
+    if "$ref" in header:
+        header = lookup(document, header["$ref"])
+    return bool(header.get("required", False))

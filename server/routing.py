@@ -1,0 +1,125 @@
+"""From a path to its operations: a dictionary for fixed paths, a tree of segments for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+from server.errors import DocumentError
+from server.guard import decode_percent
+
+T = TypeVar("T")
+
+
+class Route(Generic[T]):
+    """All methods of one documented path, and where its parameters stand."""
+
+    __slots__ = ("allow", "methods", "names", "path")
+
+    def __init__(self, path: str, names: tuple[str, ...]) -> None:
+        self.path = path
+        self.names = names
+        self.methods: dict[str, T] = {}
+        self.allow: tuple[str, ...] = ()
+
+
+class _Node(Generic[T]):
+    __slots__ = ("fixed", "integer", "route", "text")
+
+    def __init__(self) -> None:
+        self.fixed: dict[str, _Node[T]] = {}
+        self.integer: _Node[T] | None = None
+        self.text: _Node[T] | None = None
+        self.route: Route[T] | None = None
+
+
+class Router(Generic[T]):
+    """Finds the route of a path. A fixed segment wins over an integer one, that over any text."""
+
+    def __init__(self, *, strict_integers: bool = False) -> None:
+        self._fixed: dict[str, Route[T]] = {}
+        self._root: _Node[T] = _Node()
+        self._strict = strict_integers
+
+    def add(self, path: str, method: str, integers: frozenset[str], target: T) -> Route[T]:
+        """Register `method` on the path template `path`; `integers` are its integer parameters.
+
+        Raises `DocumentError` for a segment that mixes text and a parameter, and for a second
+        template of the same shape.
+        """
+        names: list[str] = []
+        node = self._root
+        for segment in path.split("/")[1:]:
+            if segment.startswith("{") and segment.endswith("}"):
+                name = segment[1:-1]
+                names.append(name)
+                if name in integers:
+                    node.integer = node.integer or _Node()
+                    node = node.integer
+                else:
+                    node.text = node.text or _Node()
+                    node = node.text
+            elif "{" in segment:
+                raise DocumentError(f"{path}: a path segment is either text or one parameter")
+            else:
+                node = node.fixed.setdefault(segment, _Node())
+        if node.route is None:
+            node.route = Route(path, tuple(names))
+            if not names:
+                self._fixed[path] = node.route
+        elif node.route.path != path:
+            raise DocumentError(f"{path}: cannot be told from {node.route.path}")
+        route = node.route
+        route.methods[method] = target
+        methods = set(route.methods) | {"OPTIONS"} | ({"HEAD"} if "GET" in route.methods else set())
+        route.allow = tuple(sorted(methods))
+        return route
+
+    def find(self, raw_path: bytes) -> tuple[Route[T], Mapping[str, list[str]]] | None:
+        """The route of a raw (percent-encoded) path and its parameters' texts, or None.
+
+        Raises `InvalidRequest` for a path that is not clean percent-encoded UTF-8.
+        """
+        if b"%" not in raw_path:
+            path = decode_percent(raw_path, "/path")
+            route = self._fixed.get(path)
+            if route is not None:
+                return route, {}
+            segments = path.split("/")
+        else:
+            segments = [decode_percent(segment, "/path") for segment in raw_path.split(b"/")]
+        texts: list[str] = []
+        found = self._walk(self._root, segments, 1, texts)
+        if found is None:
+            return None
+        return found, {name: [text] for name, text in zip(found.names, texts, strict=True)}
+
+    def _walk(
+        self, node: _Node[T], segments: list[str], at: int, texts: list[str]
+    ) -> Route[T] | None:
+        if at == len(segments):
+            return node.route
+        segment = segments[at]
+        following = node.fixed.get(segment)
+        if following is not None:
+            found = self._walk(following, segments, at + 1, texts)
+            if found is not None:
+                return found
+        if segment == "":
+            return None
+        for child in (node.integer, node.text):
+            if child is None:
+                continue
+            if child is node.integer and not self._takes_integer(node, segment):
+                continue
+            texts.append(segment)
+            found = self._walk(child, segments, at + 1, texts)
+            if found is not None:
+                return found
+            texts.pop()
+        return None
+
+    def _takes_integer(self, node: _Node[T], segment: str) -> bool:
+        if segment.isascii() and segment.isdigit():
+            return True
+        return not self._strict and node.text is None

@@ -1,0 +1,175 @@
+"""OpenAPI 3.0 schemas, compiled once into jsonschema-rs validators.
+
+OpenAPI 3.0's dialect is JSON Schema draft 4 with `nullable` and a few annotations; `translate`
+rewrites it. Validators are compiled from the raw document, where schemas still point at each other
+by `$ref`, so that recursive schemas compile too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+import jsonschema_rs
+
+from server.errors import DocumentError, Violation
+
+Validate = Callable[[Any, str], "tuple[Violation, ...]"]
+MAX_VIOLATIONS = 20
+
+_ANNOTATIONS = frozenset(
+    ("example", "examples", "discriminator", "xml", "externalDocs", "deprecated", "description")
+)
+_SCHEMA_MAPS = frozenset(("properties", "patternProperties"))
+_SCHEMA_LISTS = frozenset(("allOf", "anyOf", "oneOf"))
+_SCHEMAS = frozenset(("not", "items", "additionalProperties"))
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def _is_date(value: str) -> bool:
+    try:
+        return len(value) == 10 and bool(date.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+_FORMATS: dict[str, Callable[[str], bool]] = {
+    "uuid": lambda value: _UUID.fullmatch(value) is not None,
+    "date": _is_date,
+}
+
+
+def translate(schema: Any, *, drop: str) -> Any:
+    """An OpenAPI 3.0 schema as draft 4. `drop` is `readOnly` (requests) or `writeOnly` (responses):
+    properties so marked are neither required nor allowed to matter in that direction.
+    """
+    if not isinstance(schema, Mapping):
+        return schema
+    if "$ref" in schema:
+        return {"$ref": schema["$ref"]}
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in _ANNOTATIONS or key.startswith("x-") or key == "nullable":
+            continue
+        if key in _SCHEMA_MAPS:
+            value = {name: translate(item, drop=drop) for name, item in value.items()}
+        elif key in _SCHEMA_LISTS:
+            value = [translate(item, drop=drop) for item in value]
+        elif key in _SCHEMAS:
+            value = translate(value, drop=drop)
+        result[key] = value
+    hidden = {
+        name
+        for name, item in schema.get("properties", {}).items()
+        if isinstance(item, Mapping) and item.get(drop)
+    }
+    if hidden and "required" in result:
+        result["required"] = [name for name in result["required"] if name not in hidden]
+        if not result["required"]:
+            del result["required"]
+    return _with_null(result) if schema.get("nullable") else result
+
+
+def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+    if "enum" in schema and None not in schema["enum"]:
+        schema = {**schema, "enum": [*schema["enum"], None]}
+    if isinstance(schema.get("type"), str) and not _SCHEMA_LISTS & schema.keys():
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+class Schemas:
+    """Compiles the schemas of one document, for one direction."""
+
+    def __init__(self, document: Mapping[str, Any], *, drop: str) -> None:
+        self._drop = drop
+        self._document = document
+        shared = document.get("components", {}).get("schemas", {})
+        self._components = {
+            "schemas": {name: translate(item, drop=drop) for name, item in shared.items()}
+        }
+
+    def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The schema a `$ref` points to, else the schema itself."""
+        while "$ref" in schema:
+            schema = lookup(self._document, schema["$ref"])
+        return schema
+
+    def compile(self, schema: Mapping[str, Any], place: str) -> Validate:
+        """A function from (value, JSON pointer) to what is wrong; empty when nothing is.
+
+        Raises `DocumentError` naming `place` for a schema that cannot be compiled.
+        """
+        root = {"allOf": [translate(schema, drop=self._drop)], "components": self._components}
+        try:
+            validator = jsonschema_rs.Draft4Validator(
+                root, validate_formats=True, formats=_FORMATS
+            )
+        except (ValueError, jsonschema_rs.ReferencingError) as error:
+            raise DocumentError(f"{place}: schema cannot be compiled: {error}") from error
+        is_valid = validator.is_valid
+
+        def validate(value: Any, pointer: str) -> tuple[Violation, ...]:
+            if is_valid(value):
+                return ()
+            return _violations(validator, value, pointer)
+
+        return validate
+
+
+def _violations(validator: Any, value: Any, pointer: str) -> tuple[Violation, ...]:
+    found = []
+    for error in validator.iter_errors(value):
+        steps = [pointer, *(str(step) for step in error.instance_path)]
+        found.append(Violation("/".join(steps), _sentence(error)))
+        if len(found) == MAX_VIOLATIONS:
+            break
+    return tuple(found)
+
+
+def _sentence(error: Any) -> str:
+    """What is wrong, without repeating the value: it may be long, or secret."""
+    template = _SENTENCES.get(error.kind.name, "does not fit the document")
+    return template.format_map(_Facts(error.kind.as_dict()))
+
+
+class _Facts(dict[str, Any]):
+    def __getitem__(self, key: str) -> str:
+        value = self.get(key, "?")
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        return text if len(text) <= 200 else text[:200] + "..."
+
+
+_SENTENCES = {
+    "required": "lacks the required property {property}",
+    "additionalProperties": "has properties the document does not know: {unexpected}",
+    "type": "must be of type {types}",
+    "pattern": "must match the pattern {pattern}",
+    "enum": "must be one of: {options}",
+    "minimum": "must be at least {limit}",
+    "maximum": "must be at most {limit}",
+    "exclusiveMinimum": "must be greater than {limit}",
+    "exclusiveMaximum": "must be less than {limit}",
+    "minLength": "must be at least {limit} characters long",
+    "maxLength": "must be at most {limit} characters long",
+    "minItems": "must have at least {limit} items",
+    "maxItems": "must have at most {limit} items",
+    "minProperties": "must have at least {limit} properties",
+    "maxProperties": "must have at most {limit} properties",
+    "uniqueItems": "must not hold the same item twice",
+    "multipleOf": "must be a multiple of {multiple_of}",
+    "format": "must be a valid {format}",
+    "anyOf": "fits none of the allowed forms",
+    "oneOf": "must fit exactly one of the allowed forms",
+    "not": "has a form the document rules out",
+}
+
+
+def lookup(document: Mapping[str, Any], reference: str) -> Any:
+    """What a local `$ref` such as `#/components/schemas/Invoice` points to."""
+    node: Any = document
+    for step in reference.removeprefix("#/").split("/"):
+        node = node[step.replace("~1", "/").replace("~0", "~")]
+    return node

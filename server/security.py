@@ -1,0 +1,177 @@
+"""Authentication, compiled once per operation.
+
+connexion's `SecurityHandlerFactory` reads the security schemes and resolves the functions they name
+(`x-bearerInfoFunc` and its kin); the handlers below replace its per-request half by plain functions
+that run inside the reading unit, wherever the engine runs that, so that a key look-up never blocks
+the event loop by accident.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from connexion.security import (
+    AbstractSecurityHandler,
+    ApiKeySecurityHandler,
+    BasicSecurityHandler,
+    BearerSecurityHandler,
+    SecurityHandlerFactory,
+)
+
+from server.context import Context
+from server.errors import DocumentError, Unauthenticated
+
+NO_CREDENTIALS = object()
+"""What a scheme answers when the request does not use it at all."""
+
+Check = Callable[[Context], Any]
+"""From a request to the actor, `NO_CREDENTIALS`, or None for credentials nobody holds."""
+
+
+def _authorization(ctx: Context, scheme: str) -> str | None:
+    value = ctx.header("authorization")
+    if value is None:
+        return None
+    kind, _, credentials = value.partition(" ")
+    return credentials.strip() if kind.lower() == scheme else None
+
+
+def _calls(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` with our context as connexion's optional `request` keyword."""
+    if inspect.iscoroutinefunction(function):
+        raise DocumentError(f"security function {function.__qualname__} must be a plain def")
+    if "request" in inspect.signature(function).parameters:
+        return lambda *credentials, ctx: function(*credentials, request=ctx)
+    return lambda *credentials, ctx: function(*credentials)
+
+
+class Bearer(BearerSecurityHandler):
+    """`type: http, scheme: bearer` (RFC 6750)."""
+
+    def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
+        function = self._resolve_func(security_scheme)
+        if function is None:
+            return None
+        call = _calls(function)
+
+        def check(ctx: Context) -> Any:
+            token = _authorization(ctx, "bearer")
+            return NO_CREDENTIALS if token is None else call(token, ctx=ctx)
+
+        return check
+
+
+class Basic(BasicSecurityHandler):
+    """`type: http, scheme: basic` (RFC 7617)."""
+
+    def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
+        function = self._resolve_func(security_scheme)
+        if function is None:
+            return None
+        call = _calls(function)
+
+        def check(ctx: Context) -> Any:
+            credentials = _authorization(ctx, "basic")
+            if credentials is None:
+                return NO_CREDENTIALS
+            try:
+                decoded = base64.b64decode(credentials, validate=True).decode("utf-8")
+            except (binascii.Error, UnicodeDecodeError, ValueError):
+                return None
+            user, colon, password = decoded.partition(":")
+            return call(user, password, ctx=ctx) if colon else None
+
+        return check
+
+
+class ApiKey(ApiKeySecurityHandler):
+    """`type: apiKey` in a header."""
+
+    def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
+        function = self._resolve_func(security_scheme)
+        if function is None:
+            return None
+        if security_scheme["in"] != "header":
+            raise DocumentError("an apiKey security scheme must be in a header")
+        call = _calls(function)
+        name = security_scheme["name"]
+
+        def check(ctx: Context) -> Any:
+            key = ctx.header(name)
+            return NO_CREDENTIALS if key is None else call(key, ctx=ctx)
+
+        return check
+
+
+SECURITY_MAP: dict[str, type[AbstractSecurityHandler]] = {
+    "bearer": Bearer,
+    "basic": Basic,
+    "apiKey": ApiKey,
+}
+
+
+def compile_security(
+    requirements: Sequence[Mapping[str, Sequence[str]]],
+    schemes: Mapping[str, Mapping[str, Any]],
+    place: str,
+) -> Check | None:
+    """One function that authenticates a request by an operation's `security`; None for `[]`.
+
+    Alternatives are tried in the document's order; all schemes of one alternative must hold, and
+    the actor is the first one's. The function raises `Unauthenticated` when no alternative holds.
+    Raises `DocumentError` for a scheme that is unknown, or names no function.
+    """
+    if not requirements:
+        return None
+    factory = SecurityHandlerFactory(SECURITY_MAP)
+    alternatives: list[tuple[Check, ...]] = []
+    for requirement in requirements:
+        checks = []
+        for name, scopes in requirement.items():
+            if name not in schemes:
+                raise DocumentError(f"{place}: no security scheme {name}")
+            try:
+                check = factory.parse_security_scheme(dict(schemes[name]), list(scopes))
+            except (ImportError, AttributeError, ValueError) as error:
+                raise DocumentError(f"{place}: security scheme {name}: {error}") from error
+            if check is None:
+                raise DocumentError(f"{place}: security scheme {name} names no function")
+            checks.append(check)
+        alternatives.append(tuple(checks))
+    challenges = tuple(dict.fromkeys(_challenge(schemes[n]) for r in requirements for n in r))
+    if len(alternatives) == 1 and len(alternatives[0]) == 1:
+        return _single(alternatives[0][0], challenges)
+    return _any_of(alternatives, challenges)
+
+
+def _challenge(scheme: Mapping[str, Any]) -> str:
+    if scheme["type"] == "http":
+        return str(scheme["scheme"]).capitalize()
+    return str(scheme.get("name", scheme["type"]))
+
+
+def _single(check: Check, challenges: tuple[str, ...]) -> Check:
+    def authenticate(ctx: Context) -> Any:
+        actor = check(ctx)
+        if actor is None or actor is NO_CREDENTIALS:
+            raise Unauthenticated(challenges)
+        return actor
+
+    return authenticate
+
+
+def _any_of(alternatives: Sequence[tuple[Check, ...]], challenges: tuple[str, ...]) -> Check:
+    def authenticate(ctx: Context) -> Any:
+        for checks in alternatives:
+            if not checks:
+                return None
+            actors = [check(ctx) for check in checks]
+            if all(actor is not None and actor is not NO_CREDENTIALS for actor in actors):
+                return actors[0]
+        raise Unauthenticated(challenges)
+
+    return authenticate

@@ -1,0 +1,91 @@
+"""What the engine needs to know to serve one document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeVar
+
+from server.context import Context
+from server.response import Response
+
+T = TypeVar("T")
+
+
+class Database(Protocol):
+    """Where units of work come from; `models.database.Database` is the one we use."""
+
+    @property
+    def reads_inline(self) -> bool:
+        """True when a read never waits, so that it may run on the event loop."""
+        ...
+
+    @property
+    def write_threads(self) -> int: ...
+
+    def reading(self) -> AbstractContextManager[Any]: ...
+
+    def run(self, work: Callable[[Any], T]) -> T: ...
+
+    def ping(self) -> None: ...
+
+    def dispose(self) -> None: ...
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
+
+
+class _SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+class RateLimit(Protocol):
+    """Counts a request; raises `RateLimited`; returns the headers that tell what is left."""
+
+    def take(self, ctx: Context) -> tuple[tuple[str, str], ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """Something small to do every `every_s` seconds, in a thread, while the application lives."""
+
+    name: str
+    every_s: float
+    run: Callable[[Any, datetime], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """One document and all that serves it.
+
+    `respond(error, request_id)` is the service's one error table. `secrets` are patterns that must
+    not reach a log. `malformed_path` says whether a path parameter that does not fit its schema is
+    an invalid request or an unknown path. `form_in_query` lets form fields come in the query string.
+    """
+
+    name: str
+    document: Mapping[str, Any]
+    document_text: bytes = b""
+    handlers: str
+    base_path: str
+    respond: Callable[[Exception, str], Response]
+    database: Database | None = None
+    settings: Any = None
+    adapters: Any = None
+    clock: Clock = field(default_factory=_SystemClock)
+    require_role: Callable[[Context, str], None] | None = None
+    rate_limit: RateLimit | None = None
+    chores: tuple[Chore, ...] = ()
+    ready: Callable[[], None] | None = None
+    body_limit: int = 64 * 1024
+    body_timeout_s: float = 15.0
+    validate_responses: bool = False
+    merge_slashes: bool = False
+    form_in_query: bool = False
+    malformed_path: type[Exception] | None = None
+    secrets: tuple[re.Pattern[str], ...] = ()
