@@ -30,7 +30,7 @@ def build_app(services: Iterable[Service], *, pages: Any = None) -> ConnexionMid
     """
     services = tuple(services)
     inner: ASGIApp = _no_page if pages is None else WSGIMiddleware(pages)  # type: ignore[assignment]
-    app = ConnexionMiddleware(
+    app: ConnexionMiddleware = ConnexionMiddleware(
         inner,
         import_name=__name__,
         middlewares=[LifespanMiddleware, partial(Engine, probes=Probes())],

@@ -40,8 +40,8 @@ async def read_body(
 ) -> bytes:
     """The whole request body.
 
-    Raises `BodyTooLarge` over `limit` bytes (by Content-Length before reading any), `RequestTimeout`
-    when it is not whole after `seconds`, `Disconnected`.
+    Raises `BodyTooLarge` over `limit` bytes (by Content-Length before reading any),
+    `RequestTimeout` when it is not whole after `seconds`, `Disconnected`.
     """
     length = headers.get(b"content-length")
     if length is None:

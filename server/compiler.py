@@ -108,7 +108,10 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
 
     def _parameters(self, path: str, raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         merged: dict[tuple[str, str], Mapping[str, Any]] = {}
-        for node in (*self.document["paths"][path].get("parameters", ()), *raw.get("parameters", ())):
+        for node in (
+            *self.document["paths"][path].get("parameters", ()),
+            *raw.get("parameters", ()),
+        ):
             parameter = self._resolve(node)
             merged[parameter["name"], parameter["in"]] = parameter
         return list(merged.values())
@@ -168,7 +171,7 @@ def is_handler(function: Any, module: str) -> bool:
 
 
 def check_signature(operation: Operation, function: Callable[..., Any], place: str) -> None:
-    """Raises `DocumentError` unless the handler takes exactly what the document lets a client send."""
+    """Raises `DocumentError` unless the handler takes just what the document lets a client send."""
     offered = operation.argument_names
     parameters = list(inspect.signature(function).parameters.values())
     name = f"{function.__module__}.{function.__qualname__}"

@@ -18,7 +18,7 @@ class Context:
 
     `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` in AUTOCOMMIT for
     GET and for security functions, and None in `async def` handlers, which open units themselves
-    with `read` and `write`. `unknown_parameters` are the names sent that the document does not know.
+    with `read` and `write`. `unknown_parameters`: names sent that no document knows.
     """
 
     __slots__ = (

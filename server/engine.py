@@ -1,4 +1,4 @@
-"""The connexion `SpecMiddleware` that serves documents: from an ASGI message to an operation and back.
+"""The connexion `SpecMiddleware` that serves documents: from ASGI to an operation and back.
 
 Everything that goes wrong on the way comes out in the envelope of the service it belongs to.
 """
@@ -23,7 +23,7 @@ from server.bodies import Disconnected, read_body
 from server.compiler import CompiledAPI
 from server.context import Context
 from server.documents import published
-from server.errors import InvalidRequest, MethodNotAllowed, NotFound
+from server.errors import MethodNotAllowed, NotFound
 from server.guard import check_headers, check_target
 from server.health import Probes
 from server.metrics import Meter
@@ -140,7 +140,12 @@ class Engine(SpecMiddleware):
             await _send(send, response, own, head=exchange.head, extra=extra)
         else:
             await _send_and_linger(
-                send, receive, response, own, head=exchange.head, extra=extra,
+                send,
+                receive,
+                response,
+                own,
+                head=exchange.head,
+                extra=extra,
                 expects=b"expect" in exchange.headers,
             )
         seconds = time.perf_counter() - started

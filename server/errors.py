@@ -30,9 +30,7 @@ class InvalidRequest(ProblemException):
     def __init__(self, violations: Sequence[Violation]) -> None:
         self.violations = tuple(violations)
         first = self.violations[0]
-        super().__init__(
-            status=400, title="Bad Request", detail=f"{first.path}: {first.message}"
-        )
+        super().__init__(status=400, title="Bad Request", detail=f"{first.path}: {first.message}")
 
 
 def invalid(path: str, message: str) -> InvalidRequest:
@@ -41,7 +39,7 @@ def invalid(path: str, message: str) -> InvalidRequest:
 
 
 class Unauthenticated(ProblemException):
-    """No credentials, or credentials nobody holds. `challenges` fill WWW-Authenticate (RFC 9110)."""
+    """No credentials, or some nobody holds. `challenges` fill WWW-Authenticate (RFC 9110)."""
 
     def __init__(self, challenges: Sequence[str] = ()) -> None:
         self.challenges = tuple(challenges)

@@ -31,7 +31,9 @@ class Probes:
     async def respond(self, path: str, method: str) -> Response:
         """The answer to GET or HEAD; 405 for any other method."""
         if method not in ("GET", "HEAD"):
-            return Response(405, encode({"status": "method not allowed"}), (("Allow", "GET, HEAD"),))
+            return Response(
+                405, encode({"status": "method not allowed"}), (("Allow", "GET, HEAD"),)
+            )
         if path == "/healthz":
             return Response(200, encode({"status": "ok"}))
         if path == "/metrics":

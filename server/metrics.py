@@ -21,9 +21,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
-REQUESTS = Counter(
-    "specd_requests", "Requests answered.", ("service", "operation", "status")
-)
+REQUESTS = Counter("specd_requests", "Requests answered.", ("service", "operation", "status"))
 ERRORS = Counter("specd_errors", "Requests answered with a 5xx.", ("service", "operation"))
 SECONDS = Histogram(
     "specd_request_seconds",

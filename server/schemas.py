@@ -104,9 +104,7 @@ class Schemas:
         """
         root = {"allOf": [translate(schema, drop=self._drop)], "components": self._components}
         try:
-            validator = jsonschema_rs.Draft4Validator(
-                root, validate_formats=True, formats=_FORMATS
-            )
+            validator = jsonschema_rs.Draft4Validator(root, validate_formats=True, formats=_FORMATS)
         except (ValueError, jsonschema_rs.ReferencingError) as error:
             raise DocumentError(f"{place}: schema cannot be compiled: {error}") from error
         is_valid = validator.is_valid

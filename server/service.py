@@ -65,7 +65,7 @@ class Service:
 
     `respond(error, request_id)` is the service's one error table. `secrets` are patterns that must
     not reach a log. `malformed_path` says whether a path parameter that does not fit its schema is
-    an invalid request or an unknown path. `form_in_query` lets form fields come in the query string.
+    an invalid request or an unknown path. `form_in_query` lets form fields come in the query.
     """
 
     name: str

@@ -1,0 +1,27 @@
+"""The hand-written OpenAPI documents. `load` reads YAML as it stands: nothing renders it."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import yaml
+
+
+def text(name: str) -> bytes:
+    """The document `specs/<name>.yaml`, byte for byte."""
+    return resources.files(__package__).joinpath(f"{name}.yaml").read_bytes()
+
+
+def load(name: str) -> dict[str, Any]:
+    """The document `specs/<name>.yaml` as a mapping; status codes and other keys are text."""
+    document: dict[str, Any] = _text_keys(yaml.safe_load(text(name)))
+    return document
+
+
+def _text_keys(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {str(key): _text_keys(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_text_keys(item) for item in node]
+    return node
