@@ -24,7 +24,6 @@ from models.payment.checkpoints import find_known_blocks
 from settings import Settings
 
 READY_WITHIN_S = 90.0
-BLOCK_TIME_S = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +89,8 @@ def require_free(variable: str, host: str, port: int) -> None:
 async def run(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
     """The demo's life under the supervisor; the exit status."""
     settings = one.settings
-    state = settings.data_dir / "chain.json"
-    await supervisor.start(
-        one.program("chain", "chain", "--port", str(settings.chain_port), "--block-time",
-                    str(BLOCK_TIME_S), "--state", str(state))
-    )  # fmt: skip
+    port = str(settings.chain_port)
+    await supervisor.start(one.program("chain", "chain", "--port", port))
     chain_ready = partial(_chain_is_ready, one.chain_url)
     if not await supervisor.until("The chain's start", chain_ready, READY_WITHIN_S):
         return 1
