@@ -9,28 +9,23 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
-from adapters.chain.playground import CHAIN_ID
-
-MNEMONIC = "test test test test test test test test test test test junk"
+from adapters.chain.playground import CHAIN_ID, MNEMONIC
 
 
-def find_anvil(environ: Mapping[str, str], *, directory: Path | None = None) -> Path | None:
-    """The anvil binary: `SPECD_ANVIL`, else on PATH, else in `directory`'s node_modules; or None.
+def find_anvil(named: str = "", *, directory: Path | None = None) -> Path | None:
+    """The anvil binary: the one named, else on PATH, else in `directory`'s node_modules; or None.
 
-    `SPECD_ANVIL=none` asks for the in-process chain. Raises `FileNotFoundError` when the variable
-    names something that cannot be run.
+    "none" asks for the in-process chain. Raises `FileNotFoundError` when `named` cannot be run.
     """
-    named = environ.get("SPECD_ANVIL", "")
     if named.lower() == "none":
         return None
     if named:
         if not os.access(named, os.X_OK) or Path(named).is_dir():
             raise FileNotFoundError(f"SPECD_ANVIL names {named}, which is not an executable file")
         return Path(named)
-    on_path = shutil.which("anvil", path=environ.get("PATH"))
+    on_path = shutil.which("anvil")
     if on_path:
         return Path(on_path)
     # The npm package's own launcher is a script; the binary is in the package for this platform.
@@ -42,18 +37,11 @@ def find_anvil(environ: Mapping[str, str], *, directory: Path | None = None) -> 
     return installed.absolute() if os.access(installed, os.X_OK) else None
 
 
-def start_anvil(
-    binary: Path,
-    *,
-    port: int,
-    block_time_s: int | None = None,
-    state: Path | None = None,
-) -> subprocess.Popen[bytes]:
+def start_anvil(binary: Path, *, port: int, state: Path | None = None) -> subprocess.Popen[bytes]:
     """Start anvil on 127.0.0.1:`port`; the process, which may not be listening yet.
 
-    Every transaction is mined at once; with `block_time_s` a block comes every so many seconds as
-    well. `state` is loaded when it exists, saved every 5 s and at the end (stop it by SIGTERM).
-    Errors go to a pipe at `stderr`.
+    Every transaction is mined at once, and nothing else unless it is asked for. `state` is loaded
+    when it exists, saved every 10 s and at the end (stop it by SIGTERM). Errors go to the pipe `stderr`.
     """
     command = [
         os.fspath(binary),
@@ -61,17 +49,13 @@ def start_anvil(
         *("--chain-id", str(CHAIN_ID), "--mnemonic", MNEMONIC),
         *("--quiet", "--no-cors"),
     ]
-    if block_time_s is not None:
-        command += ["--block-time", str(block_time_s), "--mixed-mining"]
     if state is not None:
-        command += ["--state", os.fspath(state), "--state-interval", "5"]
+        command += ["--state", os.fspath(state), "--state-interval", "10"]
     return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        # Not to get the terminal's Ctrl-C twice: the parent passes signals on.
-        start_new_session=True,
         preexec_fn=_stop_with_parent if sys.platform == "linux" else None,
     )
 

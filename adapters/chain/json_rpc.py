@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -61,6 +62,18 @@ class Endpoint:
     def is_loopback(self) -> bool:
         """On this machine, so never through a proxy that the environment names."""
         return self.url.startswith("http://") and urlsplit(self.url).hostname in LOOPBACK
+
+
+def endpoints_for(urls: Sequence[str], chain_id: int) -> tuple[Endpoint, ...]:
+    """The endpoints that serve a chain, in order: `CHAINID=URL` serves that one, a plain URL any."""
+    found = []
+    for position, entry in enumerate(urls, start=1):
+        prefix, separator, url = entry.partition("=")
+        if not (separator and prefix.isascii() and prefix.isdigit()):
+            found.append(Endpoint(position, entry))
+        elif int(prefix) == chain_id:
+            found.append(Endpoint(position, url))
+    return tuple(found)
 
 
 def sync_client(endpoint: Endpoint) -> httpx.Client:

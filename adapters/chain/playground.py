@@ -22,7 +22,9 @@ from adapters.chain.json_rpc import (
 )
 
 CHAIN_ID = 31337
-# Account 0 of "test test test test test test test test test test test junk", and what it deploys first.
+# The well-known mnemonic of every development chain; the payer is its account 0, m/44'/60'/0'/0/0, and
+# the token is what that account deploys first.
+MNEMONIC = "test test test test test test test test test test test junk"
 PAYER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 TOKEN_SYMBOL = "TUSD"

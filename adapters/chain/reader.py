@@ -42,6 +42,10 @@ class EndpointsUnavailable(Exception):
     """No configured endpoint gives a usable answer now; the text names endpoints by host only."""
 
 
+class EndpointsBehind(EndpointsUnavailable):
+    """Every endpoint answers, and each is behind the checkpoint: a node that syncs, or a new chain."""
+
+
 class ChainReader(Protocol):
     """A chain seen by one watcher step. Calls block; each may raise `EndpointsUnavailable`.
 

@@ -73,15 +73,15 @@ def wait_until_listening(process: subprocess.Popen[bytes], port: int, *, within_
 
 @contextmanager
 def running_anvil(
-    *, block_time_s: int | None = None, state: Path | None = None, port: int | None = None
+    *, state: Path | None = None, port: int | None = None
 ) -> Iterator[LocalChain]:
     """Anvil with the token deployed (block 1); stopped at the end. Skips the test without anvil."""
-    binary = find_anvil(os.environ)
+    binary = find_anvil(os.environ.get("SPECD_ANVIL", ""))
     if binary is None:
         pytest.skip(NO_ANVIL)
     for _ in range(5):
         chosen = port or free_port()
-        process = start_anvil(binary, port=chosen, block_time_s=block_time_s, state=state)
+        process = start_anvil(binary, port=chosen, state=state)
         if wait_until_listening(process, chosen, within_s=10):
             break
         stop(process)

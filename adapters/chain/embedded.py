@@ -1,0 +1,173 @@
+"""The embedded test chain: anvil as a child process, else py-evm served from this process.
+
+Both mine each transaction at once. `keep_mining` adds the blocks in which time passes and payments
+get their confirmations: quickly while a payment is young, slowly when nothing happens.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Protocol
+
+from adapters.chain.anvil import start_anvil
+from adapters.chain.playground import Playground, PlaygroundError
+
+_START_S = 30.0
+_STOP_S = 10.0
+# So many blocks after a transaction come at the quick pace; then one in IDLE_S.
+_BUSY_BLOCKS = 20
+IDLE_S = 15.0
+_LOOK_S = 0.2
+
+
+class EmbeddedChainFailed(Exception):
+    """The local chain cannot start; the text is one sentence that says the fix."""
+
+
+class EmbeddedChain(Protocol):
+    """A local chain that is up."""
+
+    url: str
+    engine: str
+
+    def is_running(self) -> bool: ...
+
+    def stop(self) -> None:
+        """End it, saving its state if it has a place for that. May be called again."""
+        ...
+
+
+def start_embedded(*, port: int, anvil: Path | None, state: Path | None) -> EmbeddedChain:
+    """Start the chain on 127.0.0.1:`port` and wait until it answers, its token deployed.
+
+    `state` keeps an anvil chain between runs; py-evm's is new at every start. Raises
+    `EmbeddedChainFailed`.
+    """
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            raise EmbeddedChainFailed(
+                f"port {port} is in use; stop what listens there or choose another with --port"
+            ) from None
+    chain: EmbeddedChain = AnvilChain(anvil, port, state) if anvil else PyEvmServed(port)
+    try:
+        _wait_until_ready(chain)
+    except BaseException:
+        chain.stop()
+        raise
+    return chain
+
+
+class AnvilChain:
+    """Anvil as a child process, ended with this one."""
+
+    engine = "anvil"
+
+    def __init__(self, binary: Path, port: int, state: Path | None) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        if state is not None:
+            state.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._process = start_anvil(binary, port=port, state=state)
+        except OSError as error:
+            raise EmbeddedChainFailed(f"{binary} does not start: {error.strerror}") from None
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        if self.is_running():
+            self._process.terminate()
+        try:
+            self._process.communicate(timeout=_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
+
+
+class PyEvmServed:
+    """py-evm behind HTTP in a thread of this process."""
+
+    engine = "py-evm"
+
+    def __init__(self, port: int) -> None:
+        # An optional extra that takes 1.5 s to import: only where no anvil is found.
+        try:
+            from adapters.chain.pyevm import PyEvmChain
+            from adapters.chain.pyevm_server import serve
+        except ImportError:
+            raise EmbeddedChainFailed(
+                "neither anvil nor py-evm is installed: set SPECD_ANVIL to an anvil binary, or"
+                " install the extra named chain (pip install '.[chain]')"
+            ) from None
+        self.url = f"http://127.0.0.1:{port}"
+        try:
+            self._server = serve(PyEvmChain(), port)
+        except OSError as error:
+            raise EmbeddedChainFailed(f"cannot listen on port {port}: {error.strerror}") from None
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(_STOP_S)
+
+
+def keep_mining(chain: EmbeddedChain, *, block_time_s: float, stopping: threading.Event) -> None:
+    """Mine until told to stop or until the chain has ended.
+
+    The next block comes `block_time_s` after the last one, whatever made it, so that a payment always
+    stays with one confirmation for that long; when nothing has happened for a while, every `IDLE_S`.
+    """
+    playground = Playground(chain.url)
+    seen = ""
+    seen_at = time.monotonic()
+    quiet_blocks = 0
+    while chain.is_running() and not stopping.wait(min(_LOOK_S, block_time_s / 4)):
+        try:
+            head = playground.call("eth_getBlockByNumber", "latest", False)
+            if head["hash"] != seen:
+                seen, seen_at = head["hash"], time.monotonic()
+                quiet_blocks = 0 if head["transactions"] else quiet_blocks + 1
+            pace = block_time_s if quiet_blocks < _BUSY_BLOCKS else max(block_time_s, IDLE_S)
+            if time.monotonic() - seen_at >= pace:
+                playground.call("evm_mine")
+        except PlaygroundError:
+            continue  # it stops, or it is busy for once: the loop's condition tells
+    playground.close()
+
+
+def _wait_until_ready(chain: EmbeddedChain) -> None:
+    playground = Playground(chain.url)
+    deadline = time.monotonic() + _START_S
+    try:
+        while True:
+            try:
+                playground.quantity("eth_chainId")
+                break
+            except PlaygroundError:
+                if not chain.is_running():
+                    raise EmbeddedChainFailed(
+                        f"{chain.engine} ended at once; its saved state may be of another release:"
+                        " start with --fresh"
+                    ) from None
+                if time.monotonic() > deadline:
+                    raise EmbeddedChainFailed(
+                        f"{chain.engine} does not answer within {_START_S:g} s"
+                    ) from None
+                time.sleep(0.02)
+        playground.ensure_token()
+    except PlaygroundError as error:
+        raise EmbeddedChainFailed(str(error)) from None
+    finally:
+        playground.close()

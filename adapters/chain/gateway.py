@@ -1,0 +1,91 @@
+"""What an API request asks of a chain before it promises a checkout: is it there, and is it the one?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+import structlog
+
+from adapters.chain.json_rpc import (
+    Endpoint,
+    EndpointFailed,
+    RpcError,
+    ask_async,
+    async_client,
+    endpoints_for,
+    parse_quantity,
+)
+from models.payment.errors import ChainNotConfigured, ChainUnavailable
+from models.payment.methods import MAIN_NETS
+
+# A chain id answers in 40 bytes; whatever is longer than this is something else.
+_ANSWER_LIMIT = 64 * 1024
+
+
+class ChainGateway(Protocol):
+    """The chains this service may use, as handlers see them."""
+
+    def is_configured(self, chain_id: int) -> bool:
+        """Whether an endpoint serves this chain. No input or output."""
+        ...
+
+    async def check(self, chain_id: int) -> None:
+        """Return when the chain is healthy now.
+
+        Raises `ChainNotConfigured` without an endpoint for it, `ChainUnavailable` when none answers
+        or one that answers reports another chain.
+        """
+        ...
+
+
+class RpcChainGateway:
+    """`ChainGateway` over JSON-RPC.
+
+    It asks through httpx, which connexion has loaded anyway: importing web3 would cost each API
+    worker 2.3 s of its first request and 54 MiB, for one question that needs no encoding.
+    """
+
+    def __init__(self, urls: Sequence[str], *, timeout_s: float) -> None:
+        self._urls = tuple(urls)
+        self._timeout_s = timeout_s
+
+    def is_configured(self, chain_id: int) -> bool:
+        return chain_id not in MAIN_NETS and bool(endpoints_for(self._urls, chain_id))
+
+    async def check(self, chain_id: int) -> None:
+        """Ask every endpoint at once; one slow endpoint costs at most the timeout, not a sum."""
+        endpoints = endpoints_for(self._urls, chain_id)
+        if chain_id in MAIN_NETS or not endpoints:
+            raise ChainNotConfigured(chain_id=chain_id)
+        answers = await asyncio.gather(*(self._chain_id(endpoint) for endpoint in endpoints))
+        reported = [answer for answer in answers if answer is not None]
+        strangers = [answer for answer in reported if answer != chain_id]
+        if not reported or strangers:
+            _log.warning("chain_unavailable", chain_id=chain_id, reported=reported)
+            raise ChainUnavailable(chain_id=chain_id)
+
+    async def _chain_id(self, endpoint: Endpoint) -> int | None:
+        """What the endpoint reports, or None when it does not answer."""
+        try:
+            async with asyncio.timeout(self._timeout_s), async_client(endpoint) as client:
+                return parse_quantity(
+                    await ask_async(
+                        client,
+                        endpoint,
+                        "eth_chainId",
+                        [],
+                        timeout_s=self._timeout_s,
+                        limit=_ANSWER_LIMIT,
+                    )
+                )
+        except TimeoutError:
+            reason = f"no whole answer within {self._timeout_s:g} s"
+        except (EndpointFailed, RpcError) as error:
+            reason = str(error)
+        _log.warning("chain_endpoint_failed", endpoint=str(endpoint), reason=reason)
+        return None
+
+
+_log = structlog.get_logger(__name__)

@@ -1,0 +1,136 @@
+"""`specd chain`: run the local test chain, and make its weather."""
+
+import signal
+import threading
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from adapters.chain.anvil import find_anvil
+from adapters.chain.embedded import EmbeddedChainFailed, keep_mining, start_embedded
+from adapters.chain.playground import CHAIN_ID, PAYER, TOKEN, Playground, PlaygroundError
+from cli.output import answer, json_option
+from settings import Settings
+
+BLOCK_TIME_S = 3.0
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="Port on 127.0.0.1.  [default: SPECD_CHAIN_PORT]"
+)
+@click.option(
+    "--block-time",
+    "block_time_s",
+    type=click.FloatRange(0.1, 3600),
+    default=BLOCK_TIME_S,
+    show_default=True,
+    help="Seconds from one block to the next while payments are young.",
+)
+@click.option("--fresh", is_flag=True, help="Forget the chain of the last run.")
+@json_option
+@click.pass_context
+def chain(
+    context: click.Context, port: int | None, block_time_s: float, fresh: bool, as_json: bool
+) -> None:
+    """Run a local test chain with a 6-decimal test token and a funded payer until interrupted.
+
+    Anvil when it is found (SPECD_ANVIL, PATH, ./node_modules), else py-evm. Anvil's chain is kept in
+    SPECD_DATA_DIR; a py-evm chain is new at every start.
+    """
+    settings = Settings.from_env()
+    context.obj = port or settings.chain_port
+    if context.invoked_subcommand is None:
+        _run(settings, context.obj, block_time_s=block_time_s, fresh=fresh, as_json=as_json)
+
+
+@chain.command()
+@click.argument("count", metavar="N", type=click.IntRange(1, 100_000))
+@json_option
+@click.pass_obj
+def mine(port: int, count: int, as_json: bool) -> None:
+    """Mine N blocks now."""
+    with _Acting(port) as playground:
+        head = playground.mine(count)
+    answer(
+        {"mined": count, "head": head}, as_json=as_json, text=f"Mined {count}; the head is {head}."
+    )
+
+
+@chain.command()
+@click.option("--depth", type=click.IntRange(1, 10_000), required=True, help="Blocks to replace.")
+@json_option
+@click.pass_obj
+def reorg(port: int, depth: int, as_json: bool) -> None:
+    """Replace the newest blocks by empty ones; payments in them are gone."""
+    with _Acting(port) as playground:
+        head = playground.reorg(depth)
+    answer(
+        {"depth": depth, "head": head},
+        as_json=as_json,
+        text=f"Replaced the newest {depth} blocks; the head is {head}.",
+    )
+
+
+class _Acting:
+    """A `Playground` on the local chain whose failures are sentences."""
+
+    def __init__(self, port: int) -> None:
+        self._playground = Playground(f"http://127.0.0.1:{port}", timeout_s=120)
+
+    def __enter__(self) -> Playground:
+        return self._playground
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._playground.close()
+        if isinstance(error, PlaygroundError):
+            raise click.ClickException(
+                f"{error}. Is `specd chain` running there? Choose with `specd chain --port N ...`."
+            ) from None
+
+
+def _run(
+    settings: Settings, port: int, *, block_time_s: float, fresh: bool, as_json: bool
+) -> None:
+    stopping = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopping.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    state = settings.data_dir / f"chain-{port}.json"
+    if fresh:
+        state.unlink(missing_ok=True)
+    try:
+        running = start_embedded(port=port, anvil=_find_anvil(settings), state=state)
+    except EmbeddedChainFailed as error:
+        raise click.ClickException(str(error)) from None
+    try:
+        answer(
+            {
+                "url": running.url,
+                "chain_id": CHAIN_ID,
+                "engine": running.engine,
+                "token": TOKEN,
+                "payer": PAYER,
+            },
+            as_json=as_json,
+            text=(
+                f"{running.engine} serves chain {CHAIN_ID} at {running.url};"
+                f" token {TOKEN}, payer {PAYER}. Ctrl-C stops it."
+            ),
+        )
+        keep_mining(running, block_time_s=block_time_s, stopping=stopping)
+        if not stopping.wait(1.0):
+            raise click.ClickException(f"{running.engine} ended unexpectedly")
+    finally:
+        running.stop()
+
+
+def _find_anvil(settings: Settings) -> Path | None:
+    try:
+        return find_anvil(settings.anvil)
+    except FileNotFoundError as error:
+        raise click.ClickException(str(error)) from None
