@@ -9,7 +9,14 @@ import click
 
 from adapters.chain.anvil import find_anvil
 from adapters.chain.embedded import EmbeddedChainFailed, keep_mining, start_embedded
-from adapters.chain.playground import CHAIN_ID, PAYER, TOKEN, Playground, PlaygroundError
+from adapters.chain.playground import (
+    CHAIN_ID,
+    PAYER,
+    TOKEN,
+    Playground,
+    PlaygroundError,
+    PlaygroundUnreachable,
+)
 from cli.output import answer, json_option
 from settings import Settings
 
@@ -28,21 +35,34 @@ BLOCK_TIME_S = 3.0
     show_default=True,
     help="Seconds from one block to the next while payments are young.",
 )
+@click.option(
+    "--state",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where anvil keeps its chain.  [default: SPECD_DATA_DIR/chain-PORT.json]",
+)
 @click.option("--fresh", is_flag=True, help="Forget the chain of the last run.")
 @json_option
 @click.pass_context
 def chain(
-    context: click.Context, port: int | None, block_time_s: float, fresh: bool, as_json: bool
+    context: click.Context,
+    port: int | None,
+    block_time_s: float,
+    state: Path | None,
+    fresh: bool,
+    as_json: bool,
 ) -> None:
     """Run a local test chain with a 6-decimal test token and a funded payer until interrupted.
 
-    Anvil when it is found (SPECD_ANVIL, PATH, ./node_modules), else py-evm. Anvil's chain is kept in
-    SPECD_DATA_DIR; a py-evm chain is new at every start.
+    Anvil when it is found (SPECD_ANVIL, PATH, ./node_modules), else py-evm. Anvil keeps its chain
+    from one run to the next; a py-evm chain is new at every start.
     """
     settings = Settings.from_env()
     context.obj = port or settings.chain_port
     if context.invoked_subcommand is None:
-        _run(settings, context.obj, block_time_s=block_time_s, fresh=fresh, as_json=as_json)
+        state = state or settings.data_dir / f"chain-{context.obj}.json"
+        if fresh:
+            state.unlink(missing_ok=True)
+        _run(settings, context.obj, block_time_s=block_time_s, state=state, as_json=as_json)
 
 
 @chain.command()
@@ -84,15 +104,15 @@ class _Acting:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._playground.close()
-        if isinstance(error, PlaygroundError):
+        if isinstance(error, PlaygroundUnreachable):
             raise click.ClickException(
-                f"{error}. Is `specd chain` running there? Choose with `specd chain --port N ...`."
+                f"{error}; start one with `specd chain`, or choose with `specd chain --port N ...`"
             ) from None
+        if isinstance(error, PlaygroundError):
+            raise click.ClickException(str(error)) from None
 
 
-def _run(
-    settings: Settings, port: int, *, block_time_s: float, fresh: bool, as_json: bool
-) -> None:
+def _run(settings: Settings, port: int, *, block_time_s: float, state: Path, as_json: bool) -> None:
     stopping = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -100,9 +120,6 @@ def _run(
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
-    state = settings.data_dir / f"chain-{port}.json"
-    if fresh:
-        state.unlink(missing_ok=True)
     try:
         running = start_embedded(port=port, anvil=_find_anvil(settings), state=state)
     except EmbeddedChainFailed as error:

@@ -41,7 +41,8 @@ def start_anvil(binary: Path, *, port: int, state: Path | None = None) -> subpro
     """Start anvil on 127.0.0.1:`port`; the process, which may not be listening yet.
 
     Every transaction is mined at once, and nothing else unless it is asked for. `state` is loaded
-    when it exists, saved every 10 s and at the end (stop it by SIGTERM). Errors go to the pipe `stderr`.
+    when it exists, saved every 10 s and at the end (stop it by SIGTERM). Errors go to the pipe
+    `stderr`.
     """
     command = [
         os.fspath(binary),
@@ -61,5 +62,5 @@ def start_anvil(binary: Path, *, port: int, state: Path | None = None) -> subpro
 
 
 def _stop_with_parent() -> None:
-    """Ask Linux to stop this process when its parent dies, even by SIGKILL (PR_SET_PDEATHSIG = 1)."""
+    """Have Linux stop this process when its parent dies, by SIGKILL even: PR_SET_PDEATHSIG."""
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)

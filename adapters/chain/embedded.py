@@ -111,7 +111,9 @@ class PyEvmServed:
             self._server = serve(PyEvmChain(), port)
         except OSError as error:
             raise EmbeddedChainFailed(f"cannot listen on port {port}: {error.strerror}") from None
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
         self._thread.start()
 
     def is_running(self) -> bool:
@@ -126,8 +128,9 @@ class PyEvmServed:
 def keep_mining(chain: EmbeddedChain, *, block_time_s: float, stopping: threading.Event) -> None:
     """Mine until told to stop or until the chain has ended.
 
-    The next block comes `block_time_s` after the last one, whatever made it, so that a payment always
-    stays with one confirmation for that long; when nothing has happened for a while, every `IDLE_S`.
+    The next block comes `block_time_s` after the last one, whatever made it, so that a payment
+    always stays with one confirmation for that long; when nothing has happened for a while, every
+    `IDLE_S`.
     """
     playground = Playground(chain.url)
     seen = ""

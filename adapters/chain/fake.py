@@ -46,9 +46,9 @@ class FakeChain:
     the next mined block takes up. `reorg` replaces the newest blocks by others of the same number,
     and returns the dropped transactions to `pending` unless told to lose them.
 
-    Faults: `down` (every call fails), `range_limit` (most blocks per `transfers`), `log_limit` (most
-    logs per answer), `on_transfers` (called before each answer, e.g. to reorg in the middle of a step).
-    `asked` records every `transfers` question as (token, receivers, first, last).
+    Faults: `down` (every call fails), `range_limit` (most blocks per `transfers`), `log_limit`
+    (most logs per answer), `on_transfers` (called before each answer, e.g. to reorg in the middle
+    of a step). `asked` records every `transfers` question as (token, receivers, first, last).
     """
 
     def __init__(self, *, started_at: datetime = GENESIS, block_seconds: int = 1) -> None:

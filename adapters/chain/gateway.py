@@ -1,4 +1,4 @@
-"""What an API request asks of a chain before it promises a checkout: is it there, and is it the one?"""
+"""What a request asks of a chain before it promises a checkout: is it there, is it the one?"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """JSON-RPC 2.0 over HTTP with a deadline for the whole answer and a bound on its size.
 
-web3's own providers wait per read, so an endpoint that drips one byte a second is never given up, and
-they read an answer of any size. Every question this project asks a chain goes through here instead;
-web3 keeps the encoding and decoding. Nothing here puts an RPC URL into an error: it may hold a key.
+web3's own providers wait per read, so an endpoint that drips one byte a second is never given up,
+and they read an answer of any size. Every question this project asks a chain goes through here
+instead; web3 keeps the encoding and decoding. Nothing here puts an RPC URL into an error: it may
+hold a key.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Endpoint:
     url: str
 
     def __str__(self) -> str:
-        """Position and host; never the credentials, path or query, where providers put their keys."""
+        """Position and host; never credentials, path or query, where providers put keys."""
         try:
             parts = urlsplit(self.url)
             host, port = parts.hostname, parts.port
@@ -65,7 +66,7 @@ class Endpoint:
 
 
 def endpoints_for(urls: Sequence[str], chain_id: int) -> tuple[Endpoint, ...]:
-    """The endpoints that serve a chain, in order: `CHAINID=URL` serves that one, a plain URL any."""
+    """The endpoints that serve a chain, in order: `CHAINID=URL` serves that one, a URL any."""
     found = []
     for position, entry in enumerate(urls, start=1):
         prefix, separator, url = entry.partition("=")
@@ -143,7 +144,7 @@ async def ask_async(
 
 
 def parse_quantity(value: Any) -> int:
-    """A JSON-RPC quantity ("0x7a69") as an int of at most 256 bits; `EndpointFailed` when it is none."""
+    """A quantity such as "0x7a69" as an int of at most 256 bits, else `EndpointFailed`."""
     if isinstance(value, str) and 3 <= len(value) <= 66 and value.startswith("0x"):
         try:
             return int(value[2:], 16)

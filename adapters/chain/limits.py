@@ -18,8 +18,8 @@ _RATE = re.compile(
     re.IGNORECASE,
 )
 
-# Texts of Infura, Alchemy, QuickNode, Ankr, Cloudflare, BSC, Base, Polygon, Avalanche, drpc, Chainstack,
-# OKX, geth, erigon and reth.
+# Texts of Infura, Alchemy, QuickNode, Ankr, Cloudflare, BSC, Base, Polygon, Avalanche, drpc,
+# Chainstack, OKX, geth, erigon and reth.
 _LIMIT = re.compile(
     r"query returned more than|more than [\d,]+ (results|logs)|response size|response too large"
     r"|(block|blocks|log|logs) ?range|range.{0,20}(too (large|wide|big)|exceed|limit)"

@@ -1,7 +1,7 @@
 """Acting on a local test chain: deploy the token, play the customer, mine and reorganise.
 
-Only a chain with id 31337 is touched. The payer's account is unlocked on the node, which signs for it;
-no private key passes through here.
+Only a chain with id 31337 is touched. The payer's account is unlocked on the node, which signs
+for it; no private key passes through here.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from adapters.chain.json_rpc import (
 )
 
 CHAIN_ID = 31337
-# The well-known mnemonic of every development chain; the payer is its account 0, m/44'/60'/0'/0/0, and
-# the token is what that account deploys first.
+# The well-known mnemonic of every development chain; the payer is its account 0,
+# m/44'/60'/0'/0/0, and the token is what that account deploys first.
 MNEMONIC = "test test test test test test test test test test test junk"
 PAYER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
@@ -33,6 +33,10 @@ TOKEN_DECIMALS = 6
 
 class PlaygroundError(Exception):
     """The local chain cannot do that; the text is one sentence for a person and holds no URL."""
+
+
+class PlaygroundUnreachable(PlaygroundError):
+    """Nothing answers there."""
 
 
 class Playground:
@@ -57,7 +61,7 @@ class Playground:
                 self._client, self._endpoint, method, list(params), timeout_s=self._timeout_s
             )
         except EndpointFailed as error:
-            raise PlaygroundError(f"the chain does not answer: {self._endpoint}: {error}") from None
+            raise PlaygroundUnreachable(f"no chain at {self._endpoint}: {error}") from None
         except RpcError as error:
             raise PlaygroundError(f"the chain refuses {method}: {error.message}") from None
 
@@ -87,7 +91,7 @@ class Playground:
         return bool(self.call("eth_getCode", address, "latest") not in ("0x", None))
 
     def ensure_token(self) -> str:
-        """The test token's address, deploying it as the payer's first transaction when it is missing."""
+        """The test token's address; deployed, as the payer's first transaction, when missing."""
         self.require_local()
         if self.has_code(TOKEN):
             return TOKEN
@@ -101,7 +105,7 @@ class Playground:
     def deploy(self, artifact: Artifact) -> str:
         """Create a contract from the payer; its EIP-55 address."""
         receipt = self.send({"data": artifact.bytecode})
-        return str(self._checksum(receipt["contractAddress"]))
+        return self._checksum(receipt["contractAddress"])
 
     def balance(self, address: str, *, token: str = TOKEN) -> int:
         """Atoms of `token` that `address` holds."""
@@ -110,14 +114,11 @@ class Playground:
 
     def pay(self, to: str, atoms: int, *, token: str = TOKEN) -> str:
         """Send `atoms` of the token from the payer; the transaction hash, already mined."""
-        return str(self.begin_pay(to, atoms, token=token, wait=True))
+        return str(self.send(self._transfer(to, atoms, token))["transactionHash"])
 
-    def begin_pay(self, to: str, atoms: int, *, token: str = TOKEN, wait: bool = False) -> str:
-        """The same; without `wait` the transaction may still be in the pool when this returns."""
-        transaction = {"to": token, "data": self._encode("TestToken", "transfer", [to, atoms])}
-        if wait:
-            return str(self.send(transaction)["transactionHash"])
-        return self.submit(transaction)
+    def submit_pay(self, to: str, atoms: int, *, token: str = TOKEN) -> str:
+        """The same without waiting: the transaction may still be in the pool when this returns."""
+        return self.submit(self._transfer(to, atoms, token))
 
     def pay_native(self, to: str, wei: int) -> str:
         """Send the chain's own coin, which no invoice takes."""
@@ -191,16 +192,19 @@ class Playground:
             raise PlaygroundError(f"transaction {tx_hash} failed on the chain")
         return dict(receipt)
 
+    def _transfer(self, to: str, atoms: int, token: str) -> dict[str, Any]:
+        return {"to": token, "data": self._encode("TestToken", "transfer", [to, atoms])}
+
     @staticmethod
     def _checksum(address: str) -> str:
         from web3 import Web3
 
-        return Web3.to_checksum_address(address)
+        return str(Web3.to_checksum_address(address))
 
     @staticmethod
     def _encode(contract: str, function: str, arguments: list[Any]) -> str:
-        # web3 costs 1.6 s to import: only who acts on a chain pays for it, not `specd serve`.
+        # web3 costs 2 s to import: only who acts on a chain pays for it, not `specd serve`.
         from web3 import Web3
 
         abi = load_artifact(contract).abi
-        return Web3().eth.contract(abi=abi).encode_abi(function, args=arguments)
+        return str(Web3().eth.contract(abi=abi).encode_abi(function, args=arguments))

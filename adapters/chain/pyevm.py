@@ -1,8 +1,8 @@
-"""The local chain without anvil: eth-tester's py-evm backend, acting as anvil does for what we need.
+"""The local chain without anvil: eth-tester's py-evm backend, doing what we need of anvil.
 
-Each transaction is mined at once unless automine is off. The chain lives in this process only: it is
-new at each start, with a genesis of its own time, so no block of an earlier run is ever met again.
-py-evm and eth-tester are the optional extra `chain`; importing this module needs them.
+Each transaction is mined at once unless automine is off. The chain lives in this process only: it
+is new at each start, with a genesis of its own time, so no block of an earlier run is ever met
+again. py-evm and eth-tester are the optional extra `chain`; importing this module needs them.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from eth.vm.forks import PragueVM
-from eth_tester import PyEVMBackend
-from eth_tester.exceptions import TransactionFailed, ValidationError
-from eth_utils import ValidationError as EthValidationError
-from eth_utils import decode_hex, encode_hex
+from eth.vm.forks.prague import PragueVM
+from eth_tester import PyEVMBackend  # type: ignore[import-untyped]
+from eth_tester.exceptions import (  # type: ignore[import-untyped]
+    TransactionFailed,
+    ValidationError,
+)
+from eth_utils.exceptions import ValidationError as EthValidationError
+from eth_utils.hexadecimal import decode_hex, encode_hex
 
 from adapters.chain.playground import CHAIN_ID, MNEMONIC
 
@@ -34,7 +37,7 @@ class Refused(Exception):
 
 
 class _LocalVM(PragueVM):
-    """Prague, save that blocks may share a second, as on anvil: mining ahead must not move the clock."""
+    """Prague, but blocks may share a second, as on anvil: mining ahead must not move the clock."""
 
     @classmethod
     def validate_header(cls, header: Any, parent_header: Any) -> None:
@@ -44,7 +47,7 @@ class _LocalVM(PragueVM):
 
 
 class PyEvmChain:
-    """One chain in memory; not thread-safe. Methods speak Python values; `json_rpc_server` the wire."""
+    """One chain in memory; not thread-safe. `pyevm_server` puts it on the wire."""
 
     def __init__(self) -> None:
         state = PyEVMBackend.generate_genesis_state(
@@ -61,7 +64,8 @@ class PyEvmChain:
         self._clock_offset_s = 0
         self._next_timestamp: int | None = None
         self._automine = True
-        # What a question about the past needs, kept per mined block: [number] -> block, logs, receipts.
+        # What a question about the past needs, kept per mined block: [number] -> block, logs,
+        # receipts.
         self._blocks: list[dict[str, Any]] = []
         self._logs: list[list[dict[str, Any]]] = []
         self._receipts: dict[str, dict[str, Any]] = {}
@@ -178,9 +182,7 @@ class PyEvmChain:
     def _prepare_header(self) -> None:
         """Stamp the pending block with our clock, never before its parent."""
         now = self._next_timestamp or int(time.time()) + self._clock_offset_s
-        self._backend.chain.set_header_timestamp(
-            max(now, int(self._blocks[-1]["timestamp"], 16))
-        )
+        self._backend.chain.set_header_timestamp(max(now, int(self._blocks[-1]["timestamp"], 16)))
 
     def _applied(self, tx_hash: bytes) -> str:
         if self._automine:

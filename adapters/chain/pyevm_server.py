@@ -1,4 +1,4 @@
-"""JSON-RPC over HTTP for the in-process chain: the methods that web3, wallets and our own tools use."""
+"""JSON-RPC over HTTP for the in-process chain: what web3, wallets and our own tools call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from eth_utils import decode_hex, encode_hex
+from eth_utils.hexadecimal import decode_hex, encode_hex
 
 from adapters.chain.playground import CHAIN_ID
 from adapters.chain.pyevm import CLIENT, PyEvmChain, Refused
@@ -136,13 +136,14 @@ class RpcMethods:
 
 
 def serve(chain: PyEvmChain, port: int) -> ThreadingHTTPServer:
-    """An HTTP server on 127.0.0.1:`port`, bound and not yet running; OSError when it cannot bind."""
+    """An HTTP server on 127.0.0.1:`port`, bound, not yet running; OSError when it cannot."""
     methods = RpcMethods(chain)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         timeout = _IDLE_S
-        # Head and body leave in two writes: without this the second waits 40 ms for an answer to the first.
+        # Head and body leave in two writes: without this the second waits 40 ms for an answer to
+        # the first.
         disable_nagle_algorithm = True
 
         def do_POST(self) -> None:

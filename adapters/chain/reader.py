@@ -1,4 +1,4 @@
-"""What the watcher reads from a chain: the protocol every reader fulfils, its records and failures."""
+"""What the watcher reads from a chain: the protocol, its records and its failures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class EndpointsUnavailable(Exception):
 
 
 class EndpointsBehind(EndpointsUnavailable):
-    """Every endpoint answers, and each is behind the checkpoint: a node that syncs, or a new chain."""
+    """All endpoints answer, all are behind the checkpoint: a node syncs, or the chain is new."""
 
 
 class ChainReader(Protocol):

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# How long an endpoint that failed is asked after the others, so that a hanging first choice costs one
-# timeout in half a minute and not one in every step.
+# How long an endpoint that failed is asked after the others, so that a hanging first choice costs
+# one timeout in half a minute and not one in every step.
 REST_S = 30.0
 
 
@@ -186,8 +186,9 @@ class _Node:
     def ask(self, question: Callable[[Web3], T]) -> T:
         """The question's answer; `EndpointFailed` or `RpcError`.
 
-        web3 raises nearly anything when a node answers JSON of the wrong shape (KeyError, TypeError,
-        its own), and a node's nonsense must never end the watcher; hence the broad except.
+        web3 raises nearly anything when a node answers JSON of the wrong shape (KeyError,
+        TypeError, its own), and a node's nonsense must never end the watcher; hence the broad
+        except.
         """
         if self._web3 is None:
             self._web3 = connect(self.endpoint, self.client, timeout_s=self._timeout_s)
@@ -203,7 +204,7 @@ def _find_block(web3: Web3, number: int) -> Block | None:
     from web3.exceptions import BlockNotFound
 
     try:
-        block = _parse_block(web3.eth.get_block(number))  # type: ignore[arg-type]
+        block = _parse_block(web3.eth.get_block(number))
     except BlockNotFound:
         return None
     if block.number != number:
@@ -217,7 +218,7 @@ def _parse_block(found: BlockData) -> Block:
 
 
 def _parse_transfer(log: LogReceipt) -> Transfer | None:
-    """The ERC-20 transfer in a log; None for logs of other shapes and for logs a reorg took back."""
+    """The ERC-20 transfer in a log; None for other shapes and for what a reorg took back."""
     topics = log["topics"]
     if log.get("removed") or len(topics) != 3 or len(log["data"]) != 32:
         return None

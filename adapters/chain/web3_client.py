@@ -1,4 +1,4 @@
-"""web3 over our bounded JSON-RPC transport. web3 costs 2 s to import, so that waits for the first use."""
+"""web3 over our bounded JSON-RPC transport; its import (2 s) waits for the first use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def connect(endpoint: Endpoint, client: httpx.Client, *, timeout_s: float) -> Web3:
-    """A `Web3` whose every call takes at most `timeout_s` (see `json_rpc.ask`) and is never retried.
+    """A `Web3` whose calls end within `timeout_s` (see `json_rpc.ask`) and are never retried.
 
     web3's HTTPProvider retries five times with back-off: a 1 s timeout became 6.9 s. Calls raise
     `EndpointFailed` and `RpcError`, and whatever web3 raises on answers of the wrong shape.

@@ -4,8 +4,8 @@ A test directory takes it up with `pytest_plugins` or by importing the fixtures 
 
     from tests.live.chain_fixture import anvil  # noqa: F401
 
-Each test gets a chain of its own (40 ms). Anvil is looked for as the product does: `SPECD_ANVIL`, PATH,
-node_modules; without it the tests are skipped and say so.
+Each test gets a chain of its own (40 ms). Anvil is looked for as the product does: `SPECD_ANVIL`,
+PATH, node_modules; without it the tests are skipped and say so.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ NO_ANVIL = "anvil is not installed: set SPECD_ANVIL, or npm install @foundry-rs/
 
 class LocalChain(Playground):
     """`Playground` that knows its URL: pay, pay_native, mine, reorg, deploy_second_token,
-    deploy_payer_contract, pay_by_contract, pay_twice_by_contract, advance_clock, balance, height, call.
+    deploy_payer_contract, pay_by_contract, pay_twice_by_contract, advance_clock, balance, height,
+    call.
     """
 
     def __init__(self, url: str) -> None:
@@ -72,9 +73,7 @@ def wait_until_listening(process: subprocess.Popen[bytes], port: int, *, within_
 
 
 @contextmanager
-def running_anvil(
-    *, state: Path | None = None, port: int | None = None
-) -> Iterator[LocalChain]:
+def running_anvil(*, state: Path | None = None, port: int | None = None) -> Iterator[LocalChain]:
     """Anvil with the token deployed (block 1); stopped at the end. Skips the test without anvil."""
     binary = find_anvil(os.environ.get("SPECD_ANVIL", ""))
     if binary is None:
