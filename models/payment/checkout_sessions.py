@@ -1,0 +1,126 @@
+"""Checkout sessions: the shopper's secret way to one invoice's page. Only token hashes are kept."""
+
+import re
+import secrets
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import cast
+
+from sqlalchemy import Connection, Table, bindparam, select
+from sqlalchemy.orm import Session
+
+from models.payment import lifecycle
+from models.payment.errors import InvoiceDoesNotExist, InvoiceNotPayable
+from models.payment.invoice_view import InvoiceView, find_any_invoice
+from models.payment.tables import CheckoutSession, Invoice
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+
+_session = cast(Table, CheckoutSession.__table__)
+_BY_TOKEN = select(_session.c.invoice_id, _session.c.expires_at).where(
+    _session.c.token_sha256 == bindparam("token_sha256")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutView:
+    """What the checkout page shows. Amounts in atoms, times aware UTC."""
+
+    invoice_id: str
+    status: str
+    exception: str
+    amount: int
+    amount_paid: int
+    amount_pending: int
+    amount_remaining: int
+    amount_overpaid: int
+    decimals: int
+    token_symbol: str
+    token_address: str
+    chain_id: int
+    chain_name: str
+    deposit_address: str
+    payment_uri: str
+    confirmations: int
+    confirmations_required: int
+    expires_at: datetime
+    session_expires_at: datetime
+    now: datetime
+
+
+def check_payable(invoice: InvoiceView) -> None:
+    """Raise `InvoiceNotPayable` unless the invoice, as read now, still waits for money."""
+    if invoice.status != lifecycle.UNPAID:
+        raise InvoiceNotPayable(status=invoice.status)
+
+
+def create_checkout_session(
+    session: Session, *, project_id: str, invoice_id: str, lifetime: timedelta, now: datetime
+) -> tuple[CheckoutSession, str]:
+    """A new session and its token, which is not kept. It never outlives the invoice.
+
+    The invoice's row is locked while it is checked once more: between the caller's read and this
+    write the chain was asked, and a cancel or a payment may have come in. Raises
+    `InvoiceDoesNotExist`, `InvoiceNotPayable`.
+    """
+    invoice = session.scalars(
+        select(Invoice)
+        .where(Invoice.id == invoice_id.lower(), Invoice.project_id == project_id)
+        .with_for_update()
+    ).one_or_none()
+    if invoice is None:
+        raise InvoiceDoesNotExist()
+    status = lifecycle.status_at(invoice, now)
+    if status != lifecycle.UNPAID:
+        raise InvoiceNotPayable(status=status)
+    token = secrets.token_urlsafe(32)
+    checkout = CheckoutSession(
+        id=str(uuid.uuid4()),
+        invoice_id=invoice.id,
+        token_sha256=_hash(token),
+        created_at=now,
+        expires_at=min(now + lifetime, invoice.expires_at),
+    )
+    session.add(checkout)
+    session.flush()
+    return checkout, token
+
+
+def find_checkout(connection: Connection, token: str, now: datetime) -> CheckoutView | None:
+    """The page behind a token, expired or not (`session_expires_at`); None for no such token."""
+    if _TOKEN.fullmatch(token) is None:
+        return None
+    checkout = connection.execute(_BY_TOKEN, {"token_sha256": _hash(token)}).first()
+    if checkout is None:
+        return None
+    invoice = find_any_invoice(connection, invoice_id=checkout.invoice_id, now=now)
+    if invoice is None:
+        return None
+    return CheckoutView(
+        invoice_id=invoice.id,
+        status=invoice.status,
+        exception=invoice.exception,
+        amount=invoice.amount,
+        amount_paid=invoice.amount_paid,
+        amount_pending=invoice.amount_pending,
+        amount_remaining=invoice.amount_remaining,
+        amount_overpaid=invoice.amount_overpaid,
+        decimals=invoice.decimals,
+        token_symbol=invoice.token_symbol,
+        token_address=invoice.token_address,
+        chain_id=invoice.chain_id,
+        chain_name=invoice.chain_name,
+        deposit_address=invoice.deposit_address,
+        payment_uri=invoice.payment_uri,
+        confirmations=invoice.confirmations,
+        confirmations_required=invoice.confirmations_required,
+        expires_at=invoice.expires_at,
+        session_expires_at=checkout.expires_at,
+        now=now,
+    )
+
+
+def _hash(token: str) -> str:
+    return sha256(token.encode("ascii")).hexdigest()

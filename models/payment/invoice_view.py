@@ -1,0 +1,166 @@
+"""An invoice as a reader sees it at one moment: clock applied, totals and payments worked out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Connection, Row, Table, bindparam, select
+
+from models.payment import lifecycle
+from models.payment.errors import InvoiceDoesNotExist
+from models.payment.tables import ChainHead, Invoice, Payment
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentView:
+    """One transfer. `confirmations` counts its own block; an orphaned payment has none."""
+
+    tx_hash: str
+    log_index: int
+    block_number: int
+    block_hash: str
+    from_address: str
+    amount: int
+    confirmations: int
+    status: str
+    late: bool
+    detected_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceView:
+    """Amounts in atoms, times aware UTC, `status` already that of the reader's clock."""
+
+    id: str
+    external_order_id: str
+    attempt_no: int
+    status: str
+    exception: str
+    payment_method_id: str
+    amount: int
+    amount_paid: int
+    amount_pending: int
+    chain_id: int
+    chain_name: str
+    token_address: str
+    token_symbol: str
+    decimals: int
+    deposit_address: str
+    confirmations_required: int
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime
+    monitoring_ends_at: datetime
+    paid_at: datetime | None
+    canceled_at: datetime | None
+    payments: tuple[PaymentView, ...] = ()
+
+    @property
+    def amount_remaining(self) -> int:
+        """What a shopper still has to send: pending payments are not asked for twice."""
+        return max(0, self.amount - self.amount_paid - self.amount_pending)
+
+    @property
+    def amount_overpaid(self) -> int:
+        return max(0, self.amount_paid + self.amount_pending - self.amount)
+
+    @property
+    def confirmations(self) -> int:
+        """The confirmations of the youngest payment that counts; 0 when there is none."""
+        return min(
+            (p.confirmations for p in self.payments if p.status != lifecycle.ORPHANED), default=0
+        )
+
+    @property
+    def payment_uri(self) -> str:
+        """The whole invoice as an EIP-681 transfer request."""
+        return (
+            f"ethereum:{self.token_address}@{self.chain_id}/transfer"
+            f"?address={self.deposit_address}&uint256={self.amount}"
+        )
+
+
+_invoice = cast(Table, Invoice.__table__)
+_payment = cast(Table, Payment.__table__)
+_head = cast(Table, ChainHead.__table__)
+
+_INVOICE_COLUMNS = [
+    _invoice.c[name] for name in InvoiceView.__dataclass_fields__ if name != "payments"
+]
+_WIDTH = len(_INVOICE_COLUMNS)
+_READ = (
+    select(
+        *_INVOICE_COLUMNS,
+        _head.c.head_number,
+        _payment.c.tx_hash,
+        _payment.c.log_index,
+        _payment.c.block_number,
+        _payment.c.block_hash,
+        _payment.c.from_address,
+        _payment.c.amount,
+        _payment.c.status,
+        _payment.c.late,
+        _payment.c.detected_at,
+    )
+    .select_from(
+        _invoice.outerjoin(_payment, _payment.c.invoice_id == _invoice.c.id).outerjoin(
+            _head, _head.c.chain_id == _invoice.c.chain_id
+        )
+    )
+    .where(_invoice.c.id == bindparam("invoice_id"))
+    .order_by(_payment.c.block_number, _payment.c.log_index, _payment.c.id)
+)
+_READ_OF_PROJECT = _READ.where(_invoice.c.project_id == bindparam("project_id"))
+
+
+def access_invoice(
+    connection: Connection, *, project_id: str, invoice_id: str, now: datetime
+) -> InvoiceView:
+    """One statement: the invoice, its payments and the chain's head, all of one moment.
+
+    Raises `InvoiceDoesNotExist` for an unknown id and for another project's, alike.
+    """
+    rows = connection.execute(
+        _READ_OF_PROJECT, {"invoice_id": invoice_id.lower(), "project_id": project_id}
+    ).all()
+    if not rows:
+        raise InvoiceDoesNotExist()
+    return _view(rows, now)
+
+
+def find_any_invoice(
+    connection: Connection, *, invoice_id: str, now: datetime
+) -> InvoiceView | None:
+    """The invoice of any project: for the checkout page and the operator, who hold no API key."""
+    rows = connection.execute(_READ, {"invoice_id": invoice_id.lower()}).all()
+    return _view(rows, now) if rows else None
+
+
+def _view(rows: Sequence[Row[*tuple[Any, ...]]], now: datetime) -> InvoiceView:
+    head_number = rows[0][_WIDTH]
+    payments = tuple(
+        _view_payment(row[_WIDTH + 1 :], head_number) for row in rows if row[_WIDTH + 1] is not None
+    )
+    view = InvoiceView(*(*rows[0][:_WIDTH], payments))
+    status = lifecycle.status_at(view, now)
+    if status == view.status:
+        return view
+    return replace(view, status=status, updated_at=max(view.updated_at, view.expires_at))
+
+
+def _view_payment(values: Sequence[Any], head_number: int | None) -> PaymentView:
+    tx_hash, log_index, block_number, block_hash, sender, amount, status, late, detected_at = values
+    counts = status != lifecycle.ORPHANED and head_number is not None
+    return PaymentView(
+        tx_hash=tx_hash,
+        log_index=log_index,
+        block_number=block_number,
+        block_hash=block_hash,
+        from_address=sender,
+        amount=amount,
+        confirmations=max(0, head_number - block_number + 1) if counts else 0,
+        status=status,
+        late=late,
+        detected_at=detected_at,
+    )

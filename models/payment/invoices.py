@@ -1,0 +1,176 @@
+"""Creating invoices: what an order needs to be accepted, and the few statements that write it.
+
+Reading lives in `invoice_view`; whatever changes an invoice's status lives in `settlement`.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import Table, and_, bindparam, insert, select, update
+from sqlalchemy.orm import Session
+
+from models.payment import lifecycle
+from models.payment.addresses import derive_deposit_address
+from models.payment.errors import OrderAttemptExists, PaymentMethodNotAllowed
+from models.payment.invoice_view import InvoiceView
+from models.payment.money import parse_amount
+from models.payment.tables import (
+    ChainHead,
+    Invoice,
+    InvoiceEvent,
+    PaymentMethod,
+    Wallet,
+)
+
+_method = cast(Table, PaymentMethod.__table__)
+_invoice = cast(Table, Invoice.__table__)
+_head = cast(Table, ChainHead.__table__)
+_wallet = cast(Table, Wallet.__table__)
+
+_ORDER = (
+    select(
+        _method.c.chain_id,
+        _method.c.chain_name,
+        _method.c.token_address,
+        _method.c.token_symbol,
+        _method.c.decimals,
+        _method.c.confirmations_required,
+        _head.c.checkpoint_number,
+        _invoice.c.id.label("existing_invoice_id"),
+    )
+    .select_from(
+        _method.outerjoin(_head, _head.c.chain_id == _method.c.chain_id).outerjoin(
+            _invoice,
+            and_(
+                _invoice.c.project_id == _method.c.project_id,
+                _invoice.c.external_order_id == bindparam("external_order_id"),
+                _invoice.c.attempt_no == bindparam("attempt_no"),
+            ),
+        )
+    )
+    .where(
+        _method.c.project_id == bindparam("project_id"),
+        _method.c.id == bindparam("payment_method_id"),
+    )
+)
+_NEXT_ADDRESS = (
+    update(_wallet)
+    .where(_wallet.c.xpub == bindparam("its_xpub"))
+    .values(next_address_index=_wallet.c.next_address_index + 1)
+    .returning(_wallet.c.next_address_index)
+)
+_INSERT = insert(_invoice)
+_INSERT_EVENT = insert(cast(Table, InvoiceEvent.__table__))
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order that passed the rules: what its invoice will say. `amount` in atoms."""
+
+    project_id: str
+    external_order_id: str
+    attempt_no: int
+    payment_method_id: str
+    amount: int
+    chain_id: int
+    chain_name: str
+    token_address: str
+    token_symbol: str
+    decimals: int
+    confirmations_required: int
+    checkpoint_number: int | None
+    existing_invoice_id: str | None
+
+
+def check_order(
+    session: Session,
+    *,
+    project_id: str,
+    external_order_id: str,
+    attempt_no: int,
+    amount: str,
+    payment_method_id: str,
+) -> Order:
+    """Look everything up that can refuse an order, before anything is written.
+
+    Raises `InvalidAmount`, `PaymentMethodNotAllowed`.
+    """
+    atoms = parse_amount(amount)
+    facts = {
+        "project_id": project_id,
+        "external_order_id": external_order_id,
+        "attempt_no": attempt_no,
+        "payment_method_id": payment_method_id,
+    }
+    row = session.connection().execute(_ORDER, facts).first()
+    if row is None:
+        raise PaymentMethodNotAllowed()
+    return Order(amount=atoms, **facts, **row._mapping)  # type: ignore[arg-type]
+
+
+def create_invoice(
+    session: Session,
+    order: Order,
+    *,
+    xpub: str,
+    lifetime: timedelta,
+    monitoring: timedelta,
+    now: datetime,
+) -> InvoiceView:
+    """Write the order's invoice with the next deposit address, and its first event.
+
+    Raises `OrderAttemptExists`. When the same attempt is created at the same moment, the loser's
+    insert fails on the unique constraint and its unit of work, run again, finds the winner's: so
+    a refusal has never used up an address.
+    """
+    if order.existing_invoice_id is not None:
+        raise OrderAttemptExists(invoice_id=order.existing_invoice_id)
+    connection = session.connection()
+    index = connection.execute(_NEXT_ADDRESS, {"its_xpub": xpub}).scalar_one() - 1
+    view = InvoiceView(
+        id=str(uuid.uuid4()),
+        external_order_id=order.external_order_id,
+        attempt_no=order.attempt_no,
+        status=lifecycle.UNPAID,
+        exception=lifecycle.NONE,
+        payment_method_id=order.payment_method_id,
+        amount=order.amount,
+        amount_paid=0,
+        amount_pending=0,
+        chain_id=order.chain_id,
+        chain_name=order.chain_name,
+        token_address=order.token_address,
+        token_symbol=order.token_symbol,
+        decimals=order.decimals,
+        deposit_address=derive_deposit_address(xpub, index),
+        confirmations_required=order.confirmations_required,
+        created_at=now,
+        updated_at=now,
+        expires_at=now + lifetime,
+        monitoring_ends_at=now + lifetime + monitoring,
+        paid_at=None,
+        canceled_at=None,
+    )
+    row = {name: getattr(view, name) for name in _COLUMNS}
+    row |= {
+        "project_id": order.project_id,
+        "address_index": index,
+        "creation_block": order.checkpoint_number,
+    }
+    connection.execute(_INSERT, row)
+    event = {
+        "invoice_id": view.id,
+        "kind": "created",
+        "from_status": None,
+        "to_status": view.status,
+        "exception": view.exception,
+        "facts": "{}",
+        "at": now,
+    }
+    connection.execute(_INSERT_EVENT, event)
+    return view
+
+
+_COLUMNS = tuple(name for name in InvoiceView.__dataclass_fields__ if name != "payments")

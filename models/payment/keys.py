@@ -1,0 +1,100 @@
+"""API keys: `prk_test_<8 hex id>_<43 characters of secret>`, shown once, kept as a SHA-256.
+
+A random 256-bit secret needs no slow hash. Several keys of a project may be active, for rotation;
+a revoked one is refused from the next request on.
+"""
+
+import hmac
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy.orm import Session
+
+from models.payment.errors import KeyDoesNotExist
+from models.payment.projects import access_project
+from models.payment.tables import ApiKey, Project
+
+SECRET = re.compile(r"prk_test_[0-9a-f]{8}_[A-Za-z0-9_-]{43}")
+"""What a key looks like, for those who must keep it out of logs."""
+
+_ID = slice(9, 17)
+_NOBODY = sha256(b"").hexdigest()
+_ACTIVE = (
+    select(ApiKey.id, ApiKey.secret_sha256, ApiKey.project_id, Project.xpub)
+    .join_from(ApiKey, Project)
+    .where(ApiKey.id == bindparam("key_id"), ApiKey.revoked_at.is_(None))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who a request speaks for: a project, by one of its keys."""
+
+    project_id: str
+    key_id: str
+    xpub: str
+
+
+def create_key(session: Session, *, project_id: str, now: datetime) -> tuple[ApiKey, str]:
+    """A new active key and its plaintext, which is not kept. Raises `ProjectDoesNotExist`."""
+    access_project(session, project_id)
+    key_id = secrets.token_hex(4)
+    while session.get(ApiKey, key_id) is not None:
+        key_id = secrets.token_hex(4)
+    plaintext = f"prk_test_{key_id}_{secrets.token_urlsafe(32)}"
+    key = ApiKey(id=key_id, project_id=project_id, secret_sha256=_hash(plaintext), created_at=now)
+    session.add(key)
+    session.flush()
+    return key, plaintext
+
+
+def list_keys(session: Session, *, project_id: str) -> Sequence[ApiKey]:
+    """A project's keys, oldest first, revoked ones too. Raises `ProjectDoesNotExist`."""
+    access_project(session, project_id)
+    return session.scalars(
+        select(ApiKey).where(ApiKey.project_id == project_id).order_by(ApiKey.created_at, ApiKey.id)
+    ).all()
+
+
+def revoke_key(session: Session, *, key_id: str, now: datetime) -> ApiKey:
+    """Refuse the key from now on; a second time changes nothing. Raises `KeyDoesNotExist`."""
+    key = session.get(ApiKey, key_id)
+    if key is None:
+        raise KeyDoesNotExist()
+    key.revoked_at = key.revoked_at or now
+    session.flush()
+    return key
+
+
+def find_actor(connection: Connection, plaintext: str) -> Actor | None:
+    """Whose active key this is; None for malformed, unknown, wrong and revoked, alike in time."""
+    if SECRET.fullmatch(plaintext) is None:
+        return None
+    row = connection.execute(_ACTIVE, {"key_id": plaintext[_ID]}).first()
+    expected = _NOBODY if row is None else row.secret_sha256
+    if not hmac.compare_digest(expected, _hash(plaintext)) or row is None:
+        return None
+    return Actor(project_id=row.project_id, key_id=row.id, xpub=row.xpub)
+
+
+def note_uses(session: Session, uses: Mapping[str, datetime]) -> None:
+    """Write down when keys were last used: id -> time. An older note never replaces a newer one."""
+    for key_id, at in sorted(uses.items()):
+        session.execute(
+            update(ApiKey)
+            .where(
+                ApiKey.id == key_id,
+                ApiKey.last_used_at.is_(None) | (ApiKey.last_used_at < at),
+            )
+            .values(last_used_at=at)
+            .execution_options(synchronize_session=False)
+        )
+
+
+def _hash(plaintext: str) -> str:
+    return sha256(plaintext.encode("ascii")).hexdigest()

@@ -1,0 +1,195 @@
+"""The invoice's state machine: the only doors through which a status changes.
+
+    create ──> unpaid ───────────── total >= amount ────────────> processing
+                │  ^                                               │  ^   │
+                │  └── reorg drops the total (reorged) ────────────┘  │   │ confirmed
+                │                                                     │   │ total >= amount
+                ├── cancel, nothing detected ──> canceled             │   v
+                │                                                     └─ paid
+                └── past expires_at, chain read past it ──> expired    (deep reorg: reorged)
+
+| from             | condition                                        | to                        |
+|------------------|--------------------------------------------------|---------------------------|
+| unpaid           | 0 < on-time total < amount                       | unpaid + partial          |
+| unpaid           | on-time total >= amount, not yet confirmed       | processing                |
+| processing       | confirmed on-time total >= amount                | paid (+ over if more)     |
+| processing       | a reorg drops the total below the amount         | unpaid/expired + reorged  |
+| unpaid           | expires_at passed and the checkpoint is past it  | expired (partial kept)    |
+| unpaid, untouched| cancel                                           | canceled                  |
+| expired, canceled| a payment arrives                                | same status + late        |
+| paid             | a reorg deeper than the confirmations            | processing/unpaid + reorged|
+
+"Total" counts the payments in blocks that are still part of the chain. A payment is on time when
+its block's timestamp is not after `expires_at`, so the watcher's downtime cannot make it late; on
+a canceled invoice every payment is late. A late payment counts as received money and never makes
+an invoice paid. The status is a function of canonical payments, chain position and cancel flag:
+running `settle` twice, or after any order of reorganisations, gives the same answer.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+UNPAID, PROCESSING, PAID, EXPIRED, CANCELED = STATUSES = (
+    "unpaid",
+    "processing",
+    "paid",
+    "expired",
+    "canceled",
+)
+NONE, PARTIAL, OVER, LATE, REORGED = EXCEPTIONS = ("none", "partial", "over", "late", "reorged")
+PENDING, CONFIRMED, ORPHANED = PAYMENT_STATUSES = ("pending", "confirmed", "orphaned")
+
+TRANSITIONS: Mapping[str, frozenset[str]] = {
+    UNPAID: frozenset({UNPAID, PROCESSING, PAID, EXPIRED, CANCELED}),
+    PROCESSING: frozenset({PROCESSING, PAID, UNPAID, EXPIRED}),
+    PAID: frozenset({PAID, PROCESSING, UNPAID, EXPIRED}),
+    EXPIRED: frozenset({EXPIRED, UNPAID, PROCESSING, PAID}),
+    CANCELED: frozenset({CANCELED}),
+}
+"""Where one settlement may lead. One step may pass through several rows of the table above (a
+watcher that was down sees the confirmed payment at once). Out of `expired` only a reorganisation
+leads: it can move a payment into a block before `expires_at`, or take back the chain's time."""
+
+
+class InvoiceFacts(Protocol):
+    """What the rules need to know of an invoice; the table's row fits."""
+
+    @property
+    def amount(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def exception(self) -> str: ...
+    @property
+    def confirmations_required(self) -> int: ...
+    @property
+    def expires_at(self) -> datetime: ...
+    @property
+    def paid_at(self) -> datetime | None: ...
+    @property
+    def canceled_at(self) -> datetime | None: ...
+
+
+class PaymentFacts(Protocol):
+    """What the rules need to know of a payment; the table's row fits."""
+
+    @property
+    def amount(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def tx_hash(self) -> str: ...
+    @property
+    def block_number(self) -> int: ...
+    @property
+    def block_hash(self) -> str: ...
+    @property
+    def block_timestamp(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What an invoice is, given its payments. Amounts in atoms."""
+
+    status: str
+    exception: str
+    amount_paid: int
+    amount_pending: int
+    amount_remaining: int
+    amount_overpaid: int
+    paid_at: datetime | None
+
+
+def settle(
+    invoice: InvoiceFacts,
+    payments: Iterable[PaymentFacts],
+    *,
+    head_number: int,
+    checkpoint_time: datetime | None,
+    now: datetime,
+) -> Settlement:
+    """Apply the table. Pure: reads nothing, changes nothing.
+
+    `head_number` is the chain's newest block, `checkpoint_time` the timestamp of the newest block
+    the watcher has read (None: it has read nothing, so nothing expires for good yet).
+    """
+    payments = list(payments)
+    amount_paid = amount_pending = total = confirmed = 0
+    has_late = False
+    for payment in payments:
+        if payment.status == ORPHANED:
+            continue
+        settled = is_confirmed(invoice, payment, head_number=head_number)
+        amount_paid += payment.amount if settled else 0
+        amount_pending += 0 if settled else payment.amount
+        if is_late(invoice, payment):
+            has_late = True
+        else:
+            total += payment.amount
+            confirmed += payment.amount if settled else 0
+
+    if invoice.canceled_at is not None:
+        status, exception = CANCELED, LATE if has_late else NONE
+    elif confirmed >= invoice.amount:
+        status, exception = PAID, OVER if amount_paid > invoice.amount else NONE
+    elif total >= invoice.amount:
+        status, exception = PROCESSING, REORGED if _was_paid(invoice) else NONE
+    else:
+        is_over = is_past(invoice, now) and is_past(invoice, checkpoint_time)
+        status = EXPIRED if is_over else UNPAID
+        if has_late:
+            exception = LATE
+        elif total + _lost(invoice, payments) >= invoice.amount:
+            exception = REORGED
+        else:
+            exception = PARTIAL if total else NONE
+    received = amount_paid + amount_pending
+    return Settlement(
+        status=status,
+        exception=exception,
+        amount_paid=amount_paid,
+        amount_pending=amount_pending,
+        amount_remaining=max(0, invoice.amount - received),
+        amount_overpaid=max(0, received - invoice.amount),
+        paid_at=(invoice.paid_at or now) if status == PAID else None,
+    )
+
+
+def is_late(invoice: InvoiceFacts, payment: PaymentFacts) -> bool:
+    """Did the chain date this payment after the expiry, or was the invoice canceled?"""
+    return invoice.canceled_at is not None or payment.block_timestamp > invoice.expires_at
+
+
+def is_confirmed(invoice: InvoiceFacts, payment: PaymentFacts, *, head_number: int) -> bool:
+    """Does the payment's block, itself counted, have the confirmations the method asks for?"""
+    return head_number - payment.block_number + 1 >= invoice.confirmations_required
+
+
+def is_past(invoice: InvoiceFacts, at: datetime | None) -> bool:
+    """Is `at` after the invoice's expiry? The expiry itself still counts as on time."""
+    return at is not None and at > invoice.expires_at
+
+
+def status_at(invoice: InvoiceFacts, now: datetime) -> str:
+    """The status a reader is told: the clock expires an unpaid invoice even when no worker runs."""
+    return EXPIRED if invoice.status == UNPAID and now > invoice.expires_at else invoice.status
+
+
+def _was_paid(invoice: InvoiceFacts) -> bool:
+    return invoice.status == PAID or (invoice.status == PROCESSING and invoice.exception == REORGED)
+
+
+def _lost(invoice: InvoiceFacts, payments: list[PaymentFacts]) -> int:
+    """The on-time atoms that reorganisations took away and no later block brought back.
+
+    A transaction that was dropped several times counts once.
+    """
+    back = {payment.tx_hash for payment in payments if payment.status != ORPHANED}
+    dropped: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for payment in payments:
+        if payment.tx_hash not in back and not is_late(invoice, payment):
+            dropped[payment.tx_hash][payment.block_hash] += payment.amount
+    return sum(max(by_block.values()) for by_block in dropped.values())

@@ -1,0 +1,107 @@
+"""Payment methods: which token on which test chain a project accepts. Main nets never."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy.orm import Session
+
+from models.payment.addresses import parse_token_address
+from models.payment.errors import InvalidMethod, MainNetRefused, PaymentMethodExists
+from models.payment.money import DECIMALS
+from models.payment.projects import access_project
+from models.payment.tables import PaymentMethod
+
+MAIN_NETS = frozenset({1, 10, 56, 137, 8453, 42161, 43114})
+LARGEST_CHAIN_ID = 2**53 - 1  # exact in every JSON reader
+MOST_CONFIRMATIONS = 1000
+
+_METHOD_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_SYMBOL = re.compile(r"[A-Za-z0-9._$-]{1,32}")
+
+_METHODS_OF_PROJECT = (
+    select(
+        PaymentMethod.id,
+        PaymentMethod.chain_id,
+        PaymentMethod.chain_name,
+        PaymentMethod.token_symbol,
+        PaymentMethod.token_address,
+        PaymentMethod.decimals,
+        PaymentMethod.confirmations_required,
+    )
+    .where(PaymentMethod.project_id == bindparam("project_id"))
+    .order_by(PaymentMethod.created_at, PaymentMethod.id)
+)
+
+
+def create_method(
+    session: Session,
+    *,
+    project_id: str,
+    method_id: str,
+    chain_id: int,
+    token_address: str,
+    token_symbol: str,
+    confirmations_required: int,
+    now: datetime,
+    chain_name: str | None = None,
+) -> PaymentMethod:
+    """Let a project accept a 6-decimal token.
+
+    Raises `MainNetRefused`, `InvalidMethod`, `PaymentMethodExists`, `ProjectDoesNotExist`.
+    """
+    access_project(session, project_id)
+    if chain_id in MAIN_NETS:
+        raise MainNetRefused(chain_id=chain_id)
+    chain_name = chain_name or f"Chain {chain_id}"
+    check_method(
+        method_id=method_id,
+        chain_id=chain_id,
+        chain_name=chain_name,
+        token_symbol=token_symbol,
+        confirmations_required=confirmations_required,
+    )
+    if session.get(PaymentMethod, (project_id, method_id)) is not None:
+        raise PaymentMethodExists(id=method_id)
+    method = PaymentMethod(
+        project_id=project_id,
+        id=method_id,
+        chain_id=chain_id,
+        chain_name=chain_name,
+        token_symbol=token_symbol,
+        token_address=parse_token_address(token_address),
+        decimals=DECIMALS,
+        confirmations_required=confirmations_required,
+        created_at=now,
+    )
+    session.add(method)
+    session.flush()
+    return method
+
+
+def check_method(
+    *,
+    method_id: str,
+    chain_id: int,
+    chain_name: str,
+    token_symbol: str,
+    confirmations_required: int,
+) -> None:
+    """Raise `InvalidMethod`, with one sentence, unless every value is one the document can show."""
+    if _METHOD_ID.fullmatch(method_id) is None:
+        raise InvalidMethod(problem="A method id is 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
+    if not 1 <= chain_id <= LARGEST_CHAIN_ID:
+        raise InvalidMethod(problem=f"A chain id is a number from 1 to {LARGEST_CHAIN_ID}.")
+    if not 1 <= len(chain_name) <= 100 or not chain_name.isprintable():
+        raise InvalidMethod(problem="A chain name is 1 to 100 printable characters.")
+    if _SYMBOL.fullmatch(token_symbol) is None:
+        raise InvalidMethod(problem="A token symbol is 1 to 32 of A-Z a-z 0-9 . _ $ -")
+    if not 1 <= confirmations_required <= MOST_CONFIRMATIONS:
+        raise InvalidMethod(problem=f"Confirmations are a number from 1 to {MOST_CONFIRMATIONS}.")
+
+
+def list_methods(connection: Connection, *, project_id: str) -> Sequence[Row[*tuple[Any, ...]]]:
+    """A project's methods, oldest first: id, chain, token, decimals, confirmations."""
+    return connection.execute(_METHODS_OF_PROJECT, {"project_id": project_id}).all()
