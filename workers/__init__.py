@@ -1,1 +1,1 @@
-"""What runs beside the server: dumb loops over `try_..._one() -> bool` steps. Never imports handlers."""
+"""What runs beside the server: dumb loops over `try_..._one() -> bool` steps."""

@@ -60,8 +60,8 @@ class Crew:
     def stop(self) -> None:
         """Ask every worker to finish its step, and wait until all have."""
         self.stopping.set()
-        for thread in self._threads:
-            thread.join()
+        while self._threads:
+            self._threads.pop().join()
 
     def run_until_signal(self, workers: list[Worker]) -> None:
         """Run `workers` until SIGTERM or SIGINT. Main thread only.

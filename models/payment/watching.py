@@ -1,0 +1,314 @@
+"""What the chain watcher asks and writes: receivers, observed transfers, dropped ones, settlements.
+
+Reads take a connection and may run outside a transaction; the checkpoint's revision, read before
+them and swapped in the writing transaction, proves that they still hold (see `checkpoints`).
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, literal, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from models.payment.checkpoints import BlockMark
+from models.payment.lifecycle import ORPHANED, PENDING
+from models.payment.settlement import apply_settlement
+from models.payment.tables import Invoice, Payment, PaymentMethod
+
+NEVER_LOOKED_AT = -1
+"""`Invoice.catch_up_block` of an invoice that no watcher has seen yet."""
+
+PARAMETERS = 500
+"""Values in one IN list: well below every database's limit of bound parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """One invoice as the chain sees it. Transfers dated after `monitoring_ends_at` are not its."""
+
+    invoice_id: str
+    token: str
+    address: str
+    monitoring_ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """An invoice that is not read together with the others yet, and what is known of its start."""
+
+    receiver: Receiver
+    catch_up_block: int
+    creation_block: int | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One transfer to an invoice, in a block that was canonical when it was read. Atoms."""
+
+    receiver: Receiver
+    block: BlockMark
+    tx_hash: str
+    log_index: int
+    sender: str
+    amount: int
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells a transfer from every other one on its chain."""
+        return (self.block.hash, self.tx_hash, self.log_index)
+
+
+_RECEIVER = (
+    Invoice.id,
+    Invoice.token_address,
+    Invoice.deposit_address,
+    Invoice.monitoring_ends_at,
+)
+
+
+def find_chains(reader: Connection) -> list[int]:
+    """The chains that any project's method names."""
+    return list(
+        reader.scalars(select(PaymentMethod.chain_id).distinct().order_by(PaymentMethod.chain_id))
+    )
+
+
+def find_tokens(reader: Connection, chain_id: int) -> list[str]:
+    """The tokens that invoices of this chain can ask for."""
+    tokens = select(PaymentMethod.token_address).where(PaymentMethod.chain_id == chain_id)
+    return list(reader.scalars(tokens.distinct().order_by(PaymentMethod.token_address)))
+
+
+def find_receivers(
+    reader: Connection, chain_id: int, *, since: datetime, limit: int | None
+) -> list[Receiver]:
+    """Up to `limit` (None: all) of the joined invoices whose monitoring had not ended at `since`.
+
+    `since` is the checkpoint's block time, not the clock: a watcher that was down for a week still
+    reads that week for the invoices that were open in it. Served by (chain_id, monitoring_ends_at),
+    so closed invoices cost nothing.
+    """
+    return [_receiver(row) for row in reader.execute(_watched(chain_id, since).limit(limit))]
+
+
+def match_receivers(
+    reader: Connection, chain_id: int, *, since: datetime, addresses: Collection[str]
+) -> list[Receiver]:
+    """Those of the invoices read together that own one of `addresses` (EIP-55)."""
+    wanted = sorted(addresses)
+    return [
+        _receiver(row)
+        for start in range(0, len(wanted), PARAMETERS)
+        for row in reader.execute(
+            _watched(chain_id, since).where(
+                Invoice.deposit_address.in_(wanted[start : start + PARAMETERS])
+            )
+        )
+    ]
+
+
+def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[Newcomer]:
+    """Up to `limit` invoices that have to catch up with the checkpoint (a partial index)."""
+    rows = reader.execute(
+        select(*_RECEIVER, Invoice.catch_up_block, Invoice.creation_block, Invoice.created_at)
+        .where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None))
+        .limit(limit)
+    )
+    return [Newcomer(_receiver(row), row[4] or 0, row[5], row[6]) for row in rows]
+
+
+def note_caught_up(session: Session, invoice_ids: Sequence[str], *, next_block: int | None) -> None:
+    """Newcomers are read up to before `next_block`; None: they join the others."""
+    for start in range(0, len(invoice_ids), PARAMETERS):
+        session.execute(
+            update(Invoice)
+            .where(Invoice.id.in_(invoice_ids[start : start + PARAMETERS]))
+            .values(catch_up_block=next_block)
+            .execution_options(synchronize_session=False)
+        )
+
+
+def lower_newcomers(session: Session, chain_id: int, *, to: int) -> None:
+    """After a walk back to block `to` - 1, newcomers read from `to` on at the latest."""
+    unread = Invoice.catch_up_block == NEVER_LOOKED_AT
+    session.execute(
+        update(Invoice)
+        .where(
+            Invoice.chain_id == chain_id,
+            Invoice.catch_up_block.is_not(None),
+            or_(Invoice.catch_up_block > to, unread & (Invoice.creation_block > to)),
+        )
+        .values(catch_up_block=to)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> None:
+    """Make every invoice monitored at `since` a newcomer whose start on the chain is unknown."""
+    session.execute(
+        update(Invoice)
+        .where(Invoice.chain_id == chain_id, Invoice.monitoring_ends_at >= since)
+        .values(catch_up_block=NEVER_LOOKED_AT, creation_block=None)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def record(
+    session: Session, chain_id: int, observations: Iterable[Observation], *, now: datetime
+) -> set[str]:
+    """Write what was observed; the invoices for which that is news.
+
+    A transfer is its log in its block. Seen again it changes nothing, unless its block had been
+    dropped and is back: then the row lives again.
+    """
+    insert = postgresql.insert if _is_postgresql(session) else sqlite.insert
+    touched: set[str] = set()
+    for seen in observations:
+        row = insert(Payment).values(
+            invoice_id=seen.receiver.invoice_id,
+            chain_id=chain_id,
+            block_number=seen.block.number,
+            block_hash=seen.block.hash,
+            block_timestamp=seen.block.timestamp,
+            tx_hash=seen.tx_hash,
+            log_index=seen.log_index,
+            from_address=seen.sender,
+            amount=seen.amount,
+            status=PENDING,
+            late=False,  # decided by the settlement, as is every later status
+            detected_at=now,
+        )
+        news = session.execute(
+            row.on_conflict_do_update(
+                index_elements=[
+                    Payment.chain_id,
+                    Payment.block_hash,
+                    Payment.tx_hash,
+                    Payment.log_index,
+                ],
+                set_={"status": PENDING},
+                where=Payment.status == ORPHANED,
+            ).returning(Payment.invoice_id)
+        )
+        touched.update(news.scalars())
+    return touched
+
+
+def orphan(
+    session: Session,
+    chain_id: int,
+    *,
+    above: int,
+    keep: Collection[tuple[str, str, int]] = (),
+    since: datetime | None = None,
+) -> set[str]:
+    """Mark the payments above a block as dropped, save those just read again; their invoices.
+
+    With `since`, only those of invoices whose monitoring had not ended then.
+    """
+    living = select(
+        Payment.id, Payment.invoice_id, Payment.block_hash, Payment.tx_hash, Payment.log_index
+    ).where(Payment.chain_id == chain_id, Payment.block_number > above, Payment.status != ORPHANED)
+    if since is not None:
+        living = living.join(Invoice, Invoice.id == Payment.invoice_id).where(
+            Invoice.monitoring_ends_at >= since
+        )
+    kept = set(keep)
+    dropped = [
+        row
+        for row in session.execute(living)
+        if (row.block_hash, row.tx_hash, row.log_index) not in kept
+    ]
+    for start in range(0, len(dropped), PARAMETERS):
+        session.execute(
+            update(Payment)
+            .where(Payment.id.in_([row.id for row in dropped[start : start + PARAMETERS]]))
+            .values(status=ORPHANED)
+            .execution_options(synchronize_session=False)
+        )
+    return {row.invoice_id for row in dropped}
+
+
+def find_maturing(session: Session, chain_id: int, *, head_number: int) -> set[str]:
+    """The invoices of which a pending payment has its confirmations with this head.
+
+    Reads the partial index over pending payments: confirmed ones cost nothing.
+    """
+    enough = Payment.block_number <= head_number - Invoice.confirmations_required + 1
+    rows = session.execute(
+        select(Payment.invoice_id)
+        .join(Invoice, Invoice.id == Payment.invoice_id)
+        .where(
+            Payment.chain_id == chain_id,
+            # Literal, or neither database uses the partial index.
+            Payment.status == literal(PENDING, literal_execute=True),
+            Invoice.catch_up_block.is_(None),
+            enough,
+        )
+        .distinct()
+    )
+    return set(rows.scalars())
+
+
+def find_with_payments(session: Session, invoice_ids: Sequence[str]) -> set[str]:
+    """Those of the invoices that have any payment row, dropped ones included."""
+    return {
+        invoice_id
+        for start in range(0, len(invoice_ids), PARAMETERS)
+        for invoice_id in session.scalars(
+            select(Payment.invoice_id)
+            .where(Payment.invoice_id.in_(invoice_ids[start : start + PARAMETERS]))
+            .distinct()
+        )
+    }
+
+
+def settle_touched(
+    session: Session,
+    invoice_ids: Collection[str],
+    *,
+    head_number: int,
+    checkpoint_time: datetime,
+    now: datetime,
+) -> int:
+    """Recompute these invoices, in one order for all watchers; how many were.
+
+    Newcomers are left out: until one has caught up, a payment of its past may be unread, and the
+    checkpoint's time says nothing about it.
+    """
+    ids = sorted(invoice_ids)
+    settled = 0
+    for start in range(0, len(ids), PARAMETERS):
+        caught_up = select(Invoice.id).where(
+            Invoice.id.in_(ids[start : start + PARAMETERS]), Invoice.catch_up_block.is_(None)
+        )
+        for invoice_id in sorted(session.scalars(caught_up)):
+            apply_settlement(
+                session,
+                invoice_id,
+                head_number=head_number,
+                checkpoint_time=checkpoint_time,
+                now=now,
+            )
+            settled += 1
+    return settled
+
+
+def _watched(chain_id: int, since: datetime) -> Select[str, str, str, datetime]:
+    return select(*_RECEIVER).where(
+        Invoice.chain_id == chain_id,
+        Invoice.monitoring_ends_at >= since,
+        Invoice.catch_up_block.is_(None),
+    )
+
+
+def _receiver(row: Sequence[Any]) -> Receiver:
+    return Receiver(row[0], row[1], row[2], row[3])
+
+
+def _is_postgresql(session: Session) -> bool:
+    return session.get_bind().dialect.name == "postgresql"

@@ -1,0 +1,182 @@
+"""One merchant's books for worker tests: invoices in, states out, over a scripted chain."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from adapters.chain.fake import GENESIS, TOKEN, FakeChain
+from models.clock import FrozenClock
+from models.database import Database
+from models.payment.checkpoints import find_checkpoint
+from models.payment.settlement import cancel_invoice
+from models.payment.tables import Invoice, InvoiceEvent, Payment, PaymentMethod, Project, Wallet
+from workers.chain_watcher import ChainWatcher
+
+CHAIN_ID = 31337
+PROJECT_ID = "6f1f2f0e-0000-4000-8000-00000000cafe"
+LIFETIME = timedelta(minutes=30)
+MONITORING = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a merchant would be told, as stored."""
+
+    status: str
+    exception: str
+    paid: int
+    pending: int
+
+
+def address_of(index: int) -> str:
+    """A deposit address nobody else has. Digits only, so that it is its own EIP-55 spelling."""
+    return f"0x{index + 1:040d}"
+
+
+class Ledger:
+    """A migrated database with one project and one method, and the verbs of a test's story."""
+
+    def __init__(self, database: Database, clock: FrozenClock) -> None:
+        self.database = database
+        self.clock = clock
+        self._made = 0
+        database.run(
+            lambda session: session.add_all(
+                [Wallet(xpub="xpub-of-the-test", next_address_index=0)]
+            )
+            or session.flush()
+            or session.add_all(
+                [
+                    Project(
+                        id=PROJECT_ID, name="Shop", xpub="xpub-of-the-test", created_at=clock.now()
+                    )
+                ]
+            )
+            or session.flush()
+            or session.add(
+                PaymentMethod(
+                    project_id=PROJECT_ID,
+                    id="tusd",
+                    chain_id=CHAIN_ID,
+                    chain_name="Test",
+                    token_symbol="TUSD",
+                    token_address=TOKEN,
+                    decimals=6,
+                    confirmations_required=2,
+                    created_at=clock.now(),
+                )
+            )
+        )
+
+    def invoice(
+        self,
+        amount: int = 1000,
+        *,
+        confirmations: int = 2,
+        lifetime: timedelta = LIFETIME,
+        monitoring: timedelta = MONITORING,
+        before_insert: Callable[[], object] = lambda: None,
+    ) -> Invoice:
+        """A new unpaid invoice whose creation block is the checkpoint that its transaction reads.
+
+        `before_insert` runs between that read and the write: where a watcher's step may fall.
+        """
+        index = self._made
+        self._made += 1
+        now = self.clock.now()
+        with self.database.reading() as reader:
+            checkpoint = find_checkpoint(reader, CHAIN_ID)
+        before_insert()
+        invoice = Invoice(
+            id=str(uuid.uuid4()),
+            project_id=PROJECT_ID,
+            external_order_id=f"order-{index}",
+            attempt_no=1,
+            status="unpaid",
+            exception="none",
+            payment_method_id="tusd",
+            amount=amount,
+            amount_paid=0,
+            amount_pending=0,
+            chain_id=CHAIN_ID,
+            chain_name="Test",
+            token_address=TOKEN,
+            token_symbol="TUSD",
+            decimals=6,
+            deposit_address=address_of(index),
+            address_index=index,
+            confirmations_required=confirmations,
+            creation_block=checkpoint.block.number if checkpoint else None,
+            created_at=now,
+            updated_at=now,
+            expires_at=now + lifetime,
+            monitoring_ends_at=now + monitoring,
+        )
+        self.database.run(lambda session: session.add(invoice))
+        return invoice
+
+    def cancel(self, invoice: Invoice) -> None:
+        self.database.run(
+            lambda session: cancel_invoice(
+                session, project_id=PROJECT_ID, invoice_id=invoice.id, now=self.clock.now()
+            )
+        )
+
+    def state(self, invoice: Invoice) -> State:
+        with self.database.reading() as reader:
+            row = reader.execute(
+                select(
+                    Invoice.status, Invoice.exception, Invoice.amount_paid, Invoice.amount_pending
+                ).where(Invoice.id == invoice.id)
+            ).one()
+        return State(*row)
+
+    def payments(self, invoice: Invoice) -> list[tuple[str, int]]:
+        """(status, atoms) of each payment row, in chain order."""
+        with self.database.reading() as reader:
+            rows = reader.execute(
+                select(Payment.status, Payment.amount)
+                .where(Payment.invoice_id == invoice.id)
+                .order_by(Payment.block_number, Payment.log_index, Payment.id)
+            )
+            return [(row.status, row.amount) for row in rows]
+
+    def events(self, invoice: Invoice) -> list[tuple[str | None, str, str]]:
+        """(from, to, exception) of each transition, oldest first."""
+        with self.database.reading() as reader:
+            rows = reader.execute(
+                select(InvoiceEvent.from_status, InvoiceEvent.to_status, InvoiceEvent.exception)
+                .where(InvoiceEvent.invoice_id == invoice.id)
+                .order_by(InvoiceEvent.id)
+            )
+            return [(row.from_status, row.to_status, row.exception) for row in rows]
+
+    def checkpoint(self) -> int | None:
+        with self.database.reading() as reader:
+            found = find_checkpoint(reader, CHAIN_ID)
+        return found.block.number if found else None
+
+
+def watcher_of(
+    ledger: Ledger, chain: FakeChain, *, log_range: int = 1000, many: int = 500
+) -> ChainWatcher:
+    """A watcher of its own, as another process would have."""
+    return ChainWatcher(
+        ledger.database, chain, ledger.clock, chain_id=CHAIN_ID, log_range=log_range, many=many
+    )
+
+
+def watch(watcher: ChainWatcher, *, most: int = 200) -> int:
+    """Step until there is nothing to do; how many steps did something. More than `most` fails."""
+    for done in range(most):
+        if not watcher.try_watch_one():
+            return done
+    raise AssertionError(f"the watcher is still busy after {most} steps")
+
+
+def at(seconds: float) -> datetime:
+    """A moment on the fake chain's clock, in seconds after its first block."""
+    return GENESIS + timedelta(seconds=seconds)

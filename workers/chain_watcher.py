@@ -1,0 +1,322 @@
+"""The worker that finds payments: it reads one chain's Transfer logs into invoices.
+
+One step: head -> is the checkpoint's block still canonical? if not, walk back to the newest known
+block that is -> read the logs of the next blocks -> make sure that nothing moved meanwhile -> write
+observations, dropped payments, settlements and the new checkpoint in one transaction.
+
+Why no payment is missed, whatever interleaves (`tests/workers/test_chain_watcher.py` plays it):
+
+1. *Blocks.* A step reads the tip's hash first, then finds the base canonical, then reads the logs,
+   then finds the tip canonical again. The tip fixes its ancestors, so base and logs are of one
+   chain; each log's block hash is compared too. A step that saw the chain move writes nothing.
+2. *Invoices.* Every invoice starts as a newcomer (`catch_up_block` is not null) and is read alone,
+   from its creation block to the checkpoint; only then it joins those that are read together. So
+   "joined" means "read up to the checkpoint", and each step moves all the joined ones on together.
+   It does not matter where the checkpoint was when the invoice was stored, nor whether a step
+   was under way: that step did not know the invoice and does not claim to have read it.
+3. *Writers.* Whoever writes swaps the checkpoint's revision, which it read before it read the list
+   of joined invoices. If another watcher joined invoices or moved the checkpoint in between, the
+   swap fails and nothing is written. Two watchers only cost work; the lease only saves it.
+4. *Where a newcomer starts.* Its creation block is the checkpoint that its transaction read. A
+   shopper cannot pay before the invoice is stored, hence not before that block, unless the
+   chain shrinks meanwhile: a walk back lowers the start of newcomers it can see, and `SHALLOW` more
+   blocks are read for one that is stored at that very moment. An invoice from before the first
+   watcher starts at the first block of its hour, found by block time.
+5. *The end.* An invoice is read until a block's own time is past its `monitoring_ends_at`, so that
+   no downtime ends the monitoring.
+
+A cheap question (the head) is all that a step without new blocks costs. With more than `many` open
+invoices the token's logs are read whole and matched in the database, so that a block costs what it
+contains and not what is open.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import structlog
+from sqlalchemy.orm import Session
+
+from adapters.chain.reader import Block, ChainReader, EndpointsBehind, RangeTooLarge
+from models.clock import Clock
+from models.database import Database
+from models.payment import checkpoints, watching
+from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
+from models.payment.watching import Newcomer, Observation
+from workers.chain_view import ChainView, by_token, mark
+
+MANY_RECEIVERS = 500
+"""With more open invoices than this, whole blocks are read and matched in the database."""
+
+NEWCOMERS_AT_ONCE = 200
+
+
+class ChainWatcher:
+    """The watcher of one chain. Steps may raise EndpointsUnavailable and DatabaseUnavailable."""
+
+    def __init__(
+        self,
+        database: Database,
+        reader: ChainReader,
+        clock: Clock,
+        *,
+        chain_id: int,
+        log_range: int,
+        many: int = MANY_RECEIVERS,
+    ) -> None:
+        self._database = database
+        self._reader = reader
+        self._clock = clock
+        self._chain_id = chain_id
+        self._many = many
+        self._view = ChainView(reader, widest=log_range)
+        self._newcomers_had_their_turn = False
+        self._looks_behind = False
+        self._checkpoint_number = 0
+        self._log = structlog.get_logger("chain_watcher").bind(chain_id=chain_id)
+
+    def try_watch_one(self) -> bool:
+        """One step; True when the books changed or the next try asks something else."""
+        try:
+            return self._watch_one()
+        except EndpointsBehind:
+            # Every endpoint answers and every one is below our checkpoint. Do they lag, or did the
+            # chain lose blocks? Only a look at their blocks tells.
+            if self._looks_behind:
+                raise
+            self._looks_behind = True
+            return True
+        except CheckpointMoved:
+            self._log.info("another_watcher_was_first")
+            return True
+        except RangeTooLarge:
+            self._log.info("log_range_narrowed", blocks=self._view.scan.width)
+            return True
+
+    @property
+    def least_head(self) -> int:
+        """The reader's `not_behind`: an endpoint whose head is lower is not looked at."""
+        return 0 if self._looks_behind else self._checkpoint_number
+
+    def _watch_one(self) -> bool:
+        head = self._reader.head()
+        self._looks_behind = False
+        with self._database.reading() as books:
+            # The checkpoint first: its revision vouches for everything read after it.
+            checkpoint = checkpoints.find_checkpoint(books, self._chain_id)
+            newcomers = watching.find_newcomers(books, self._chain_id, limit=NEWCOMERS_AT_ONCE)
+        if checkpoint is None:
+            return self._begin(head)
+        self._checkpoint_number = checkpoint.block.number
+        base = checkpoint.block
+        tip: Block | None = head
+        if (head.number, head.hash) != (base.number, base.hash):
+            tip = self._view.tip(head, base)
+            if not self._view.is_canonical(base):
+                return self._follow_reorganisation(head, checkpoint)
+        if tip is None:
+            return self._moved_under_us()
+        has_new_blocks = tip.number > base.number
+        if newcomers and not (self._newcomers_had_their_turn and has_new_blocks):
+            self._newcomers_had_their_turn = True
+            return self._catch_up(head, checkpoint, newcomers)
+        self._newcomers_had_their_turn = False
+        return has_new_blocks and self._extend(head, checkpoint, base, tip)
+
+    # Reading on.
+
+    def _extend(
+        self,
+        head: Block,
+        checkpoint: Checkpoint,
+        base: BlockMark,
+        tip: Block,
+        *,
+        reorganised: bool = False,
+    ) -> bool:
+        """Read from `base` to `tip` for all joined invoices; `base` is known to be canonical.
+
+        After a reorganisation this also drops what the blocks above `base` had brought, in the same
+        transaction: a payment that is mined again at once never looks lost in between.
+        """
+        with self._database.reading() as books:
+            open_now = watching.find_receivers(
+                books, self._chain_id, since=base.timestamp, limit=self._many + 1
+            )
+            whole_tokens = len(open_now) > self._many and self._view.scan.takes_whole_token
+            if len(open_now) > self._many and not whole_tokens:
+                open_now = watching.find_receivers(
+                    books, self._chain_id, since=base.timestamp, limit=None
+                )
+            tokens = watching.find_tokens(books, self._chain_id) if whole_tokens else []
+        wanted = dict.fromkeys(tokens) if whole_tokens else by_token(open_now)
+        transfers = self._view.read(wanted, base.number + 1, tip.number)
+        if whole_tokens:
+            with self._database.reading() as books:
+                open_now = watching.match_receivers(
+                    books,
+                    self._chain_id,
+                    since=base.timestamp,
+                    addresses={transfer.receiver for transfer in transfers},
+                )
+        seen = self._view.observe(transfers, open_now)
+        if seen is None or not self._view.is_canonical(tip):
+            return self._moved_under_us()
+        if tip is not head and not self._view.is_canonical(head):
+            return self._moved_under_us()
+        now = self._clock.now()
+
+        def write(session: Session) -> int:
+            checkpoints.move(
+                session,
+                checkpoint,
+                to=mark(tip),
+                head_number=head.number,
+                now=now,
+                forget_above=base.number if reorganised else None,
+            )
+            touched: set[str] = set()
+            if reorganised:
+                watching.lower_newcomers(session, self._chain_id, to=base.number + 1)
+                touched |= watching.orphan(
+                    session, self._chain_id, above=base.number, keep={each.key for each in seen}
+                )
+            touched |= watching.record(session, self._chain_id, seen, now=now)
+            touched |= watching.find_maturing(session, self._chain_id, head_number=head.number)
+            return self._settle(session, touched, head=head, checkpoint=tip, now=now)
+
+        settled = self._database.run(write)
+        if settled:
+            self._log.info(
+                "invoices_settled", checkpoint=tip.number, head=head.number, invoices=settled
+            )
+        return True
+
+    def _catch_up(self, head: Block, checkpoint: Checkpoint, newcomers: Sequence[Newcomer]) -> bool:
+        """Read newcomers' own blocks, up to the checkpoint; those that arrive join the others."""
+        base = checkpoint.block
+        starts = self._view.starts(newcomers, base)
+        width = self._view.scan.width
+        near = [n for n in newcomers if base.number - starts[n.receiver.invoice_id] < width]
+        group = near or newcomers
+        first = min(starts[each.receiver.invoice_id] for each in group)
+        last = min(base.number, first + width - 1)
+        receivers = [each.receiver for each in group]
+        seen: list[Observation] | None = []
+        if first <= last:
+            seen = self._view.observe(self._view.read(by_token(receivers), first, last), receivers)
+        if seen is None or not self._view.is_canonical(base):
+            return self._moved_under_us()
+        arrived = last >= base.number or first > last
+        ids = [each.invoice_id for each in receivers]
+        now = self._clock.now()
+
+        def write(session: Session) -> None:
+            checkpoints.move(session, checkpoint, to=base, head_number=head.number, now=now)
+            watching.record(session, self._chain_id, seen or [], now=now)
+            watching.note_caught_up(session, ids, next_block=None if arrived else last + 1)
+            if arrived:
+                paid = watching.find_with_payments(session, ids)
+                self._settle(session, paid, head=head, checkpoint=base, now=now)
+
+        self._database.run(write)
+        self._log.debug("newcomers_read", invoices=len(ids), first=first, last=last)
+        return True
+
+    def _settle(
+        self,
+        session: Session,
+        invoice_ids: set[str],
+        *,
+        head: Block,
+        checkpoint: Block | BlockMark,
+        now: datetime,
+    ) -> int:
+        return watching.settle_touched(
+            session,
+            invoice_ids,
+            head_number=head.number,
+            checkpoint_time=checkpoint.timestamp,
+            now=now,
+        )
+
+    # When the chain is not what the books say.
+
+    def _begin(self, head: Block) -> bool:
+        """The first checkpoint lies a little below the head: something to walk back to."""
+        ends = self._view.ends(head)
+        if ends is None:
+            return self._moved_under_us()
+        genesis, start = ends
+        now = self._clock.now()
+        self._database.run(
+            lambda session: checkpoints.begin(
+                session,
+                self._chain_id,
+                genesis=mark(genesis),
+                block=mark(start),
+                head_number=head.number,
+                now=now,
+            )
+        )
+        self._log.info("chain_begun", checkpoint=start.number, head=head.number)
+        return True
+
+    def _follow_reorganisation(self, head: Block, checkpoint: Checkpoint) -> bool:
+        """The checkpoint's block is gone: go back to the newest known block that is still there."""
+        lost = checkpoint.block
+        with self._database.reading() as books:
+            known = checkpoints.find_known_blocks(books, self._chain_id, up_to=head.number)
+        ancestor = self._view.newest_canonical(known)
+        if ancestor is not None and ancestor == known[-1] and head.number < lost.number:
+            # Shorter than what we read, but nothing contradicts us: an endpoint that lags behind.
+            self._log.warning("endpoint_is_behind", head=head.number, checkpoint=lost.number)
+            return False
+        forgotten = ancestor is not None and ancestor.number == 0
+        if ancestor is None or (forgotten and lost.number > REMEMBERED_BLOCKS):
+            return self._begin_again(head, checkpoint)
+        tip = self._view.tip(head, ancestor, exactly=True)
+        if tip is None or tip.number <= ancestor.number or not self._view.is_canonical(ancestor):
+            return self._moved_under_us()
+        self._log.warning(
+            "chain_reorganised",
+            checkpoint=lost.number,
+            ancestor=ancestor.number,
+            depth=lost.number - ancestor.number,
+        )
+        return self._extend(head, checkpoint, ancestor, tip, reorganised=True)
+
+    def _begin_again(self, head: Block, checkpoint: Checkpoint) -> bool:
+        """No block we know is on this chain: it was reset, or changed deeper than we remember.
+
+        All that open invoices got is dropped, and each is read anew from its time on; those whose
+        monitoring is over are history and stay.
+        """
+        ends = self._view.ends(head)
+        if ends is None:
+            return self._moved_under_us()
+        genesis, start = ends
+        self._log.error(
+            "chain_replaced", alert=True, checkpoint=checkpoint.block.number, head=head.number
+        )
+        since = checkpoint.block.timestamp
+        now = self._clock.now()
+
+        def write(session: Session) -> None:
+            checkpoints.restart(
+                session,
+                checkpoint,
+                genesis=mark(genesis),
+                block=mark(start),
+                head_number=head.number,
+                now=now,
+            )
+            watching.orphan(session, self._chain_id, above=-1, since=since)
+            watching.send_back_to_start(session, self._chain_id, since=since)
+
+        self._database.run(write)
+        return True
+
+    def _moved_under_us(self) -> bool:
+        """The chain changed while it was read: nothing is written, the next poll looks again."""
+        self._log.info("chain_moved_while_reading")
+        return False

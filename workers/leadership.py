@@ -1,0 +1,54 @@
+"""Who of several processes does a job: a lease in the database, renewed while its holder works."""
+
+import os
+import secrets
+import socket
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+from models.clock import Clock
+from models.database import Database
+from models.errors import DatabaseUnavailable
+from models.payment import leases
+
+TTL_S = 20.0
+"""A leader that was killed is replaced this long after its last renewal: well within 30 s."""
+
+
+class Leadership:
+    """One process's claim on one job. Not thread-safe: it belongs to one worker."""
+
+    def __init__(
+        self, database: Database, clock: Clock, *, name: str, ttl_s: float = TTL_S
+    ) -> None:
+        self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._database = database
+        self._clock = clock
+        self._name = name
+        self._ttl_s = ttl_s
+        self._renew_at: datetime | None = None
+
+    def try_lead(self) -> bool:
+        """Take or renew the lease; False while another process holds it.
+
+        Renewed when a third of its time is over: a quiet worker does not write every second.
+        """
+        now = self._clock.now()
+        if self._renew_at is not None and now < self._renew_at:
+            return True
+        held = self._database.run(
+            lambda session: leases.try_hold(
+                session, name=self._name, holder=self.holder, now=now, ttl_s=self._ttl_s
+            )
+        )
+        self._renew_at = now + timedelta(seconds=self._ttl_s / 3) if held else None
+        return held
+
+    def give_up(self) -> None:
+        """Let another process lead at once; without a database the lease lapses by itself."""
+        if self._renew_at is not None:
+            self._renew_at = None
+            with suppress(DatabaseUnavailable):
+                self._database.run(
+                    lambda session: leases.give_up(session, name=self._name, holder=self.holder)
+                )

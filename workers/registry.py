@@ -1,0 +1,130 @@
+"""The workers there are, by name, and how one process runs some of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import timedelta
+
+from adapters.chain.gateway import RpcChainGateway
+from adapters.chain.rpc_reader import RpcChainReader
+from models.clock import Clock, SystemClock
+from models.database import Database
+from models.payment import watching
+from settings import Settings
+from workers import logs
+from workers.chain_watcher import ChainWatcher
+from workers.invoice_expiry import InvoiceExpiry
+from workers.leadership import Leadership
+from workers.loop import Crew, Worker
+
+LOOK_FOR_CHAINS_EVERY_S = 5.0
+EXPIRY_EVERY_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the workers of one process share."""
+
+    settings: Settings
+    database: Database
+    clock: Clock
+    crew: Crew
+
+
+class UnknownWorker(ValueError):
+    """No worker has this name."""
+
+
+def chain_watcher(bench: Bench) -> Worker:
+    """Starts a watcher for each chain that a method names and an endpoint serves, as they appear."""
+    gateway = RpcChainGateway(
+        bench.settings.chain_rpc_urls, timeout_s=bench.settings.chain_rpc_timeout_s
+    )
+    watched: set[int] = set()
+
+    def try_start_one() -> bool:
+        with bench.database.reading() as reader:
+            chains = watching.find_chains(reader)
+        for chain_id in chains:
+            if chain_id not in watched and gateway.is_configured(chain_id):
+                watched.add(chain_id)
+                bench.crew.start(watch_chain(bench, chain_id))
+                return True
+        return False
+
+    return Worker("chain_watcher", try_start_one, poll_s=LOOK_FOR_CHAINS_EVERY_S)
+
+
+def watch_chain(bench: Bench, chain_id: int) -> Worker:
+    """The watcher of one chain; of several processes one leads, and a lease says which."""
+    settings = bench.settings
+    name = f"chain_watcher:{chain_id}"
+    leadership = Leadership(bench.database, bench.clock, name=name)
+    reader = RpcChainReader(
+        settings.chain_rpc_urls,
+        chain_id,
+        settings.chain_rpc_timeout_s,
+        lambda: watcher.least_head,
+    )
+    watcher = ChainWatcher(
+        bench.database,
+        reader,
+        bench.clock,
+        chain_id=chain_id,
+        log_range=settings.chain_log_range,
+    )
+
+    def try_one() -> bool:
+        if not leadership.try_lead():
+            return False
+        try:
+            return watcher.try_watch_one()
+        except Exception:
+            # Another process may reach an endpoint that this one does not.
+            leadership.give_up()
+            raise
+
+    def close() -> None:
+        leadership.give_up()
+        reader.close()
+
+    return Worker(name, try_one, poll_s=settings.chain_poll_s, close=close)
+
+
+def invoice_expiry(bench: Bench) -> Worker:
+    """Lets invoices expire and forgets old rows; any number of processes share the work."""
+    expiry = InvoiceExpiry(
+        bench.database,
+        bench.clock,
+        key_retention=timedelta(seconds=bench.settings.idempotency_retention_s),
+    )
+    return Worker("invoice_expiry", expiry.try_work_one, poll_s=EXPIRY_EVERY_S)
+
+
+WORKERS: Mapping[str, Callable[[Bench], Worker]] = {
+    "chain_watcher": chain_watcher,
+    "invoice_expiry": invoice_expiry,
+}
+NAMES = tuple(WORKERS)
+
+
+def run(names: Sequence[str], settings: Settings) -> None:
+    """Run the named workers (none named: all) until SIGTERM or SIGINT. Main thread only.
+
+    Raises UnknownWorker before anything starts; SystemExit(1) when a worker died of a bug.
+    """
+    for name in names:
+        if name not in WORKERS:
+            raise UnknownWorker(f"There is no worker named {name}; there are {', '.join(NAMES)}.")
+    logs.configure(settings.log_level)
+    database = Database(
+        settings.payment_database_url,
+        lock_timeout_s=settings.lock_timeout_s,
+        pool_size=settings.database_pool_size,
+    )
+    crew = Crew()
+    bench = Bench(settings, database, SystemClock(), crew)
+    with closing(database):
+        crew.run_until_signal([WORKERS[name](bench) for name in dict.fromkeys(names or NAMES)])
+    if crew.failed:
+        raise SystemExit(1)
