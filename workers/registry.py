@@ -36,7 +36,7 @@ class UnknownWorker(ValueError):
 
 
 def chain_watcher(bench: Bench) -> Worker:
-    """Starts a watcher for each chain that a method names and an endpoint serves, as they appear."""
+    """Starts a watcher for each chain that a method names and an endpoint serves, as found."""
     gateway = RpcChainGateway(
         bench.settings.chain_rpc_urls, timeout_s=bench.settings.chain_rpc_timeout_s
     )

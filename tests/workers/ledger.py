@@ -44,29 +44,32 @@ class Ledger:
         self.clock = clock
         self._made = 0
         database.run(
-            lambda session: session.add_all(
-                [Wallet(xpub="xpub-of-the-test", next_address_index=0)]
-            )
-            or session.flush()
-            or session.add_all(
-                [
-                    Project(
-                        id=PROJECT_ID, name="Shop", xpub="xpub-of-the-test", created_at=clock.now()
+            lambda session: (
+                session.add_all([Wallet(xpub="xpub-of-the-test", next_address_index=0)])
+                or session.flush()
+                or session.add_all(
+                    [
+                        Project(
+                            id=PROJECT_ID,
+                            name="Shop",
+                            xpub="xpub-of-the-test",
+                            created_at=clock.now(),
+                        )
+                    ]
+                )
+                or session.flush()
+                or session.add(
+                    PaymentMethod(
+                        project_id=PROJECT_ID,
+                        id="tusd",
+                        chain_id=CHAIN_ID,
+                        chain_name="Test",
+                        token_symbol="TUSD",
+                        token_address=TOKEN,
+                        decimals=6,
+                        confirmations_required=2,
+                        created_at=clock.now(),
                     )
-                ]
-            )
-            or session.flush()
-            or session.add(
-                PaymentMethod(
-                    project_id=PROJECT_ID,
-                    id="tusd",
-                    chain_id=CHAIN_ID,
-                    chain_name="Test",
-                    token_symbol="TUSD",
-                    token_address=TOKEN,
-                    decimals=6,
-                    confirmations_required=2,
-                    created_at=clock.now(),
                 )
             )
         )
