@@ -1,1 +1,1 @@
-"""Pages for people: the checkout page and the reference of each service. API requests never come here."""
+"""Pages for people: the checkout and the references. API requests never come here."""

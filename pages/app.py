@@ -1,4 +1,4 @@
-"""The Flask application for people, built by a composition root; it holds no database and no clock."""
+"""The Flask application for people, built by a composition root. Holds no database and no clock."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = {
 
 
 class Pages(Flask):
-    """A Flask whose error log names the page, not the path: a checkout path holds a secret token."""
+    """A Flask whose error log names the page, not the path: a checkout path holds a secret."""
 
     def log_exception(
         self,
@@ -46,8 +46,8 @@ def build_pages(
     """Build the application.
 
     `find_checkout` looks a token up and says what time it is (`CheckoutView.now`); `documents` maps
-    a service's name to the base path below which its openapi.json is served, as `{"payment": "/v1"}`;
-    `poll_ms` is how often an open checkout page asks for its status.
+    a service's name to the base path below which its openapi.json is served, such as
+    `{"payment": "/v1"}`; `poll_ms` is how often an open checkout page asks for its status.
     """
     app = Pages(__name__, static_folder=None)
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}

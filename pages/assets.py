@@ -1,4 +1,7 @@
-"""The files under static/: each address carries the digest of its content, so browsers may keep it for ever."""
+"""The files under static/.
+
+Each address carries a digest of the file's content, so that browsers may keep it for ever.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checkout page and its live status. The token in the address is a secret: it is never logged."""
+"""The checkout page and its live status. The token in its address is a secret and never logged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flask import Flask, abort, jsonify, render_template
 from flask.typing import ResponseReturnValue
 
 from models.payment.checkout_sessions import CheckoutView
-from models.payment.money import format_amount
+from models.payment.money import format_units
 from pages.qr import draw_qr
 from pages.wording import describe, is_closed, is_payable, with_symbol
 
@@ -21,7 +21,7 @@ FINAL = frozenset({"paid", "canceled"})
 
 
 def install(app: Flask, find_checkout: FindCheckout, *, poll_ms: int) -> None:
-    """Add the page, GET /checkout/<token>, and the status it polls, GET /checkout/<token>/status."""
+    """Add the page, GET /checkout/<token>, and the status it polls, /checkout/<token>/status."""
 
     def show_checkout(token: str) -> ResponseReturnValue:
         view = find_checkout(token)
@@ -56,7 +56,7 @@ def present(view: CheckoutView) -> dict[str, Any]:
         "wording": describe(view),
         "status": status_of(view),
         "is_payable": is_payable(view),
-        "due": format_amount(amount_due(view), view.decimals),
+        "due": format_units(amount_due(view), view.decimals),
         "amount": with_symbol(view, view.amount),
         "received": with_symbol(view, view.amount_paid + view.amount_pending),
         "payment_uri": uri_for_rest(view),
@@ -88,7 +88,7 @@ def status_of(view: CheckoutView) -> dict[str, Any]:
 
 
 def amount_due(view: CheckoutView) -> int:
-    """Return the atoms to show in large: the rest while a part is missing, else the whole amount."""
+    """Return the atoms shown in large: the rest while a part is missing, else the whole amount."""
     return view.amount_remaining if is_payable(view) else view.amount
 
 

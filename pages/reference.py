@@ -1,4 +1,4 @@
-"""/docs: the list of services, and one interactive reference page for each (Swagger UI, bundled)."""
+"""/docs: the list of services, and an interactive reference page for each (Swagger UI, bundled)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pages.security import REFERENCE_POLICY
 
 
 def install(app: Flask, documents: Mapping[str, str]) -> None:
-    """Add /docs and /docs/<service>; `documents` maps a service to the base path of its document."""
+    """Add /docs and /docs/<service>; `documents` maps a service to its document's base path."""
 
     def enter() -> ResponseReturnValue:
         return redirect("/docs")

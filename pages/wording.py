@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from models.payment.checkout_sessions import CheckoutView
-from models.payment.money import format_amount
+from models.payment.money import format_units
 
 
 class Tone(StrEnum):
@@ -21,7 +21,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """`state` names the row for style sheet, script and tests; `title` and `text` are for the shopper."""
+    """`state` names the row for style sheet, script and tests; the rest is for the shopper."""
 
     state: str
     tone: Tone
@@ -48,8 +48,8 @@ _OPEN = {
         "reorged",
         Tone.WARNING,
         "The chain dropped a payment",
-        "The chain was reorganized and a payment seen before is no longer part of it. It often comes "
-        "back by itself; if your wallet shows it as failed, send {remaining} again.",
+        "The chain was reorganized and a payment seen before is no longer part of it. It often "
+        "comes back by itself; if your wallet shows it as failed, send {remaining} again.",
     ),
     ("processing", "none"): Wording(
         "processing",
@@ -156,7 +156,7 @@ def is_payable(view: CheckoutView) -> bool:
 
 
 def describe(view: CheckoutView) -> Wording:
-    """Return what to say about `view`; an exception without a row of its own gets its status' row."""
+    """Return what to say about `view`; an exception without a row gets its status' first row."""
     if view.status == "unpaid" and is_closed(view):
         row = _CLOSED.get(view.exception, _CLOSED["none"])
     else:
@@ -178,4 +178,4 @@ def describe(view: CheckoutView) -> Wording:
 
 def with_symbol(view: CheckoutView, atoms: int) -> str:
     """Write atoms as the shopper reads them: `12.5 TUSD`."""
-    return f"{format_amount(atoms, view.decimals)} {view.token_symbol}"
+    return f"{format_units(atoms, view.decimals)} {view.token_symbol}"

@@ -113,7 +113,7 @@
     setTimeout(() => {
       label.textContent = usual;
       button.classList.remove("done");
-    }, 2000);
+    }, 1500);
   }
 
   document.addEventListener("click", (event) => {

@@ -1,0 +1,113 @@
+"""Headless Chromium as the tests need it: emulation, logs, and waiting without sleeping."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import zxingcpp
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    # Nothing but this machine has an address, so a request to outside cannot succeed unseen.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+
+
+class Browser:
+    """A thin cover over selenium's Chrome; `driver` is there for the rest."""
+
+    def __init__(self, *, profile: Path) -> None:
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium") or "chromium"
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        service = webdriver.ChromeService(shutil.which("chromedriver"))
+        self.driver = webdriver.Chrome(options=options, service=service)
+
+    def quit(self) -> None:
+        self.driver.quit()
+
+    def reset(self) -> None:
+        self.driver.get("about:blank")
+        self.command("Emulation.setScriptExecutionDisabled", value=False)
+        self.command("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.show(width=1180, dark=False)
+        self.console()
+        self.requested()
+
+    def command(self, name: str, **parameters: Any) -> Any:
+        return self.driver.execute_cdp_cmd(name, parameters)
+
+    def show(self, *, width: int, dark: bool, height: int = 900) -> None:
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 500,
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.command("Emulation.setEmulatedMedia", features=[scheme])
+
+    def open(self, address: str) -> None:
+        self.driver.get(address)
+
+    def find(self, selector: str) -> WebElement:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def find_all(self, selector: str) -> list[WebElement]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def text(self, selector: str) -> str:
+        # One script, not find + read: the page may replace the element between the two.
+        return str(self.run("return document.querySelector(arguments[0]).innerText", selector))
+
+    def run(self, script: str, *arguments: object) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, condition: Callable[[], object], what: str, seconds: float = 10) -> None:
+        """Wait until `condition()` is true; fails naming `what`."""
+        WebDriverWait(self.driver, seconds, poll_frequency=0.02).until(
+            lambda _driver: condition(), f"waited in vain for {what}"
+        )
+
+    def console(self) -> list[str]:
+        """Return and forget what the page's console said (errors and policy violations included)."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requested(self) -> list[str]:
+        """Return and forget the addresses the page asked for; data: needs no network and is left out."""
+        messages = [
+            json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
+        ]
+        addresses = [
+            message["params"]["request"]["url"]
+            for message in messages
+            if message["method"] == "Network.requestWillBeSent"
+        ]
+        return [address for address in addresses if not address.startswith("data:")]
+
+    def decode_qr(self, selector: str) -> str:
+        """Read the QR code off a screenshot of the element, as a phone's camera would see it."""
+        picture = Image.open(io.BytesIO(self.find(selector).screenshot_as_png)).convert("L")
+        [code] = zxingcpp.read_barcodes(picture)
+        return str(code.text)

@@ -1,0 +1,100 @@
+"""A stage for the pages: one invoice whose facts a test changes, on a clock of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from flask import Flask
+from models.payment.checkout_sessions import CheckoutView
+from werkzeug.serving import make_server
+
+from pages.app import build_pages
+
+START = datetime(2031, 5, 17, 9, 0, tzinfo=UTC)
+TOKEN = "tok_3vJx0f9Zr6Qm8sLkW2yBn5cT1uHd7eGaPiXoRzEw4"
+DEPOSIT = "0x58A57ed9d8d624cBD12e2C467D34787555bB1b25"
+CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+URI = f"ethereum:{CONTRACT}@31337/transfer?address={DEPOSIT}&uint256=12500000"
+
+
+def make_view(**over: object) -> CheckoutView:
+    """An unpaid invoice over 12.5 TUSD with half an hour left, but for what `over` says."""
+    usual = CheckoutView(
+        invoice_id="0f8c1c5e-2c44-4d1e-9a55-6f1f6f6f2a10",
+        status="unpaid",
+        exception="none",
+        amount=12_500_000,
+        amount_paid=0,
+        amount_pending=0,
+        amount_remaining=12_500_000,
+        amount_overpaid=0,
+        decimals=6,
+        token_symbol="TUSD",
+        token_address=CONTRACT,
+        chain_id=31337,
+        chain_name="Local test chain",
+        deposit_address=DEPOSIT,
+        payment_uri=URI,
+        confirmations=0,
+        confirmations_required=2,
+        expires_at=START + timedelta(minutes=30),
+        session_expires_at=START + timedelta(minutes=30),
+        now=START,
+    )
+    return replace(usual, **over)  # type: ignore[arg-type]
+
+
+PARTIAL = {"exception": "partial", "amount_pending": 5_000_000, "amount_remaining": 7_500_000}
+PROCESSING = {
+    "status": "processing",
+    "amount_pending": 12_500_000,
+    "amount_remaining": 0,
+    "confirmations": 1,
+}
+PAID = {"status": "paid", "amount_paid": 12_500_000, "amount_remaining": 0, "confirmations": 2}
+
+
+class Stage:
+    """What `find_checkout` answers. `now` runs from START, with the machine's monotonic clock."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, object] = {}
+        self.failure: Exception | None = None
+        self.ahead = timedelta(0)
+        self._began = time.monotonic()
+
+    @property
+    def now(self) -> datetime:
+        return START + self.ahead + timedelta(seconds=time.monotonic() - self._began)
+
+    def set(self, **facts: object) -> None:
+        self.facts = facts
+
+    def find_checkout(self, token: str) -> CheckoutView | None:
+        if self.failure is not None:
+            raise self.failure
+        return make_view(**{"now": self.now, **self.facts}) if token == TOKEN else None
+
+    def build(self) -> Flask:
+        return build_pages(
+            find_checkout=self.find_checkout, documents={"payment": "/v1"}, poll_ms=100
+        )
+
+
+@contextmanager
+def serving(app: Flask) -> Iterator[str]:
+    """Serve `app` from a thread on a free port; yields its address."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,192 @@
+"""The checkout page in headless Chromium: what only a browser can show."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from models.errors import DatabaseUnavailable
+from selenium.webdriver.common.keys import Keys
+
+from tests.pages.browser import Browser
+from tests.pages.stage import DEPOSIT, PAID, PARTIAL, PROCESSING, TOKEN, URI, Stage
+
+
+@pytest.fixture()
+def page(address: str) -> str:
+    return f"{address}/checkout/{TOKEN}"
+
+
+def title(browser: Browser) -> str:
+    return browser.text("#status-title")
+
+
+class TestLiveStatus:
+    def test_shows_each_change_without_loading_the_page_again(
+        self, browser: Browser, stage: Stage, address: str, page: str
+    ) -> None:
+        browser.open(page)
+        browser.run("window.isSamePage = true")
+        assert title(browser) == "Waiting for your payment"
+
+        stage.set(**PARTIAL)
+        browser.wait(lambda: title(browser) == "Part of the payment is here", "partial")
+        assert browser.text("#amount") == "7.5"
+        assert browser.decode_qr(".qr") == URI.replace("12500000", "7500000")
+
+        stage.set(**PROCESSING)
+        browser.wait(lambda: title(browser) == "Payment found, being confirmed", "processing")
+        assert "1 of 2 confirmations" in browser.text("#status-text")
+        assert browser.find_all(".qr, #countdown") == []
+
+        stage.set(**{**PROCESSING, "confirmations": 2})
+        browser.wait(lambda: "2 of 2" in browser.text("#status-text"), "a confirmation")
+
+        stage.set(**PAID)
+        browser.wait(lambda: title(browser) == "Paid", "paid")
+        assert browser.driver.title == "Paid · 12.5 TUSD"
+        assert browser.run("return document.getElementById('announce').textContent") == (
+            "Paid. The shop received 12.5 TUSD. You can close this page."
+        )
+
+        assert browser.run("return window.isSamePage") is True
+        assert browser.console() == []
+        requested = browser.requested()
+        assert f"{page}/status" in requested
+        assert [url for url in requested if not url.startswith(f"{address}/")] == []
+
+    def test_says_so_when_the_connection_is_lost_and_recovers(
+        self, browser: Browser, stage: Stage, page: str
+    ) -> None:
+        browser.open(page)
+        stage.failure = DatabaseUnavailable()
+        browser.wait(lambda: browser.find("#offline").is_displayed(), "the notice")
+        stage.failure = None
+        stage.set(**PAID)
+        browser.wait(lambda: title(browser) == "Paid", "paid")
+        assert not browser.find("#offline").is_displayed()
+
+    def test_withdraws_the_address_when_the_session_ends(
+        self, browser: Browser, stage: Stage, page: str
+    ) -> None:
+        stage.ahead = timedelta(minutes=29, seconds=58)
+        browser.open(page)
+        assert browser.text("#address") == DEPOSIT
+        browser.wait(lambda: title(browser) == "This checkout link has expired", "the end")
+        assert DEPOSIT not in browser.driver.page_source
+
+    def test_keeps_the_focus_when_the_sheet_changes(
+        self, browser: Browser, stage: Stage, page: str
+    ) -> None:
+        browser.open(page)
+        browser.run("document.getElementById('copy-address').focus()")
+        stage.set(**PARTIAL)
+        browser.wait(lambda: title(browser) == "Part of the payment is here", "partial")
+        assert browser.run("return document.activeElement.id") == "copy-address"
+
+
+class TestCountdown:
+    def test_runs_on_the_servers_clock(self, browser: Browser, stage: Stage, page: str) -> None:
+        # The stage is in the year 2031: a countdown on the computer's date would be far off.
+        stage.ahead = timedelta(minutes=28)
+        browser.open(page)
+        shown = browser.text("#time-left")
+        assert shown in ("2:00", "1:59", "1:58")
+        browser.wait(lambda: browser.text("#time-left") < shown, "the countdown to move")
+        assert "low" in browser.find("#countdown").get_attribute("class").split()
+
+    def test_follows_when_the_servers_clock_jumps(
+        self, browser: Browser, stage: Stage, page: str
+    ) -> None:
+        browser.open(page)
+        stage.ahead = timedelta(minutes=20)
+        browser.wait(lambda: browser.text("#time-left").startswith("9:5"), "the new time")
+
+
+class TestCopy:
+    @pytest.mark.parametrize(
+        ("button", "text"), [("#copy-address", DEPOSIT), ("#copy-amount", "12.5")]
+    )
+    def test_copies_to_the_clipboard(
+        self, browser: Browser, address: str, page: str, button: str, text: str
+    ) -> None:
+        browser.open(page)
+        browser.command("Browser.grantPermissions", permissions=["clipboardReadWrite"])
+        browser.find(button).click()
+        browser.wait(lambda: browser.text(button) == "Copied", "the button to say so")
+        pasted = browser.driver.execute_async_script(
+            "navigator.clipboard.readText().then(arguments[0])"
+        )
+        assert pasted == text
+        browser.wait(lambda: browser.text(button) == "Copy", "the button to come back")
+
+    def test_copies_without_a_clipboard_object_as_over_plain_http(
+        self, browser: Browser, page: str
+    ) -> None:
+        browser.open(page)
+        browser.run(
+            """
+            Object.defineProperty(navigator, "clipboard", { value: undefined });
+            addEventListener("copy", () => { window.copied = String(getSelection()); });
+            """
+        )
+        browser.find("#copy-address").click()
+        browser.wait(lambda: browser.text("#copy-address") == "Copied", "the button to say so")
+        assert browser.run("return window.copied") == DEPOSIT
+
+    def test_is_reached_and_pressed_by_keyboard(self, browser: Browser, page: str) -> None:
+        browser.open(page)
+        visited = []
+        for _ in range(3):
+            browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+            visited.append(browser.run("return document.activeElement.id"))
+        assert visited == ["open", "copy-address", "copy-amount"]
+        browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        browser.wait(lambda: browser.text("#copy-amount") == "Copied", "the button to say so")
+
+
+class TestLooks:
+    @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+    @pytest.mark.parametrize("width", [360, 1180])
+    def test_fits_the_width_and_the_code_is_read(
+        self, browser: Browser, page: str, width: int, dark: bool
+    ) -> None:
+        browser.show(width=width, dark=dark)
+        browser.open(page)
+        assert browser.decode_qr(".qr") == URI
+        assert browser.run("return document.documentElement.scrollWidth") <= width
+        assert browser.text("h1") == "Amount to pay\n12.5 TUSD"
+        assert browser.text(".banner").startswith("TEST")
+        assert browser.console() == []
+
+    def test_fits_the_largest_amount_on_a_phone(
+        self, browser: Browser, stage: Stage, page: str
+    ) -> None:
+        atoms = 2**256 - 1
+        uri = URI.replace("12500000", str(atoms))
+        stage.set(amount=atoms, amount_remaining=atoms, payment_uri=uri)
+        browser.show(width=360, dark=False)
+        browser.open(page)
+        assert browser.text("#amount").replace("\n", "") == (
+            "115792089237316195423570985008687907853269984665640564039457584007913129.639935"
+        )
+        assert browser.run("return document.documentElement.scrollWidth") <= 360
+        assert browser.decode_qr(".qr") == uri
+
+
+class TestWithoutJavaScript:
+    def test_shows_everything_but_live_changes(
+        self, browser: Browser, stage: Stage, page: str
+    ) -> None:
+        browser.command("Emulation.setScriptExecutionDisabled", value=True)
+        browser.open(page)
+        assert browser.find("#amount").text == "12.5"
+        assert browser.find("#address").text == DEPOSIT
+        assert browser.find("#status-title").text == "Waiting for your payment"
+        assert browser.find("#time-left").text.startswith("29:5")
+        assert browser.decode_qr(".qr") == URI
+        assert not browser.find("#copy-address").is_displayed()
+
+        stage.set(**PAID)
+        browser.find(".refresh a").click()
+        assert browser.find("#status-title").text == "Paid"

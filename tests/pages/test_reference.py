@@ -1,0 +1,84 @@
+"""/docs and the static files without a browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from pages.app import build_pages
+
+
+@pytest.fixture()
+def client() -> FlaskClient:
+    documents = {"payment": "/v1", "chat": "/api/v1"}
+    return build_pages(find_checkout=lambda token: None, documents=documents).test_client()
+
+
+class TestReference:
+    def test_the_root_leads_to_the_list(self, client: FlaskClient) -> None:
+        answer = client.get("/")
+        assert (answer.status_code, answer.headers["Location"]) == (302, "/docs")
+
+    def test_the_list_names_each_service_and_its_document(self, client: FlaskClient) -> None:
+        page = client.get("/docs").text
+        for link in (
+            "/docs/payment",
+            "/v1/openapi.yaml",
+            "/v1/openapi.json",
+            "/docs/chat",
+            "/api/v1/openapi.yaml",
+            "/api/v1/openapi.json",
+        ):
+            assert f'href="{link}"' in page
+
+    @pytest.mark.parametrize(("name", "base"), [("payment", "/v1"), ("chat", "/api/v1")])
+    def test_a_page_loads_the_services_own_document(
+        self, client: FlaskClient, name: str, base: str
+    ) -> None:
+        answer = client.get(f"/docs/{name}")
+        assert answer.status_code == 200
+        assert f'data-document="{base}/openapi.json"' in answer.text
+        policy = answer.headers["Content-Security-Policy"]
+        assert "unsafe" not in policy
+        assert "http" not in policy
+
+    @pytest.mark.parametrize("path", ["/docs/other", "/docs/", "/docs/payment/x", "/nothing"])
+    def test_another_name_is_a_404_page(self, client: FlaskClient, path: str) -> None:
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert "<h1>Page not found</h1>" in answer.text
+
+
+class TestStaticFiles:
+    def test_all_that_pages_name_exist_and_may_be_kept(self, client: FlaskClient) -> None:
+        page = client.get("/docs/payment").text
+        links = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
+        assert len(links) == 6
+        for link in links:
+            answer = client.get(link)
+            assert answer.status_code == 200
+            assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            answer.close()
+
+    def test_another_version_is_not_kept(self, client: FlaskClient) -> None:
+        answer = client.get("/static/pages.css?v=0")
+        assert answer.headers["Cache-Control"] == "no-cache"
+        assert client.get("/static/pages.css").headers["Cache-Control"] == "no-cache"
+
+    def test_scripts_and_styles_have_their_types(self, client: FlaskClient) -> None:
+        types = {
+            name: client.get(f"/static/{name}").mimetype
+            for name in ("checkout.js", "pages.css", "icon.svg")
+        }
+        assert types == {
+            "checkout.js": "text/javascript",
+            "pages.css": "text/css",
+            "icon.svg": "image/svg+xml",
+        }
+
+    @pytest.mark.parametrize("path", ["../app.py", "..%2fapp.py", "%2e%2e/app.py", "/etc/passwd"])
+    def test_nothing_else_is_reached(self, client: FlaskClient, path: str) -> None:
+        assert client.get(f"/static/{path}").status_code in (404, 308)
