@@ -112,4 +112,5 @@ def to_ms(at: datetime) -> int:
 
 def uri_for_rest(view: CheckoutView) -> str:
     """Return the EIP-681 request for what is still to pay, so that a second scan cannot overpay."""
-    return view.payment_uri.replace(f"uint256={view.amount}", f"uint256={amount_due(view)}")
+    request, _, _ = view.payment_uri.rpartition("uint256=")
+    return f"{request}uint256={amount_due(view)}"

@@ -91,20 +91,21 @@ class Browser:
         )
 
     def console(self) -> list[str]:
-        """Return and forget what the page's console said (errors and policy violations included)."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]
+        """Return and forget what the console said, errors and policy violations included."""
+        return [entry["message"] for entry in self._log("browser")]
 
     def requested(self) -> list[str]:
-        """Return and forget the addresses the page asked for; data: needs no network and is left out."""
-        messages = [
-            json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
-        ]
+        """Return and forget the addresses asked for, without data: (it needs no network)."""
+        messages = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
         addresses = [
             message["params"]["request"]["url"]
             for message in messages
             if message["method"] == "Network.requestWillBeSent"
         ]
         return [address for address in addresses if not address.startswith("data:")]
+
+    def _log(self, name: str) -> list[dict[str, Any]]:
+        return list(self.driver.get_log(name))  # type: ignore[no-untyped-call]
 
     def decode_qr(self, selector: str) -> str:
         """Read the QR code off a screenshot of the element, as a phone's camera would see it."""

@@ -12,12 +12,12 @@ from tests.pages.browser import Browser
 from tests.pages.stage import Stage, serving
 
 
-@pytest.fixture()
+@pytest.fixture
 def stage() -> Stage:
     return Stage()
 
 
-@pytest.fixture()
+@pytest.fixture
 def address(stage: Stage) -> Iterator[str]:
     """The address of a running server on which `stage` plays."""
     with serving(stage.build()) as base:
@@ -34,7 +34,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     browser.quit()
 
 
-@pytest.fixture()
+@pytest.fixture
 def browser(chromium: Browser) -> Browser:
     """The browser with an empty log, usual window, light colours and JavaScript on."""
     chromium.reset()

@@ -10,9 +10,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from flask import Flask
-from models.payment.checkout_sessions import CheckoutView
 from werkzeug.serving import make_server
 
+from models.payment.checkout_sessions import CheckoutView
 from pages.app import build_pages
 
 START = datetime(2031, 5, 17, 9, 0, tzinfo=UTC)
@@ -49,14 +49,23 @@ def make_view(**over: object) -> CheckoutView:
     return replace(usual, **over)  # type: ignore[arg-type]
 
 
-PARTIAL = {"exception": "partial", "amount_pending": 5_000_000, "amount_remaining": 7_500_000}
-PROCESSING = {
+PARTIAL: dict[str, object] = {
+    "exception": "partial",
+    "amount_pending": 5_000_000,
+    "amount_remaining": 7_500_000,
+}
+PROCESSING: dict[str, object] = {
     "status": "processing",
     "amount_pending": 12_500_000,
     "amount_remaining": 0,
     "confirmations": 1,
 }
-PAID = {"status": "paid", "amount_paid": 12_500_000, "amount_remaining": 0, "confirmations": 2}
+PAID: dict[str, object] = {
+    "status": "paid",
+    "amount_paid": 12_500_000,
+    "amount_remaining": 0,
+    "confirmations": 2,
+}
 
 
 class Stage:

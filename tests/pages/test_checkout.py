@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import pytest
 from flask.testing import FlaskClient
-from models.errors import DatabaseUnavailable
 from werkzeug.test import TestResponse
 
+from models.errors import DatabaseUnavailable
 from tests.pages.stage import (
     CONTRACT,
     DEPOSIT,
@@ -26,11 +26,15 @@ from tests.pages.stage import (
 
 PAGE = f"/checkout/{TOKEN}"
 STATUS = f"{PAGE}/status"
-ENDED = {"session_expires_at": START - timedelta(seconds=1)}
-EXPIRED = {"status": "expired", "expires_at": START - timedelta(seconds=1), **ENDED}
+ENDED: dict[str, object] = {"session_expires_at": START - timedelta(seconds=1)}
+EXPIRED: dict[str, object] = {
+    "status": "expired",
+    "expires_at": START - timedelta(seconds=1),
+    **ENDED,
+}
 
 # facts, HTTP status, state, title, a piece of the text
-STATES = {
+STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
     "unpaid": ({}, 200, "unpaid", "Waiting for your payment", "Send exactly 12.5 TUSD on Local"),
     "partial": (
         PARTIAL,
@@ -142,7 +146,7 @@ SECURE = {
 }
 
 
-@pytest.fixture()
+@pytest.fixture
 def client(stage: Stage) -> FlaskClient:
     return stage.build().test_client()
 

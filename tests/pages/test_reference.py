@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from pages.app import build_pages
 
 
-@pytest.fixture()
+@pytest.fixture
 def client() -> FlaskClient:
     documents = {"payment": "/v1", "chat": "/api/v1"}
     return build_pages(find_checkout=lambda token: None, documents=documents).test_client()

@@ -1,0 +1,130 @@
+"""/docs/<service> in headless Chromium: the document is drawn, and a person can send a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask, jsonify, request
+from flask.typing import ResponseReturnValue
+from selenium.webdriver.common.by import By
+
+from tests.pages.browser import Browser
+from tests.pages.stage import Stage, serving
+
+KEY = "prk_test_0badcafe_mXq7vT2bKd0LrNw5yHcZ9sPgJ4uAiEo1FxR8tWkV3nQ"
+
+DOCUMENT: dict[str, Any] = {
+    "openapi": "3.0.3",
+    "info": {"title": "Payment", "version": "0.2.1", "description": "## Errors\n\nA *manual*."},
+    "servers": [{"url": "/"}],
+    "security": [{"bearerAuth": []}],
+    "tags": [{"name": "payment_methods", "description": "What a shopper can pay with"}],
+    "paths": {
+        "/v1/payment-methods": {
+            "get": {
+                "tags": ["payment_methods"],
+                "operationId": "list_payment_methods",
+                "summary": "List the payment methods",
+                "responses": {"200": {"description": "The methods"}},
+            }
+        }
+    },
+    "components": {"securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer"}}},
+}
+
+
+@pytest.fixture
+def service(stage: Stage) -> Flask:
+    """The pages beside a service of one operation that wants the key."""
+    app = stage.build()
+
+    def list_payment_methods() -> ResponseReturnValue:
+        if request.headers.get("Authorization") != f"Bearer {KEY}":
+            return jsonify(code="unauthorized"), 401
+        return jsonify(environment="test", methods=[])
+
+    app.add_url_rule("/v1/openapi.json", "document", lambda: DOCUMENT)
+    app.add_url_rule("/v1/payment-methods", "list_payment_methods", list_payment_methods)
+    return app
+
+
+@pytest.fixture
+def base(service: Flask) -> Iterator[str]:
+    with serving(service) as address:
+        yield address
+
+
+def open_reference(browser: Browser, base: str) -> None:
+    browser.open(f"{base}/docs/payment")
+    browser.wait(lambda: browser.find_all("#reference[data-ready] .opblock"), "the operations")
+
+
+def authorize(browser: Browser, key: str) -> None:
+    browser.find(".btn.authorize").click()
+    browser.find(".modal-ux input").send_keys(key)
+    browser.find(".modal-ux .btn.authorize").click()
+    browser.find(".modal-ux .btn-done").click()
+
+
+def send(browser: Browser) -> tuple[str, str]:
+    """Open the operation, press Execute; the status and body of the answer as shown."""
+    if not browser.find_all(".btn.execute"):
+        browser.find(".opblock-summary-control").click()
+        browser.wait(lambda: browser.find_all(".btn.execute"), "the operation to open")
+    browser.find(".btn.execute").click()
+    live = ".live-responses-table tbody"
+    browser.wait(lambda: browser.find_all(f"{live} .response-col_status"), "the answer")
+    status = browser.text(f"{live} .response-col_status").split()[0]
+    return status, browser.text(f"{live} .highlight-code")
+
+
+class TestReference:
+    def test_draws_each_operation_with_nothing_from_outside(
+        self, browser: Browser, base: str
+    ) -> None:
+        open_reference(browser, base)
+        assert browser.text(".info .title").startswith("Payment")
+        assert browser.text(".opblock-summary-path").replace("\u200b", "") == "/v1/payment-methods"
+        assert browser.text(".opblock-summary-description") == "List the payment methods"
+        requested = browser.requested()
+        assert f"{base}/v1/openapi.json" in requested
+        assert [url for url in requested if not url.startswith(f"{base}/")] == []
+        assert browser.console() == []
+
+    def test_sends_a_request_with_the_key_entered(self, browser: Browser, base: str) -> None:
+        open_reference(browser, base)
+        authorize(browser, KEY)
+        status, body = send(browser)
+        assert status == "200"
+        assert '"environment": "test"' in body
+        requested = browser.requested()
+        assert f"{base}/v1/payment-methods" in requested
+        assert [url for url in requested if not url.startswith(f"{base}/")] == []
+        assert browser.console() == []
+
+    def test_forgets_the_key_when_loaded_again(self, browser: Browser, base: str) -> None:
+        open_reference(browser, base)
+        authorize(browser, KEY)
+        assert send(browser)[0] == "200"
+        open_reference(browser, base)
+        assert send(browser)[0] == "401"
+        stored = "return [localStorage.length, sessionStorage.length, document.cookie]"
+        assert browser.run(stored) == [0, 0, ""]
+
+    @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+    def test_fits_a_phone(self, browser: Browser, base: str, dark: bool) -> None:
+        browser.show(width=390, dark=dark)
+        open_reference(browser, base)
+        assert browser.run("return document.documentElement.scrollWidth") <= 390
+        assert (
+            browser.run("return document.documentElement.classList.contains('dark-mode')") is dark
+        )
+
+    def test_points_to_the_document_without_javascript(self, browser: Browser, base: str) -> None:
+        browser.command("Emulation.setScriptExecutionDisabled", value=True)
+        browser.open(f"{base}/docs/payment")
+        assert "needs JavaScript" in browser.find("#reference").text
+        link = browser.driver.find_element(By.LINK_TEXT, "/v1/openapi.yaml")
+        assert link.get_attribute("href") == f"{base}/v1/openapi.yaml"
