@@ -18,17 +18,18 @@ class Context:
 
     `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` in AUTOCOMMIT for
     GET and for security functions, and None in `async def` handlers, which open units themselves
-    with `read` and `write`. `unknown_parameters`: names sent that no document knows.
+    with `read` and `write`. `headers` are raw: names in lower case, repeated ones joined.
+    `unknown_parameters` are the names sent that the document does not know.
     """
 
     __slots__ = (
-        "_headers",
         "_operation",
         "_reader",
         "_writer",
         "actor",
         "adapters",
         "client",
+        "headers",
         "now",
         "path_parameters",
         "request_id",
@@ -49,7 +50,7 @@ class Context:
         adapters: Any,
     ) -> None:
         self._operation = operation
-        self._headers = headers
+        self.headers = headers
         self._reader: Runner | None = None
         self._writer: Runner | None = None
         self.client = client
@@ -81,7 +82,7 @@ class Context:
 
     def header(self, name: str) -> str | None:
         """The value of a request header, or None; `name` in any case."""
-        value = self._headers.get(name.lower().encode("latin-1"))
+        value = self.headers.get(name.lower().encode("latin-1"))
         return None if value is None else value.decode("latin-1")
 
     async def read(self, work: Callable[[Any], T]) -> T:

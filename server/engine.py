@@ -26,12 +26,15 @@ from server.documents import published
 from server.errors import MethodNotAllowed, NotFound
 from server.guard import check_headers, check_target
 from server.health import Probes
+from server.logs import RequestLog
 from server.metrics import Meter
 from server.operation import Call, Operation
 from server.response import Response
 from server.service import Service
 
 log = structlog.get_logger("specd.requests")
+requests = RequestLog()
+_END: Message = {"type": "http.response.body", "body": b""}
 _LINGER_BYTES = 4 * 1024 * 1024
 _LINGER_SECONDS = 2.0
 
@@ -70,14 +73,14 @@ class ServedAPI:
 class Exchange:
     """One request being answered: what is known of it so far, for its log line and its end."""
 
-    __slots__ = ("body_read", "head", "headers", "operation", "request_id")
+    __slots__ = ("call", "headers", "operation", "request_id", "unread")
 
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self.operation: Operation | None = None
+        self.call: Call | None = None
         self.headers: Mapping[bytes, bytes] = {}
-        self.body_read = False
-        self.head = False
+        self.unread = True
 
 
 class Engine(SpecMiddleware):
@@ -88,7 +91,6 @@ class Engine(SpecMiddleware):
         self.probes = probes
         self.apis: list[ServedAPI] = []
         self._ids = count(int.from_bytes(os.urandom(4), "big"))
-        self._pid = 0
         self._id_prefix = ""
 
     def add_api(self, specification: Specification, *, service: Service, **_: Any) -> None:
@@ -107,16 +109,19 @@ class Engine(SpecMiddleware):
             await self.app(scope, receive, send)
             return
         path: bytes = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
-        path = path.partition(b"?")[0]
+        if b"?" in path:
+            path = path.partition(b"?")[0]
         for api in self.apis:
-            if api.service.merge_slashes and b"//" in path:
+            if b"//" in path and api.service.merge_slashes:
                 path = _merge_slashes(path)
             if path.startswith(api.prefix):
                 await self._exchange(api, path, scope, receive, send)
                 return
         if self.probes.knows(scope["path"]):
             response = await self.probes.respond(scope["path"], scope["method"])
-            await _send(send, response, (), head=scope["method"] == "HEAD")
+            head = scope["method"] == "HEAD"
+            await send(_start(response, [], ()))
+            await send({"type": "http.response.body", "body": b"" if head else response.body})
             return
         await self.app(scope, receive, send)
 
@@ -124,94 +129,90 @@ class Engine(SpecMiddleware):
         self, api: ServedAPI, path: bytes, scope: Scope, receive: Receive, send: Send
     ) -> None:
         started = time.perf_counter()
-        exchange = Exchange(self._request_id())
+        if not self._id_prefix:  # made on first use, so each worker has its own
+            self._id_prefix = os.urandom(8).hex()
+        request_id = f"{self._id_prefix}{next(self._ids) & 0xFFFFFFFF:08x}"
+        exchange = Exchange(request_id)
+        method = scope["method"]
         try:
-            response, extra = await self._answer(api, path, scope, receive, exchange)
+            response = await self._answer(api, path, scope, receive, exchange)
         except Disconnected:
-            log.info("request", id=exchange.request_id, service=api.service.name, status=499)
+            requests.line(event="request", id=request_id, service=api.service.name, status=499)
             return
-        meter = api.unrouted
-        operation_id = None
-        if exchange.operation is not None:
-            meter = api.meters[exchange.operation]
-            operation_id = exchange.operation.operation_id
-        own = ((b"request-id", exchange.request_id.encode("ascii")),)
-        if exchange.body_read or not _has_body(exchange.headers):
-            await _send(send, response, own, head=exchange.head, extra=extra)
+        except Exception as error:
+            response = self._failure(api, error, exchange)
+        operation = exchange.operation
+        call = exchange.call
+        body = b"" if method == "HEAD" else response.body
+        headers = [(b"request-id", request_id.encode("ascii"))]
+        extra = () if call is None else call.extra_headers
+        if exchange.unread and _has_body(exchange.headers):
+            headers.append((b"connection", b"close"))
+            await send(_start(response, headers, extra))
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+            if b"expect" not in exchange.headers:
+                await _linger(receive)
+            await send(_END)
         else:
-            await _send_and_linger(
-                send,
-                receive,
-                response,
-                own,
-                head=exchange.head,
-                extra=extra,
-                expects=b"expect" in exchange.headers,
-            )
+            await send(_start(response, headers, extra))
+            await send({"type": "http.response.body", "body": body})
         seconds = time.perf_counter() - started
-        meter.count(response.status, seconds)
-        log.info(
-            "request",
-            id=exchange.request_id,
+        (api.unrouted if operation is None else api.meters[operation]).count(
+            response.status, seconds
+        )
+        requests.line(
+            event="request",
+            level="info",
+            timestamp=api.service.clock.now(),
+            id=request_id,
             service=api.service.name,
-            operation=operation_id,
-            method=scope["method"],
+            operation=None if operation is None else operation.operation_id,
+            method=method,
             status=response.status,
             ms=round(seconds * 1000, 3),
         )
 
     async def _answer(
         self, api: ServedAPI, path: bytes, scope: Scope, receive: Receive, exchange: Exchange
-    ) -> tuple[Response, tuple[tuple[str, str], ...]]:
+    ) -> Response:
         service = api.service
-        extra: tuple[tuple[str, str], ...] = ()
-        try:
-            query: bytes = scope["query_string"]
-            method: str = scope["method"]
-            exchange.head = method == "HEAD"
-            exchange.headers = headers = check_headers(scope["headers"])
-            check_target(path, query)
-            found = api.router.find(path)
-            if found is None:
-                document = api.documents.get(path)
-                if document is None:
-                    raise NotFound
-                if method not in ("GET", "HEAD"):
-                    raise MethodNotAllowed(("GET", "HEAD"))
-                return document.respond(headers), ()
-            route, texts = found
-            operation = route.methods.get("GET" if exchange.head else method)
-            if operation is None:
-                if method == "OPTIONS":
-                    return Response(204, b"", (("Allow", ", ".join(route.allow)),)), ()
-                raise MethodNotAllowed(route.allow)
-            exchange.operation = operation
-            body = b""
-            if operation.body is not None:
-                body = await read_body(
-                    receive, headers, limit=service.body_limit, seconds=service.body_timeout_s
-                )
-                exchange.body_read = True
-            client = scope.get("client")
-            ctx = Context(
-                operation=operation,
-                headers=headers,
-                client=client[0] if client else "",
-                now=service.clock.now(),
-                request_id=exchange.request_id,
-                settings=service.settings,
-                adapters=service.adapters,
+        method: str = scope["method"]
+        query: bytes = scope["query_string"]
+        exchange.headers = headers = check_headers(scope["headers"])
+        check_target(path, query)
+        found = api.router.find(path)
+        if found is None:
+            document = api.documents.get(path)
+            if document is None:
+                raise NotFound
+            if method not in ("GET", "HEAD"):
+                raise MethodNotAllowed(("GET", "HEAD"))
+            return document.respond(headers)
+        route, texts = found
+        operation = route.methods.get("GET" if method == "HEAD" else method)
+        if operation is None:
+            if method == "OPTIONS":
+                return Response(204, b"", (("Allow", ", ".join(route.allow)),))
+            raise MethodNotAllowed(route.allow)
+        exchange.operation = operation
+        body = b""
+        if operation.body is not None:
+            body = await read_body(
+                receive, headers, limit=service.body_limit, seconds=service.body_timeout_s
             )
-            call = Call(headers, texts, query, body)
-            try:
-                response = await operation.serve(ctx, call, api.threads)
-            finally:
-                extra = call.extra_headers
-            return response, extra
-        except Disconnected:
-            raise
-        except Exception as error:
-            return self._failure(api, error, exchange), extra
+            exchange.unread = False
+        client = scope.get("client")
+        ctx = Context(
+            operation=operation,
+            headers=headers,
+            client=client[0] if client else "",
+            now=service.clock.now(),
+            request_id=exchange.request_id,
+            settings=service.settings,
+            adapters=service.adapters,
+        )
+        exchange.call = call = Call(headers, texts, query, body)
+        return await operation.serve(ctx, call, api.threads)
 
     def _failure(self, api: ServedAPI, error: Exception, exchange: Exchange) -> Response:
         """The service's own answer to an error; a 500 also goes to the log with its traceback."""
@@ -229,12 +230,6 @@ class Engine(SpecMiddleware):
                 exc_info=error,
             )
         return response
-
-    def _request_id(self) -> str:
-        if self._pid != os.getpid():
-            self._pid = os.getpid()
-            self._id_prefix = os.urandom(8).hex()
-        return f"{self._id_prefix}{next(self._ids) & 0xFFFFFFFF:08x}"
 
 
 def _is_foreseen(status: int) -> bool:
@@ -254,13 +249,12 @@ def _has_body(headers: Mapping[bytes, bytes]) -> bool:
 
 def _start(
     response: Response,
-    own: tuple[tuple[bytes, bytes], ...],
+    headers: list[tuple[bytes, bytes]],
     extra: tuple[tuple[str, str], ...],
 ) -> Message:
-    headers = [*own]
     if response.status not in (204, 304):
         headers.append((b"content-type", response.media_type.encode("latin-1")))
-        headers.append((b"content-length", str(len(response.body)).encode("ascii")))
+        headers.append((b"content-length", b"%d" % len(response.body)))
     for name, value in response.headers:
         headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
     for name, value in extra:
@@ -268,50 +262,19 @@ def _start(
     return {"type": "http.response.start", "status": response.status, "headers": headers}
 
 
-async def _send(
-    send: Send,
-    response: Response,
-    own: tuple[tuple[bytes, bytes], ...],
-    *,
-    head: bool,
-    extra: tuple[tuple[str, str], ...] = (),
-) -> None:
-    await send(_start(response, own, extra))
-    await send({"type": "http.response.body", "body": b"" if head else response.body})
+async def _linger(receive: Receive) -> None:
+    """Throw away the rest of a body that nobody read, for a short while and a bounded size.
 
-
-async def _send_and_linger(
-    send: Send,
-    receive: Receive,
-    response: Response,
-    own: tuple[tuple[bytes, bytes], ...],
-    *,
-    head: bool,
-    extra: tuple[tuple[str, str], ...],
-    expects: bool,
-) -> None:
-    """Answer a request whose body nobody read, and close the connection.
-
-    Closing at once would reset it, and the client, still writing, might never see the answer. So
-    the rest of the body is thrown away first, for a short while and a bounded number of bytes.
+    The answer has gone out and the connection is about to close; closing it at once would reset it,
+    and a client that is still writing might never see the answer.
     """
-    await send(_start(response, ((b"connection", b"close"), *own), extra))
-    await send(
-        {
-            "type": "http.response.body",
-            "body": b"" if head else response.body,
-            "more_body": True,
-        }
-    )
-    if not expects:
-        size = 0
-        try:
-            async with asyncio.timeout(_LINGER_SECONDS):
-                while size < _LINGER_BYTES:
-                    message = await receive()
-                    size += len(message.get("body", b""))
-                    if message["type"] != "http.request" or not message.get("more_body", False):
-                        break
-        except TimeoutError:
-            pass
-    await send({"type": "http.response.body", "body": b""})
+    size = 0
+    try:
+        async with asyncio.timeout(_LINGER_SECONDS):
+            while size < _LINGER_BYTES:
+                message = await receive()
+                size += len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Generic, TypeVar
 
 from server.errors import DocumentError
@@ -89,10 +90,33 @@ class Router(Generic[T]):
         else:
             segments = [decode_percent(segment, "/path") for segment in raw_path.split(b"/")]
         texts: list[str] = []
-        found = self._walk(self._root, segments, 1, texts)
+        found = self._descend(segments, texts)
+        if found is None:
+            texts.clear()
+            found = self._walk(self._root, segments, 1, texts)
         if found is None:
             return None
         return found, {name: [text] for name, text in zip(found.names, texts, strict=True)}
+
+    def _descend(self, segments: list[str], texts: list[str]) -> Route[T] | None:
+        """`_walk` without a way back: takes the best branch at each segment, and nearly always
+        arrives. None only says that there may be another way.
+        """
+        node = self._root
+        for segment in islice(segments, 1, None):
+            following = node.fixed.get(segment)
+            if following is None:
+                if segment == "":
+                    return None
+                if node.integer is not None and self._takes_integer(node, segment):
+                    following = node.integer
+                elif node.text is not None:
+                    following = node.text
+                else:
+                    return None
+                texts.append(segment)
+            node = following
+        return node.route
 
     def _walk(
         self, node: _Node[T], segments: list[str], at: int, texts: list[str]

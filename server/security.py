@@ -33,10 +33,10 @@ Check = Callable[[Context], Any]
 
 
 def _authorization(ctx: Context, scheme: str) -> str | None:
-    value = ctx.header("authorization")
-    if value is None:
+    raw = ctx.headers.get(b"authorization")
+    if raw is None:
         return None
-    kind, _, credentials = value.partition(" ")
+    kind, _, credentials = raw.decode("latin-1").partition(" ")
     return credentials.strip() if kind.lower() == scheme else None
 
 
