@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -39,30 +39,34 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _BAD_PERCENT = re.compile(rb"%(?![0-9a-fA-F]{2})")
 
 
-def check_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+def check_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Request headers as one mapping, names in lower case, repeated ones joined by a comma.
 
     Raises `HeadersTooLarge`; `InvalidRequest` for a repeated header that must come once, for NUL,
     and for a body framed in two ways.
     """
-    headers: dict[bytes, bytes] = {}
-    size = count = 0
-    for name, value in raw:
-        size += len(name) + len(value)
-        count += 1
-        if name in headers:
-            if name in SINGLE:
-                raise invalid(f"/header/{_text(name)}", "must be sent once")
-            headers[name] = headers[name] + b", " + value
-        else:
-            headers[name] = value
-        if b"\0" in value:
-            raise invalid(f"/header/{_text(name)}", "must not hold a NUL character")
-    if size > MAX_HEADERS or count > MAX_HEADER_COUNT:
+    headers = dict(raw)
+    if len(headers) != len(raw):
+        headers = _join_repeated(raw)
+    values = b"".join(headers.values())
+    if len(values) + len(b"".join(headers)) > MAX_HEADERS or len(raw) > MAX_HEADER_COUNT:
         raise HeadersTooLarge(MAX_HEADERS)
+    if b"\0" in values:
+        name = next(name for name, value in headers.items() if b"\0" in value)
+        raise invalid(f"/header/{_text(name)}", "must not hold a NUL character")
     if b"transfer-encoding" in headers and b"content-length" in headers:
         raise invalid("/header/Content-Length", "must not come with Transfer-Encoding")
     return headers
+
+
+def _join_repeated(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    gathered: dict[bytes, list[bytes]] = {}
+    for name, value in raw:
+        gathered.setdefault(name, []).append(value)
+    for name, values in gathered.items():
+        if len(values) > 1 and name in SINGLE:
+            raise invalid(f"/header/{_text(name)}", "must be sent once")
+    return {name: b", ".join(values) for name, values in gathered.items()}
 
 
 def _text(name: bytes) -> str:

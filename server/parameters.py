@@ -216,25 +216,20 @@ def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
     pairs: dict[str, list[str]] = {}
     if not raw:
         return pairs
-    fields = raw.split(b"&")
-    if len(fields) > MAX_QUERY_FIELDS:
+    if raw.count(b"&") >= MAX_QUERY_FIELDS:
         raise invalid(f"/{where}", f"has more than {MAX_QUERY_FIELDS} fields")
-    for field in fields:
-        if not field:
-            continue
-        raw_name, _, raw_value = field.partition(b"=")
-        name = _form_text(raw_name, f"/{where}")
-        value = _form_text(raw_value, f"/{where}/{name}")
+    text = decode_text(raw.replace(b"+", b" ") if b"+" in raw else raw, f"/{where}")
+    for field in text.split("&"):
+        name, _, value = field.partition("=")
+        if "%" in field:
+            name = _unquote(name, f"/{where}")
+            value = _unquote(value, f"/{where}/{name}")
         if name in pairs:
             pairs[name].append(value)
-        else:
+        elif field:
             pairs[name] = [value]
     return pairs
 
 
-def _form_text(raw: bytes, pointer: str) -> str:
-    if b"+" in raw:
-        raw = raw.replace(b"+", b" ")
-    if b"%" in raw:
-        raw = unquote_to_bytes(raw)
-    return decode_text(raw, pointer)
+def _unquote(text: str, pointer: str) -> str:
+    return decode_text(unquote_to_bytes(text), pointer) if "%" in text else text
