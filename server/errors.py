@@ -88,11 +88,20 @@ class UnsupportedMediaType(ProblemException):
 
 
 class RateLimited(ProblemException):
-    """Too many requests. `retry_after_s` whole seconds until the next is taken."""
+    """Too many requests. `retry_after_s` whole seconds until the next is taken; `rate_headers` are
+    the RateLimit headers to send along.
+    """
 
-    def __init__(self, *, limit: int, retry_after_s: int) -> None:
+    def __init__(
+        self,
+        *,
+        limit: int,
+        retry_after_s: int,
+        rate_headers: tuple[tuple[str, str], ...] = (),
+    ) -> None:
         self.limit = limit
         self.retry_after_s = retry_after_s
+        self.rate_headers = rate_headers
         super().__init__(status=429, title="Too Many Requests")
 
 
