@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.types import Receive
@@ -23,7 +23,7 @@ from server.errors import (
 )
 from server.guard import decode_text, load_json
 from server.parameters import MAX_QUERY_FIELDS, argument_name, items_of, kinds_of, parse_pairs
-from server.schemas import Schemas
+from server.schemas import Schemas, Validate
 
 JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
@@ -84,79 +84,77 @@ class Body:
     """How one operation takes its request body; turns bytes into handler arguments."""
 
     def __init__(
-        self, request_body: Mapping[str, Any], schemas: Schemas, place: str, *, form_in_query: bool
+        self,
+        request_body: Mapping[str, Any],
+        schemas: Schemas,
+        place: str,
+        *,
+        form_in_query: bool,
+        ignore_foreign: bool,
     ) -> None:
         self.required = bool(request_body.get("required", False))
-        self.form: Form | None = None
         self.accepted = tuple(request_body["content"])
-        self._decoders: dict[str, Callable[[bytes, str], dict[str, Any]]] = {}
+        self.form: Form | None = None
+        self._json: Validate | None = None
+        self._ignore_foreign = ignore_foreign
         for media_type, media in request_body["content"].items():
             where = f"{place} request body {media_type}"
             if media_type == JSON:
-                self._decoders[media_type] = self._json(media, schemas, where)
+                self._json = schemas.compile(media.get("schema", {}), where)
             elif media_type in (URLENCODED, MULTIPART):
-                form = Form(media, schemas, where, in_query=form_in_query)
-                self.form = self.form or form
-                self._decoders[media_type] = (
-                    form.from_urlencoded if media_type == URLENCODED else form.from_multipart
-                )
+                # Both form media types carry the same fields: the first one's schema serves both.
+                self.form = self.form or Form(media, schemas, where, in_query=form_in_query)
             else:
                 raise DocumentError(f"{where}: this media type is not served")
-        self.arguments = {"body"} if JSON in self._decoders else set()
+        self.arguments = {"body"} if self._json else set()
         self.optional = set() if self.required else set(self.arguments)
         if self.form is not None:
             self.arguments |= self.form.arguments
             self.optional |= self.form.optional
 
-    def _json(
-        self, media: Mapping[str, Any], schemas: Schemas, place: str
-    ) -> Callable[[bytes, str], dict[str, Any]]:
-        validate = schemas.compile(media.get("schema", {}), place)
-
-        def decode(raw: bytes, content_type: str) -> dict[str, Any]:
-            value = load_json(raw)
-            violations = validate(value, "/body")
-            if violations:
-                raise InvalidRequest(violations)
-            return {"body": value}
-
-        return decode
-
     def decode(
         self, raw: bytes, headers: Mapping[bytes, bytes], query: Mapping[str, list[str]]
-    ) -> dict[str, Any]:
-        """Handler arguments from the body. Raises `UnsupportedMediaType`, `InvalidRequest`."""
+    ) -> tuple[dict[str, Any], set[str]]:
+        """Handler arguments from the body, and the names of form fields no document knows.
+
+        Raises `UnsupportedMediaType`, `InvalidRequest`.
+        """
         content_type = headers.get(b"content-type", b"").decode("latin-1")
         media_type, _, options = content_type.partition(";")
-        decoder = self._decoders.get(media_type.strip().lower())
-        if not raw and (decoder is None or self.form is None):
-            if content_type and decoder is None:
+        media_type = media_type.strip().lower()
+        if media_type not in self.accepted:
+            if (raw or content_type) and not self._ignore_foreign:
                 raise UnsupportedMediaType(self.accepted)
-            if self.form is not None:
-                return self.form.decode({}, query)
-            if self.required:
-                raise invalid("/body", "is required")
-            return {}
-        if decoder is None:
-            raise UnsupportedMediaType(self.accepted)
+            return self._without_body(query)
         if options and "charset" in options.lower():
             charset = parse_options_header(content_type)[1].get("charset", "utf-8")
             if charset.lower() not in ("utf-8", "utf8", "us-ascii"):
                 raise UnsupportedMediaType(self.accepted)
-        encoding = headers.get(b"content-encoding", b"identity")
-        if encoding.lower() != b"identity":
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise UnsupportedMediaType(self.accepted)
-        if self.form is not None and media_type.strip().lower() != JSON and query:
-            return self._form_with_query(raw, content_type, media_type, query)
-        return decoder(raw, content_type)
-
-    def _form_with_query(
-        self, raw: bytes, content_type: str, media_type: str, query: Mapping[str, list[str]]
-    ) -> dict[str, Any]:
+        if media_type == JSON:
+            return self._from_json(raw) if raw else self._without_body(query)
         assert self.form is not None
-        multipart = media_type.strip().lower() == MULTIPART
-        sent = self.form.parts(raw, content_type) if multipart else parse_pairs(raw, "body")
-        return self.form.decode(sent, query)
+        if media_type == URLENCODED:
+            return self.form.decode(parse_pairs(raw, "body"), query)
+        if not raw:
+            return self._without_body(query)
+        return self.form.decode(self.form.parts(raw, content_type), query)
+
+    def _from_json(self, raw: bytes) -> tuple[dict[str, Any], set[str]]:
+        assert self._json is not None
+        value = load_json(raw)
+        violations = self._json(value, "/body")
+        if violations:
+            raise InvalidRequest(violations)
+        return {"body": value}, set()
+
+    def _without_body(self, query: Mapping[str, list[str]]) -> tuple[dict[str, Any], set[str]]:
+        if self.form is not None:
+            return self.form.decode({}, query)
+        if self.required:
+            raise InvalidRequest((Violation("/body", "is required", "required"),))
+        return {}, set()
 
 
 class Form:
@@ -189,12 +187,6 @@ class Form:
             {key: value for key, value in schema.items() if key != "additionalProperties"}, place
         )
 
-    def from_urlencoded(self, raw: bytes, content_type: str) -> dict[str, Any]:
-        return self.decode(parse_pairs(raw, "body"), {})
-
-    def from_multipart(self, raw: bytes, content_type: str) -> dict[str, Any]:
-        return self.decode(self.parts(raw, content_type), {})
-
     def parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
         """The parts of a `multipart/form-data` body (RFC 7578) as name -> values."""
         boundary = parse_options_header(content_type)[1].get("boundary")
@@ -221,8 +213,10 @@ class Form:
 
     def decode(
         self, sent: Mapping[str, list[Any]], query: Mapping[str, list[str]]
-    ) -> dict[str, Any]:
-        """Handler arguments from fields sent, the query string's filling in where allowed."""
+    ) -> tuple[dict[str, Any], set[str]]:
+        """Handler arguments from fields sent, the query string's filling in where allowed, and the
+        names of fields no document knows. Raises `InvalidRequest`.
+        """
         values: dict[str, Any] = {}
         violations: list[Violation] = []
         for name, field in self.fields.items():
@@ -235,11 +229,15 @@ class Form:
                 values[name] = field.decode(texts)
             except InvalidRequest as error:
                 violations.extend(error.violations)
-        if self._closed and len(sent) > len(values):
-            unknown = sorted(name for name in sent if name not in self.fields)
+        unknown = sent.keys() - self.fields.keys()
+        if self._closed and unknown:
             violations.extend(
-                Violation("/body", f"has a field the document does not know: {name[:100]}")
-                for name in unknown[:20]
+                Violation(
+                    "/body",
+                    f"has a field the document does not know: {name[:100]}",
+                    "additionalProperties",
+                )
+                for name in sorted(unknown)[:20]
             )
         violations.extend(self._validate(values, "/body"))
         if violations:
@@ -248,7 +246,7 @@ class Form:
         for field in self.fields.values():
             if field.default is not _MISSING and field.argument not in arguments:
                 arguments[field.argument] = field.default
-        return arguments
+        return arguments, unknown
 
 
 class Field:

@@ -96,6 +96,7 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
                 self.requests,
                 place,
                 form_in_query=self.service.form_in_query,
+                ignore_foreign=self.service.ignore_foreign_bodies,
             ),
             responses=Responses(self.document, raw["responses"], self.answers, place),
         )

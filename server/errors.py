@@ -6,8 +6,9 @@ application that runs on stock connexion.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from connexion.exceptions import ProblemException
 
@@ -18,10 +19,17 @@ class DocumentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing wrong with a request. `path` is a JSON pointer such as `/body/amount`."""
+    """One thing wrong with a request.
+
+    `path` is a JSON pointer such as `/body/amount`; `rule` the JSON Schema keyword that failed, or
+    `encoding` for what could not even be decoded; `facts` that keyword's values, for services that
+    word their own messages (`{"limit": 60}`, `{"property": "topic"}`, `{"types": ["integer"]}`).
+    """
 
     path: str
     message: str
+    rule: str = "encoding"
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class InvalidRequest(ProblemException):

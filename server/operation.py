@@ -211,6 +211,7 @@ class Operation:
         arguments: dict[str, Any] = {}
         violations: list[Violation] = []
         query: dict[str, list[str]] = {}
+        unknown: set[str] = set()
         if self.path_parameters:
             try:
                 ctx.path_parameters = self.path_parameters.arguments(call.path)
@@ -222,8 +223,8 @@ class Operation:
         if call.query:
             query = parse_pairs(call.query, "query")
             unknown = query.keys() - self.query_parameters.by_name.keys()
-            if unknown:
-                ctx.unknown_parameters = tuple(sorted(unknown))
+            if self.service.form_in_query and self.body is not None and self.body.form is not None:
+                unknown -= self.body.form.fields.keys()
         if self.header_parameters:
             try:
                 arguments.update(self.header_parameters.arguments(self._header_texts(call)))
@@ -236,9 +237,13 @@ class Operation:
                 violations.extend(error.violations)
         if self.body is not None:
             try:
-                arguments.update(self.body.decode(call.body, call.headers, query))
+                values, unknown_fields = self.body.decode(call.body, call.headers, query)
+                arguments.update(values)
+                unknown |= unknown_fields
             except InvalidRequest as error:
                 violations.extend(error.violations)
+        if unknown:
+            ctx.unknown_parameters = tuple(sorted(unknown))
         if violations:
             raise InvalidRequest(violations)
         return arguments

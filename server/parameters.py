@@ -171,7 +171,7 @@ class Parameters:
             texts = sent.get(parameter.name)
             if texts is None:
                 if parameter.required:
-                    violations.append(Violation(parameter.pointer, "is required"))
+                    violations.append(Violation(parameter.pointer, "is required", "required"))
                 elif parameter.default is not _MISSING:
                     arguments[parameter.argument] = parameter.default
                 continue

@@ -121,7 +121,8 @@ def _violations(validator: Any, value: Any, pointer: str) -> tuple[Violation, ..
     found = []
     for error in validator.iter_errors(value):
         steps = [pointer, *(str(step) for step in error.instance_path)]
-        found.append(Violation("/".join(steps), _sentence(error)))
+        facts = error.kind.as_dict()
+        found.append(Violation("/".join(steps), _sentence(error), error.kind.name, facts))
         if len(found) == MAX_VIOLATIONS:
             break
     return tuple(found)

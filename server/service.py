@@ -66,6 +66,7 @@ class Service:
     `respond(error, request_id)` is the service's one error table. `secrets` are patterns that must
     not reach a log. `malformed_path` says whether a path parameter that does not fit its schema is
     an invalid request or an unknown path. `form_in_query` lets form fields come in the query.
+    `ignore_foreign_bodies` reads a body of an undocumented media type as empty instead of refusing.
     """
 
     name: str
@@ -87,5 +88,6 @@ class Service:
     validate_responses: bool = False
     merge_slashes: bool = False
     form_in_query: bool = False
+    ignore_foreign_bodies: bool = False
     malformed_path: type[Exception] | None = None
     secrets: tuple[re.Pattern[str], ...] = ()
