@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
+import structlog
 from flask import Flask, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 from models.errors import DatabaseUnavailable
 from pages import assets, checkout, reference, security
 
-log = logging.getLogger("specd.pages")
+log = structlog.get_logger("specd.pages")
 
 TITLES = {
     404: "Page not found",
@@ -37,7 +37,7 @@ class Pages(Flask):
         self,
         exc_info: tuple[type, BaseException, TracebackType] | tuple[None, None, None],
     ) -> None:
-        log.error("page %s failed", request.endpoint, exc_info=exc_info)
+        log.error("page failed", page=request.endpoint, exc_info=exc_info)
 
 
 def build_pages(
@@ -72,7 +72,7 @@ def _show_http_error(error: HTTPException) -> ResponseReturnValue:
 
 
 def _show_unavailable(error: DatabaseUnavailable) -> ResponseReturnValue:
-    log.warning("page %s: %s", request.endpoint, error.code)
+    log.warning("page not available", page=request.endpoint, code=error.code)
     return make_response(_render_message(503), 503, {"Retry-After": "2"})
 
 

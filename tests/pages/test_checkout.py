@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import re
+import traceback
 from datetime import timedelta
 
 import pytest
 from flask.testing import FlaskClient
+from structlog.testing import capture_logs
 from werkzeug.test import TestResponse
 
 from models.errors import DatabaseUnavailable
@@ -339,27 +341,41 @@ class TestSecrets:
         for path in (PAGE, STATUS):
             assert TOKEN not in client.get(path).text
 
+    @pytest.mark.parametrize("path", [PAGE, STATUS])
     def test_the_token_is_not_logged_when_the_page_fails(
-        self, client: FlaskClient, stage: Stage, caplog: pytest.LogCaptureFixture
+        self, client: FlaskClient, stage: Stage, caplog: pytest.LogCaptureFixture, path: str
     ) -> None:
         caplog.set_level(logging.DEBUG)
         stage.failure = ZeroDivisionError("bug")
         client.application.config["PROPAGATE_EXCEPTIONS"] = False
-        for path in (PAGE, STATUS):
+        with capture_logs() as lines:
             answer = client.get(path)
-            assert answer.status_code == 500
-            assert "bug" not in answer.text
-        assert "ZeroDivisionError" in caplog.text
-        assert TOKEN not in caplog.text
+        assert answer.status_code == 500
+        assert "bug" not in answer.text
+        [line] = lines
+        assert line["event"] == "page failed"
+        assert line["page"] == ("show_checkout" if path == PAGE else "read_status")
+        told = "".join(traceback.format_exception(*line.pop("exc_info")))
+        assert "ZeroDivisionError: bug" in told
+        assert TOKEN not in f"{line} {told} {caplog.text}"
 
     def test_a_failing_database_is_a_503_page(
         self, client: FlaskClient, stage: Stage, caplog: pytest.LogCaptureFixture
     ) -> None:
         stage.failure = DatabaseUnavailable()
-        answer = client.get(PAGE)
+        with capture_logs() as lines:
+            answer = client.get(PAGE)
         assert answer.status_code == 503
         assert int(answer.headers["Retry-After"]) > 0
         assert "<h1>Please try again in a moment</h1>" in answer.text
+        assert lines == [
+            {
+                "event": "page not available",
+                "log_level": "warning",
+                "page": "show_checkout",
+                "code": "database_unavailable",
+            }
+        ]
         assert TOKEN not in caplog.text
 
     def test_nothing_is_loaded_from_outside(self, client: FlaskClient) -> None:
