@@ -131,7 +131,9 @@ def parse_rpc_urls(text: str) -> tuple[str, ...]:
 class Settings:
     """All settings of one process, parsed and checked; `_s` are seconds."""
 
-    data_dir: Path = setting(Path("./var"), Path, "Directory of SQLite files and run-time state.")
+    data_dir: Path = setting(
+        Path("./var"), Path, "Directory of SQLite files and run-time state.", shown="./var"
+    )
     payment_database_url: str = setting(
         "",
         parse_database_url,
@@ -147,7 +149,7 @@ class Settings:
         secret=True,
     )
     database_pool_size: int = setting(
-        8, whole(1, 200), "PostgreSQL connections per process and service."
+        8, whole(1, 200), "PostgreSQL connections per process: for reads, and again for writes."
     )
     lock_timeout_s: float = setting(
         5.0, seconds(0.05, 60), "Longest wait for a database lock before the request is refused."
@@ -208,7 +210,7 @@ class Settings:
     anvil: str = setting(
         "",
         str,
-        "Path of the `anvil` binary for the embedded chain.",
+        "Path of the embedded chain's `anvil` binary; `none`: py-evm.",
         shown="found on PATH, else py-evm",
     )
     log_level: str = setting(

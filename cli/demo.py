@@ -114,7 +114,7 @@ async def run(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
             invoice_id=invoice.id,
             amount=invoice.amount,
             checkout_url=invoice.checkout_url,
-            logs=str(settings.data_dir / "logs"),
+            data_dir=str(settings.data_dir),
         ),
         as_json=as_json,
     )

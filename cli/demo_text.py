@@ -22,7 +22,7 @@ class Ready:
     invoice_id: str
     amount: str
     checkout_url: str
-    logs: str
+    data_dir: str
 
 
 def announce(ready: Ready, *, as_json: bool) -> None:
@@ -30,19 +30,27 @@ def announce(ready: Ready, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(ready)), flush=True)
         return
-    click.echo(guide(ready, specd=specd_command(os.environ)))
+    click.echo(guide(ready, specd=specd_command(ready, os.environ)))
     sys.stdout.flush()
 
 
-def specd_command(environ: Mapping[str, str]) -> str:
-    """How to call `specd` from another terminal so that it finds this demo."""
+def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
+    """How to call `specd` from any directory of another terminal so that it finds this demo."""
     own = Path(sys.argv[0]).absolute()
     on_path = shutil.which("specd")
-    program = "specd" if on_path and Path(on_path).samefile(own) else shlex.quote(str(own))
-    given = [f"{k}={shlex.quote(v)}" for k, v in sorted(environ.items()) if k.startswith("SPECD_")]
-    if "SPECD_DATA_DIR" not in environ:
-        given.append(f"SPECD_DATA_DIR={shlex.quote(str(Path('var').absolute()))}")
-    return " ".join([*given, program])
+    same = on_path is not None and Path(on_path).samefile(own)
+    found_by = {
+        "SPECD_DATA_DIR": ready.data_dir,
+        # A database URL may hold a password: it is not printed, the shell has to know it.
+        "SPECD_PAYMENT_DATABASE_URL": "$SPECD_PAYMENT_DATABASE_URL",
+        "SPECD_CHAIN_PORT": environ.get("SPECD_CHAIN_PORT", ""),
+    }
+    given = [
+        f"{name}={value if value.startswith('$') else shlex.quote(value)}"
+        for name, value in found_by.items()
+        if name in environ or name == "SPECD_DATA_DIR"
+    ]
+    return " ".join([*given, "specd" if same else shlex.quote(str(own))])
 
 
 def guide(ready: Ready, *, specd: str) -> str:
@@ -57,7 +65,7 @@ specd is ready. Ctrl-C stops everything.
   Chain     {ready.chain_url}   (id 31337, a local test chain)
   API key   {ready.key}
   Invoice   {ready.invoice_id}   ({ready.amount} TUSD)
-  Logs      {ready.logs}
+  Logs      {ready.data_dir}/logs
 
 Paste into another terminal. What the project accepts:
 
