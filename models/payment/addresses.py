@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from bip_utils import Bip32KeyError, Bip32Slip10Secp256k1, EthAddrEncoder
+from bip_utils import Base58ChecksumError, Bip32KeyError, Bip32Slip10Secp256k1, EthAddrEncoder
 from eth_utils.address import is_address, to_checksum_address
 
 from models.payment.errors import InvalidMethod, InvalidXpub, PrivateKeyRefused
@@ -33,7 +33,9 @@ def derive_deposit_address(xpub: str, index: int) -> str:
 
 def parse_token_address(text: str) -> str:
     """A contract address in EIP-55 spelling. Mixed case must carry the right checksum."""
-    if not is_address(text) or not text.startswith("0x"):
+    # eth_utils' is_address takes mixed case with a wrong checksum: a typing error, so not here.
+    spellings = (text.lower(), to_checksum_address(text)) if is_address(text) else ()
+    if text not in spellings or not text.startswith("0x"):
         raise InvalidMethod(
             problem="The token must be a contract address: 0x and 40 hex digits, "
             "all lower case or with its EIP-55 checksum."
@@ -46,7 +48,7 @@ def _receiving_node(xpub: str) -> Bip32Slip10Secp256k1:
     """The node `0` below the account: decoding and the first derivation are paid once per key."""
     try:
         account = Bip32Slip10Secp256k1.FromExtendedKey(xpub)
-    except (Bip32KeyError, ValueError, IndexError):
+    except (Base58ChecksumError, Bip32KeyError, ValueError, IndexError):
         raise InvalidXpub() from None
     if not account.IsPublicOnly():
         raise PrivateKeyRefused()
