@@ -22,7 +22,8 @@ MAX_HEADERS = 16 * 1024
 MAX_HEADER_COUNT = 100
 MAX_DEPTH = 64
 MAX_NUMBER = 400
-MAX_VALUES = 100_000
+MAX_VALUES = 50_000
+MAX_STEP = 100
 
 # A header that means something else to the next reader when it comes twice (RFC 9112 section 6.3,
 # request smuggling), or of which a service takes exactly one.
@@ -30,12 +31,14 @@ SINGLE = frozenset(
     (b"host", b"content-length", b"transfer-encoding", b"content-type", b"authorization")
 )
 
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# The closing quote is optional: a match that fails at the end of an unterminated string would be
+# tried again at every quote in it, in quadratic time.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _KEY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t\r\n]*+(:?)', re.DOTALL)
 # Only such a run can hold an integer that orjson would turn into a float, or an overlong number.
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 _ESCAPED_CONTROL = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{},"))
 _BAD_PERCENT = re.compile(rb"%(?![0-9a-fA-F]{2})")
 
 
@@ -103,16 +106,17 @@ def load_json(raw: bytes, pointer: str = "/body") -> Any:
     """`raw` as a JSON value (RFC 8259), strictly.
 
     Refused with `InvalidRequest`: anything but UTF-8, nesting over 64, numbers over 400 characters
-    or not finite, duplicate keys, NUL and lone surrogates in strings, over 100,000 values. Integers
+    or not finite, duplicate keys, NUL and lone surrogates in strings, over 50,000 values. Integers
     of any size come out exact.
     """
+    containers = raw.count(b"[") + raw.count(b"{")
+    if containers > MAX_DEPTH or raw.count(b",") + containers > MAX_VALUES:
+        _check_structure(raw, pointer)
     try:
-        if raw.count(b",") > MAX_VALUES:
-            raise invalid(pointer, f"holds more than {MAX_VALUES} values")
-        if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
-            _check_depth(raw, pointer)
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
+        if "infinity" in error.msg:  # or an integer that is only too long for orjson
+            return _load_exactly(raw, pointer)
         raise _not_json(raw, error, pointer) from None
     if b"\\" in raw and _ESCAPED_CONTROL.search(raw):
         return _load_exactly(raw, pointer)
@@ -128,7 +132,7 @@ def load_json(raw: bytes, pointer: str = "/body") -> Any:
     return _load_exactly(raw, pointer) if type(value) is float else value
 
 
-def _not_json(raw: bytes, error: orjson.JSONDecodeError, pointer: str) -> InvalidRequest:
+def _not_json(raw: bytes, error: json.JSONDecodeError, pointer: str) -> InvalidRequest:
     try:
         raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -138,14 +142,19 @@ def _not_json(raw: bytes, error: orjson.JSONDecodeError, pointer: str) -> Invali
     return invalid(pointer, f"is not valid JSON: {error.msg.split(':')[0]}")
 
 
-def _check_depth(raw: bytes, pointer: str) -> None:
+def _check_structure(raw: bytes, pointer: str) -> None:
+    """Nesting and number of values, counted outside strings, in whatever `raw` is."""
+    structure = _STRING.sub(b"", raw).translate(None, _NOT_STRUCTURE)
+    values = len(structure) - structure.count(b"]") - structure.count(b"}")
+    if values > MAX_VALUES:
+        raise invalid(pointer, f"holds more than {MAX_VALUES} values")
     depth = 0
-    for bracket in _STRING.sub(b"", raw).translate(None, _NOT_BRACKETS):
-        if bracket in b"[{":
+    for mark in structure:
+        if mark in b"[{":
             depth += 1
             if depth > MAX_DEPTH:
                 raise invalid(pointer, f"is nested deeper than {MAX_DEPTH} levels")
-        else:
+        elif mark in b"]}":
             depth -= 1
 
 
@@ -204,7 +213,12 @@ class _Exact:
 
 
 def _load_exactly(raw: bytes, pointer: str) -> Any:
-    value = _Exact(pointer).decoder.decode(raw.decode("utf-8"))
+    try:
+        value = _Exact(pointer).decoder.decode(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise invalid(pointer, "is not valid UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise _not_json(raw, error, pointer) from None
     if _ESCAPED_CONTROL.search(raw) is not None:
         check_text(value, pointer)
     return value
@@ -212,17 +226,40 @@ def _load_exactly(raw: bytes, pointer: str) -> Any:
 
 def check_text(value: Any, pointer: str) -> None:
     """Raises `InvalidRequest` for a NUL or a lone surrogate in any string of a JSON value."""
+    steps: list[str] = []
+    message = _bad_text(value, steps)
+    if message is not None:
+        raise invalid("/".join((pointer, *reversed(steps))), message)
+
+
+def _bad_text(value: Any, steps: list[str]) -> str | None:
+    """What is wrong with the first bad string in `value`; its place goes to `steps`, last first."""
+    message = None
     if isinstance(value, str):
         if "\0" in value:
-            raise invalid(pointer, "must not hold a NUL character")
+            return "must not hold a NUL character"
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
-            raise invalid(pointer, "must not hold a lone surrogate") from None
+            return "must not hold a lone surrogate"
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            check_text(key, pointer)
-            check_text(item, f"{pointer}/{key}")
+            message = _bad_text(key, steps)
+            if message is not None:
+                return message
+            message = _bad_text(item, steps)
+            if message is not None:
+                steps.append(pointer_step(key))
+                return message
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            check_text(item, f"{pointer}/{index}")
+            message = _bad_text(item, steps)
+            if message is not None:
+                steps.append(str(index))
+                return message
+    return None
+
+
+def pointer_step(key: object) -> str:
+    """One step of a JSON pointer (RFC 6901), no longer than is good for an error message."""
+    return str(key).replace("~", "~0").replace("/", "~1")[:MAX_STEP]

@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from server.errors import DocumentError, Violation
+from server.guard import pointer_step
 
 Validate = Callable[[Any, str], "tuple[Violation, ...]"]
 MAX_VIOLATIONS = 20
@@ -120,7 +121,7 @@ class Schemas:
 def _violations(validator: Any, value: Any, pointer: str) -> tuple[Violation, ...]:
     found = []
     for error in validator.iter_errors(value):
-        steps = [pointer, *(str(step) for step in error.instance_path)]
+        steps = [pointer, *map(pointer_step, error.instance_path)]
         facts = error.kind.as_dict()
         found.append(Violation("/".join(steps), _sentence(error), error.kind.name, facts))
         if len(found) == MAX_VIOLATIONS:
