@@ -1,0 +1,43 @@
+"""Engine and session. SQLite: WAL, FULL, BEGIN IMMEDIATE for writers; PostgreSQL: as it comes."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.orm import Session
+
+THREADS = 40  # of the pool that runs sync endpoints: every one of them may hold a connection
+
+
+def open_engine(url: str) -> Engine:
+    if not url.startswith("sqlite"):
+        timeouts = "-c lock_timeout=5000 -c statement_timeout=30000"
+        return create_engine(url, pool_size=THREADS, connect_args={"options": timeouts})
+    engine = create_engine(url, pool_size=THREADS, connect_args={"timeout": 5})
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def get_session(request: Request) -> Iterator[Session]:
+    """One session per request, on SQLite with the write lock for anything but GET.
+
+    It connects at its first statement, so it holds nothing while the request is authenticated.
+    """
+    state = request.app.state
+    with Session(state.engine if request.method == "GET" else state.writing_engine) as session:
+        yield session
+
+
+SessionDep = Annotated[Session, Depends(get_session)]
