@@ -31,6 +31,7 @@ class Server:
         env: Mapping[str, str] | None = None,
         core: int | None = None,
         user: str | None = None,
+        stop_signal: signal.Signals = signal.SIGTERM,
     ) -> None:
         pin = ["taskset", "-c", str(core)] if core is not None else []
         self.name = name
@@ -40,6 +41,7 @@ class Server:
         self._env = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
         self._log = log
         self._user = user
+        self._stop_signal = stop_signal
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Server":
@@ -87,7 +89,7 @@ class Server:
         """End the process group: politely, then after five seconds for certain."""
         if self._process is None:
             return
-        for sign, patience_s in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
+        for sign, patience_s in ((self._stop_signal, 5.0), (signal.SIGKILL, 5.0)):
             try:
                 os.killpg(self._process.pid, sign)
             except ProcessLookupError:

@@ -1,0 +1,1 @@
+"""Five payment operations over SQLite and PostgreSQL, ours against the FastAPI peer."""

@@ -1,0 +1,95 @@
+"""The two services: how each gets a fresh, seeded database, and how each is served."""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from benchmarks.load.processes import Server
+from benchmarks.payment.story import CHAIN_ID, METHOD_ID, TOKEN, XPUB
+from benchmarks.peers.payment_fastapi.seeding import seed
+from models.database import Database
+from models.migrate import upgrade
+from models.payment.keys import create_key
+from models.payment.methods import create_method
+from models.payment.projects import create_project
+
+OURS = "specd"
+PEER = "FastAPI + SQLAlchemy"
+PEER_APP = "benchmarks.peers.payment_fastapi.app:from_env()"
+
+
+def prepare_ours(url: str) -> str:
+    """Migrate and seed; returns the API key."""
+    upgrade(url, "payment")
+    database = Database(url)
+
+    def work(session: Session) -> str:
+        now = datetime.now(UTC)
+        project = create_project(session, name="Benchmark", xpub=XPUB, now=now)
+        create_method(
+            session,
+            project_id=project.id,
+            method_id=METHOD_ID,
+            chain_id=CHAIN_ID,
+            token_address=TOKEN,
+            token_symbol="TUSD",
+            confirmations_required=2,
+            now=now,
+        )
+        return create_key(session, project_id=project.id, now=now)[1]
+
+    try:
+        return database.run(work)
+    finally:
+        database.dispose()
+
+
+def prepare_peer(url: str) -> str:
+    """Create the tables and seed them; returns the API key."""
+    key = f"prk_test_{os.urandom(4).hex()}_{'k' * 43}"
+    seed(url, key=key, xpub=XPUB, method_id=METHOD_ID, chain_id=CHAIN_ID, token_address=TOKEN)
+    return key
+
+
+def serve_ours(url: str, directory: Path, *, port: int, workers: int, core: int | None) -> Server:
+    """As in production: the repository's gunicorn.conf.py; no chain is asked by the five calls."""
+    env = {
+        "SPECD_BIND": f"127.0.0.1:{port}",
+        "SPECD_WORKERS": str(workers),
+        "SPECD_DATA_DIR": str(directory / "ours"),
+        "SPECD_PAYMENT_DATABASE_URL": url,
+        "SPECD_CHAIN_RPC_URLS": f"{CHAIN_ID}=http://127.0.0.1:9",
+        "SPECD_RATE_LIMITS": "false",
+    }
+    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:payment"]
+    log = directory / "ours.log"
+    return Server(OURS, command, port=port, log=log, env=env, core=core)
+
+
+def serve_peer(url: str, directory: Path, *, port: int, workers: int, core: int | None) -> Server:
+    env = {"PEER_DATABASE_URL": url, "PEER_CHAIN_IDS": str(CHAIN_ID)}
+    command = [sys.executable, "-m", "gunicorn", "-c", "benchmarks/load/gunicorn.py"]
+    command += ["-w", str(workers), "-b", f"127.0.0.1:{port}", PEER_APP]
+    return Server(PEER, command, port=port, log=directory / "peer.log", env=env, core=core)
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A service with its own database of the given name and its own port."""
+
+    name: str
+    database: str
+    port: int
+    prepare: Callable[[str], str]
+    serve: Callable[..., Server]
+
+
+CONTESTANTS = (
+    Contestant(OURS, "ours", 8711, prepare_ours, serve_ours),
+    Contestant(PEER, "peer", 8712, prepare_peer, serve_peer),
+)

@@ -1,0 +1,34 @@
+"""Fresh unpaid invoices for the cancel load, copied from one in the table.
+
+Written straight into the database, because making them over HTTP would take longer than the load.
+"""
+
+from secrets import token_hex
+from uuid import uuid4
+
+from sqlalchemy import MetaData, Table, create_engine, select, text
+
+
+def stock_invoices(url: str, *, like: str, count: int) -> list[str]:
+    """Copy the invoice `like` `count` times, each with its own order and address; returns ids."""
+    engine = create_engine(url)
+    table = Table("invoice", MetaData(), autoload_with=engine)
+    with engine.begin() as connection:
+        row = connection.execute(select(table).where(table.c.id == like)).mappings().one()
+        copies = [
+            {
+                **row,
+                "id": str(uuid4()),
+                "external_order_id": f"stock-{token_hex(12)}",
+                "deposit_address": f"0x{token_hex(20)}",
+            }
+            for _ in range(count)
+        ]
+        connection.execute(table.insert(), copies)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        # So that the load does not pay for bringing these rows into the database file.
+        sqlite = engine.dialect.name == "sqlite"
+        connection.execute(text("PRAGMA wal_checkpoint(PASSIVE)" if sqlite else "CHECKPOINT"))
+        connection.execute(text("ANALYZE"))
+    engine.dispose()
+    return [copy["id"] for copy in copies]
