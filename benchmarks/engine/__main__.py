@@ -49,7 +49,7 @@ def start(peer: Peer, directory: Path) -> Server:
         command,
         port=peer.port,
         log=directory / f"{peer.port}.log",
-        env={"SPECD_METRICS_DIR": str(directory), "SPECD_RATE_LIMITS": "false"},
+        env={"PROMETHEUS_MULTIPROC_DIR": str(directory)},
         core=SERVER_CORE,
     )
 

@@ -38,3 +38,24 @@ def test_answers_and_refuses_what_the_document_says(peer: Peer) -> None:
     app = getattr(import_module(module), name)
 
     assert disagreements(peer, in_process(app)) == []
+
+
+def test_the_fastapi_service_tells_the_payment_story(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi", reason="FastAPI is not installed")
+    from benchmarks.payment.contestants import prepare_peer
+    from benchmarks.peers.payment_fastapi.app import build_app
+    from benchmarks.peers.payment_fastapi.settings import Settings
+
+    url = f"sqlite:///{tmp_path}/peer.db"
+    bearer = prepare_peer(url)
+    app = build_app(Settings(database_url=url, chain_ids=frozenset({CHAIN_ID})))
+
+    with TestClient(app) as client:
+        tell(client.request, bearer)
+
+
+def test_our_service_tells_the_payment_story(tmp_path: Path) -> None:
+    from benchmarks.payment.contestants import prepare_ours
+    from handlers.payment.wiring import build_service
+    from models.clock import SystemClock
+    from server.app import build_app

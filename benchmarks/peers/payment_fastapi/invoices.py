@@ -89,14 +89,13 @@ def create_invoice(
         payments=[],
     )
     session.add(invoice)
-    session.flush()
     session.add(event_of(invoice, "created", None, now))
     return invoice
 
 
 def event_of(invoice: Invoice, kind: str, from_status: str | None, now: datetime) -> InvoiceEvent:
     return InvoiceEvent(
-        invoice_id=invoice.id,
+        invoice=invoice,
         kind=kind,
         from_status=from_status,
         to_status=invoice.status,

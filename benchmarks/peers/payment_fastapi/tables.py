@@ -164,6 +164,8 @@ class InvoiceEvent(Base):
     facts: Mapped[str] = mapped_column(Text)
     at: Mapped[datetime]
 
+    invoice: Mapped[Invoice] = relationship()
+
 
 class IdempotencyKey(Base):
     __tablename__ = "idempotency_key"

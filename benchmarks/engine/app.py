@@ -1,0 +1,32 @@
+"""Our engine serving echo.yaml with everything on: guard, authentication, validation, request id,
+one JSON log line for each request (to standard error, which the run sends to a file) and metrics.
+"""
+
+from pathlib import Path
+
+import yaml
+from connexion import ConnexionMiddleware
+
+from benchmarks.engine.handlers import errors
+from server.app import build_app
+from server.logs import configure
+from server.service import Service
+
+DOCUMENT = Path(__file__).with_name("echo.yaml")
+
+
+def build_echo() -> ConnexionMiddleware:
+    text = DOCUMENT.read_bytes()
+    echo = Service(
+        name="echo",
+        document=yaml.safe_load(text),
+        document_text=text,
+        handlers="benchmarks.engine.handlers",
+        base_path="/v1",
+        respond=errors.respond,
+    )
+    return build_app([echo])
+
+
+configure()
+app = build_echo()
