@@ -43,7 +43,7 @@ def read_arguments() -> argparse.Namespace:
 def start(peer: Peer, directory: Path) -> Server:
     """A gunicorn with one worker, on the server core; its log, ours included, goes to a file."""
     command = [sys.executable, "-m", "gunicorn", "-c", "benchmarks/load/gunicorn.py"]
-    command += ["-w", "1", "-b", f"127.0.0.1:{peer.port}", peer.app]
+    command += ["-w", "1", "-k", peer.worker, "-b", f"127.0.0.1:{peer.port}", peer.app]
     return Server(
         peer.name,
         command,

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """An ASGI application by import string. `validates` is False for the floor only.
+    """An ASGI application by import string, and its gunicorn worker class.
+
+    `validates` is False for the floor only.
 
     `deviations` names refusals (operation, case) that the peer, written as its documentation
     writes it, does not answer with a 4xx, and why.
@@ -14,6 +16,7 @@ class Peer:
     name: str
     app: str
     port: int
+    worker: str = "benchmarks.load.worker.Worker"
     validates: bool = True
     deviations: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -24,7 +27,7 @@ FASTAPI = "FastAPI"
 FLOOR = "Starlette, bare"
 
 PEERS = (
-    Peer(OURS, "benchmarks.engine.app:app", 8700),
+    Peer(OURS, "benchmarks.engine.app:app", 8700, worker="server.serving.Worker"),
     Peer(
         STOCK,
         "benchmarks.peers.echo_connexion:app",

@@ -1,4 +1,4 @@
-"""The one worker class every measured server runs in."""
+"""The worker class the peers run in; ours brings its own, which does more."""
 
 from typing import Any, ClassVar
 
@@ -13,4 +13,6 @@ class Worker(UvicornWorker):
         "http": "httptools",
         "lifespan": "on",
         "access_log": False,
+        "proxy_headers": False,
+        "server_header": False,
     }

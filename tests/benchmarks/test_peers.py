@@ -3,14 +3,24 @@
 import asyncio
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
+
+pytest.importorskip("fastapi", reason="the peers are not installed (extra: bench)")
+pytest.importorskip("litestar", reason="the peers are not installed (extra: bench)")
 
 from benchmarks.engine.agreement import disagreements
 from benchmarks.engine.operations import Request
 from benchmarks.engine.peers import PEERS, Peer
+from benchmarks.payment.contestants import prepare_peer
+from benchmarks.payment.stock import stock_invoices
+from benchmarks.payment.story import CHAIN_ID, tell
+from benchmarks.peers.payment_fastapi.app import build_app
+from benchmarks.peers.payment_fastapi.settings import Settings
 
 
 def in_process(app: Any) -> Callable[[Request], tuple[int, Any]]:
@@ -33,7 +43,6 @@ def in_process(app: Any) -> Callable[[Request], tuple[int, Any]]:
 
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 def test_answers_and_refuses_what_the_document_says(peer: Peer) -> None:
-    pytest.importorskip(peer.app.partition(":")[0], reason=f"{peer.name} is not installed")
     module, _, name = peer.app.partition(":")
     app = getattr(import_module(module), name)
 
@@ -41,21 +50,15 @@ def test_answers_and_refuses_what_the_document_says(peer: Peer) -> None:
 
 
 def test_the_fastapi_service_tells_the_payment_story(tmp_path: Path) -> None:
-    pytest.importorskip("fastapi", reason="FastAPI is not installed")
-    from benchmarks.payment.contestants import prepare_peer
-    from benchmarks.peers.payment_fastapi.app import build_app
-    from benchmarks.peers.payment_fastapi.settings import Settings
-
     url = f"sqlite:///{tmp_path}/peer.db"
     bearer = prepare_peer(url)
     app = build_app(Settings(database_url=url, chain_ids=frozenset({CHAIN_ID})))
 
     with TestClient(app) as client:
-        tell(client.request, bearer)
+        told = tell(client.request, bearer)
+        stocked = stock_invoices(url, like=told.invoice_id, count=2)
+        answer = client.get(
+            f"/v1/invoices/{stocked[1]}", headers={"Authorization": f"Bearer {bearer}"}
+        )
 
-
-def test_our_service_tells_the_payment_story(tmp_path: Path) -> None:
-    from benchmarks.payment.contestants import prepare_ours
-    from handlers.payment.wiring import build_service
-    from models.clock import SystemClock
-    from server.app import build_app
+    assert answer.json()["status"] == "unpaid"
