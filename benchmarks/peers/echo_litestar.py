@@ -3,10 +3,9 @@
 from typing import Annotated, Literal
 
 from litestar import Litestar, Request, get, post
-from litestar.di import Provide
-from litestar.enums import RequestEncodingType
+from litestar.di import NamedDependency, Provide
 from litestar.exceptions import NotAuthorizedException, ValidationException
-from litestar.params import Body, Parameter
+from litestar.params import JSONBody, Parameter, URLEncodedBody
 from msgspec import Meta, MsgspecError, Struct
 from msgspec.json import Decoder
 
@@ -60,12 +59,14 @@ async def current_owner(request: Request) -> str:
 
 
 @get("/v1/items/{item_id:int}", dependencies={"owner": Provide(current_owner)})
-async def access_item(item_id: Annotated[int, Parameter(ge=1, le=2147483647)], owner: str) -> Item:
+async def access_item(
+    item_id: Annotated[int, Parameter(ge=1, le=2147483647)], owner: NamedDependency[str]
+) -> Item:
     return Item(id=item_id, name=f"item-{item_id}", owner=owner)
 
 
 @post("/v1/items")
-async def create_item(data: NewItem) -> CreatedItem:
+async def create_item(data: JSONBody[NewItem]) -> CreatedItem:
     return CreatedItem(
         id=1, name=data.name, quantity=data.quantity, price=data.price, gift=data.gift
     )
@@ -73,7 +74,7 @@ async def create_item(data: NewItem) -> CreatedItem:
 
 @post("/v1/flags", status_code=200)
 async def update_flags(
-    data: Annotated[NewFlags, Body(media_type=RequestEncodingType.URL_ENCODED)],
+    data: URLEncodedBody[NewFlags],
 ) -> FlagChange:
     try:
         messages = decode_messages(data.messages)
