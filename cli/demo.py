@@ -89,8 +89,8 @@ def require_free(variable: str, host: str, port: int) -> None:
 async def run(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
     """The demo's life under the supervisor; the exit status."""
     settings = one.settings
-    port = str(settings.chain_port)
-    await supervisor.start(one.program("chain", "chain", "--port", port))
+    chain_port = str(settings.chain_port)
+    await supervisor.start(one.program("chain", "chain", "--port", chain_port))
     chain_ready = partial(_chain_is_ready, one.chain_url)
     if not await supervisor.until("The chain's start", chain_ready, READY_WITHIN_S):
         return 1
