@@ -84,7 +84,7 @@ class Browser:
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, condition: Callable[[], object], what: str, seconds: float = 10) -> None:
+    def wait(self, condition: Callable[[], object], what: str, seconds: float = 20) -> None:
         """Wait until `condition()` is true; fails naming `what`."""
         WebDriverWait(self.driver, seconds, poll_frequency=0.02).until(
             lambda _driver: condition(), f"waited in vain for {what}"
