@@ -80,7 +80,8 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
             service=self.service,
             operation_id=operation_id,
             method=method.upper(),
-            path=self.base_path + path,
+            # A document may spell its prefix in every path or leave it to the base path.
+            path=path if path.startswith(self.base_path + "/") else self.base_path + path,
             function=operation.function,
             authenticate=compile_security(
                 operation.security or [], operation.security_schemes, place

@@ -7,17 +7,31 @@ time agree on one end; both append one `invoice_event` per transition in the sam
 import json
 import logging
 from datetime import datetime
-from typing import Any
+from typing import cast
 
-from sqlalchemy import insert, select
+from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.payment import lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
+from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.lifecycle import Settlement
 from models.payment.tables import Invoice, InvoiceEvent, Payment
 
 _log = logging.getLogger(__name__)
+_invoice = cast(Table, Invoice.__table__)
+_CANCEL = (
+    update(_invoice)
+    .where(
+        _invoice.c.id == bindparam("its_id"),
+        _invoice.c.project_id == bindparam("its_project"),
+        _invoice.c.status == lifecycle.UNPAID,
+        _invoice.c.exception == lifecycle.NONE,
+        _invoice.c.expires_at >= bindparam("now"),
+    )
+    .values(status=lifecycle.CANCELED, canceled_at=bindparam("now"), updated_at=bindparam("now"))
+)
+_RECORD = insert(cast(Table, InvoiceEvent.__table__))
 
 
 def apply_settlement(
@@ -33,7 +47,14 @@ def apply_settlement(
     The payments are read after the row is locked, so whoever comes second sees everything the
     first one wrote. Flush new and orphaned payments before calling. Raises `InvoiceDoesNotExist`.
     """
-    invoice = _locked(session, Invoice.id == invoice_id)
+    invoice = session.scalars(
+        select(Invoice)
+        .where(Invoice.id == invoice_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    ).one_or_none()
+    if invoice is None:
+        raise InvoiceDoesNotExist()
     payments = session.scalars(
         select(Payment)
         .where(Payment.invoice_id == invoice_id)
@@ -66,36 +87,28 @@ def apply_settlement(
     return settlement
 
 
-def cancel_invoice(session: Session, *, project_id: str, invoice_id: str, now: datetime) -> Invoice:
+def cancel_invoice(
+    session: Session, *, project_id: str, invoice_id: str, now: datetime
+) -> InvoiceView:
     """Cancel an unpaid invoice for which nothing was detected.
 
-    The lock closes the race with the watcher: either it has written the payment first and the
-    cancel is refused, or it finds the invoice canceled and the payment is late. Raises
-    `InvoiceDoesNotExist`, `InvoiceNotCancelable`.
+    One conditional update closes the race with the watcher: either it has written the payment
+    first, the condition fails and the cancel is refused, or it finds the invoice canceled and the
+    payment is late. Raises `InvoiceDoesNotExist`, `InvoiceNotCancelable`.
     """
-    invoice = _locked(session, Invoice.id == invoice_id, Invoice.project_id == project_id)
-    before = (lifecycle.status_at(invoice, now), invoice.exception)
-    if before != (lifecycle.UNPAID, lifecycle.NONE):
-        raise InvoiceNotCancelable(status=before[0], exception=before[1])
-    invoice.status = lifecycle.CANCELED
-    invoice.canceled_at = invoice.updated_at = now
-    _record(session, invoice, before=before, now=now)
-    session.flush()
-    return invoice
-
-
-def _locked(session: Session, *where: Any) -> Invoice:
-    invoice = session.scalars(
-        select(Invoice).where(*where).with_for_update().execution_options(populate_existing=True)
-    ).one_or_none()
-    if invoice is None:
-        raise InvoiceDoesNotExist()
+    connection = session.connection()
+    facts = {"its_id": invoice_id.lower(), "its_project": project_id, "now": now}
+    is_canceled = connection.execute(_CANCEL, facts).rowcount == 1
+    invoice = access_invoice(connection, project_id=project_id, invoice_id=invoice_id, now=now)
+    if not is_canceled:
+        raise InvoiceNotCancelable(status=invoice.status, exception=invoice.exception)
+    _record(session, invoice, before=(lifecycle.UNPAID, lifecycle.NONE), now=now)
     return invoice
 
 
 def _record(
     session: Session,
-    invoice: Invoice,
+    invoice: Invoice | InvoiceView,
     *,
     before: tuple[str, str],
     now: datetime,
@@ -106,20 +119,19 @@ def _record(
         "amount_pending": str(invoice.amount_pending),
         "head_number": head_number,
     }
-    session.execute(
-        insert(InvoiceEvent).values(
-            invoice_id=invoice.id,
-            kind=_kind(invoice, before=before),
-            from_status=before[0],
-            to_status=invoice.status,
-            exception=invoice.exception,
-            facts=json.dumps(facts),
-            at=now,
-        )
-    )
+    event = {
+        "invoice_id": invoice.id,
+        "kind": _kind(invoice, before=before),
+        "from_status": before[0],
+        "to_status": invoice.status,
+        "exception": invoice.exception,
+        "facts": json.dumps(facts),
+        "at": now,
+    }
+    session.connection().execute(_RECORD, event)
 
 
-def _kind(invoice: Invoice, *, before: tuple[str, str]) -> str:
+def _kind(invoice: Invoice | InvoiceView, *, before: tuple[str, str]) -> str:
     """What happened, in one word: the new exception when that is the news, else the new status."""
     news = invoice.exception
     if news != before[1] and news in (lifecycle.PARTIAL, lifecycle.LATE, lifecycle.REORGED):

@@ -1,0 +1,1 @@
+"""What an HTTP caller can do: one package per service, one module per tag of its document."""

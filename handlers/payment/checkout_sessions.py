@@ -1,0 +1,30 @@
+"""Operations of the tag checkout_sessions."""
+
+from datetime import timedelta
+from typing import Any
+
+from handlers.payment import render
+from models.payment import checkout_sessions, invoice_view
+from server.context import Context
+
+
+async def create_checkout_session(ctx: Context, *, id_: str) -> tuple[dict[str, Any], int]:
+    """Create a test checkout session for an invoice."""
+    project_id = ctx.actor.project_id
+    invoice = await ctx.read(
+        lambda connection: invoice_view.access_invoice(
+            connection, project_id=project_id, invoice_id=id_, now=ctx.now
+        )
+    )
+    checkout_sessions.check_payable(invoice)
+    await ctx.adapters.chain.check(invoice.chain_id)
+    checkout, token = await ctx.write(
+        lambda session: checkout_sessions.create_checkout_session(
+            session,
+            project_id=project_id,
+            invoice_id=id_,
+            lifetime=timedelta(seconds=ctx.settings.checkout_lifetime_s),
+            now=ctx.now,
+        )
+    )
+    return render.checkout_session(checkout, token, public_url=ctx.settings.public_url), 201

@@ -1,0 +1,153 @@
+"""The payment service's one error table: what can be raised, and how it reads on the wire."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from connexion.exceptions import ProblemException
+
+from models.errors import DatabaseUnavailable, DomainError
+from models.payment import errors as domain
+from server import errors as engine
+from server.response import Response, encode
+
+Detail = tuple[str, str]
+"""A JSON pointer into the request, and what is wrong there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A row of the table. `is_definitive`: the same request would be refused again, so an
+    idempotency key keeps this answer. `retry_after_s`: when trying again can help.
+    """
+
+    status: int
+    code: str
+    is_definitive: bool = False
+    retry_after_s: int | None = None
+    at: Detail | None = None
+
+
+DOMAIN: dict[type[DomainError], Answer] = {
+    domain.InvoiceDoesNotExist: Answer(404, "invoice_not_found"),
+    domain.InvoiceNotCancelable: Answer(409, "invoice_not_cancelable", is_definitive=True),
+    domain.InvoiceNotPayable: Answer(409, "invoice_not_payable"),
+    domain.OrderAttemptExists: Answer(
+        409,
+        "order_attempt_exists",
+        is_definitive=True,
+        at=("/body/attempt_no", "Invoice {invoice_id} is this attempt's."),
+    ),
+    domain.IdempotencyInProgress: Answer(409, "idempotency_in_progress", retry_after_s=1),
+    domain.IdempotencyKeyReused: Answer(422, "idempotency_key_reused"),
+    domain.InvalidAmount: Answer(
+        422,
+        "invalid_amount",
+        is_definitive=True,
+        at=("/body/amount", "must be positive and at most 2^256 - 1 atomic units"),
+    ),
+    domain.PaymentMethodNotAllowed: Answer(
+        422,
+        "payment_method_not_allowed",
+        is_definitive=True,
+        at=("/body/payment_method_id", "is not a method of this project"),
+    ),
+    domain.ChainNotConfigured: Answer(503, "chain_not_configured", retry_after_s=60),
+    domain.ChainUnavailable: Answer(503, "chain_unavailable", retry_after_s=5),
+    DatabaseUnavailable: Answer(503, "database_unavailable", retry_after_s=1),
+}
+
+ENGINE: dict[int, str] = {
+    400: "invalid_request",
+    401: "unauthorized",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "request_timeout",
+    413: "body_too_large",
+    415: "unsupported_media_type",
+    429: "rate_limited",
+    431: "headers_too_large",
+}
+"""The engine's (and connexion's) problems by their status. 400 goes out as 422: the interface
+knows no 400, whatever is invalid is 422."""
+
+SENTENCES = {
+    "unauthorized": "Send a valid API key of the project as Authorization: Bearer prk_test_...",
+    "not_found": "There is no such path; GET /v1/openapi.json lists the operations.",
+    "method_not_allowed": "This path does not take that method; the Allow header says which.",
+    "request_timeout": "The body did not arrive in time; send the request again.",
+    "body_too_large": "The body is too large; send at most {limit} bytes.",
+    "unsupported_media_type": "Send the body as {accepted}, not compressed.",
+    "invalid_request": "The request does not fit the interface; correct what the details name.",
+    "rate_limited": "Too many requests; wait for the seconds that Retry-After says.",
+    "headers_too_large": "The address or the headers are too long; shorten them.",
+    "internal_error": "Something went wrong on our side and nothing was changed; try again.",
+}
+
+
+def respond(error: Exception, request_id: str) -> Response:
+    """The answer to any exception. What the table does not know is a bug of ours: 500."""
+    if isinstance(error, DomainError):
+        answer = find_answer(error)
+        if answer is not None:
+            return _domain(error, answer, request_id)
+    if isinstance(error, ProblemException) and error.status in ENGINE:
+        return _engine(error, request_id)
+    return _envelope(500, "internal_error", SENTENCES["internal_error"], request_id)
+
+
+def find_answer(error: DomainError) -> Answer | None:
+    """The row of the error's class, or of the nearest class it derives from."""
+    return next((DOMAIN[kind] for kind in type(error).__mro__ if kind in DOMAIN), None)
+
+
+def is_definitive(error: DomainError) -> bool:
+    """Would the same request be refused again, whenever it comes?"""
+    answer = find_answer(error)
+    return answer is not None and answer.is_definitive
+
+
+def _domain(error: DomainError, answer: Answer, request_id: str) -> Response:
+    details = []
+    if answer.at is not None:
+        pointer, message = answer.at
+        details.append((pointer, message.format(**error.facts)))
+    headers: dict[str, str] = {}
+    if answer.retry_after_s is not None:
+        headers["Retry-After"] = str(answer.retry_after_s)
+    return _envelope(answer.status, answer.code, str(error), request_id, details, headers)
+
+
+def _engine(error: ProblemException, request_id: str) -> Response:
+    code = ENGINE[error.status]
+    status = 422 if error.status == 400 else error.status
+    facts: dict[str, Any] = {}
+    details: list[Detail] = []
+    headers: dict[str, str] = {}
+    if isinstance(error, engine.InvalidRequest):
+        details = [(violation.path, violation.message) for violation in error.violations]
+    elif isinstance(error, engine.MethodNotAllowed):
+        headers["Allow"] = ", ".join(error.allow)
+    elif isinstance(error, engine.RateLimited):
+        headers["Retry-After"] = str(error.retry_after_s)
+    elif status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    facts["limit"] = getattr(error, "limit", "65536")
+    facts["accepted"] = " or ".join(getattr(error, "accepted", ("application/json",)))
+    return _envelope(status, code, SENTENCES[code].format(**facts), request_id, details, headers)
+
+
+def _envelope(
+    status: int,
+    code: str,
+    message: str,
+    request_id: str,
+    details: list[Detail] | None = None,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    body = {
+        "code": code,
+        "message": message,
+        "request_id": request_id,
+        "details": [{"path": path, "message": text} for path, text in details or ()],
+    }
+    return Response(status, encode(body), tuple((headers or {}).items()))

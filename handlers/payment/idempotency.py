@@ -1,0 +1,66 @@
+"""One effect per Idempotency-Key: the answer is stored in the transaction of its effect."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from handlers.payment import errors, render
+from models.errors import DomainError
+from models.payment import idempotency
+from models.payment.idempotency import StoredAnswer
+from models.payment.invoice_view import InvoiceView
+from server.context import Context
+from server.response import Response, encode
+
+REPLAYED = (("Idempotent-Replayed", "true"),)
+
+
+def answer_once(
+    ctx: Context, *, key: str, body: Any, status: int, work: Callable[[], InvoiceView]
+) -> Response:
+    """Do `work` and answer with its invoice, or give the answer this key already has.
+
+    A refusal that would come again is stored as well; `work` must raise it before it writes
+    anything. Every other exception goes on, and the rollback frees the key.
+    """
+    project_id = ctx.actor.project_id
+    stored = idempotency.claim_key(
+        ctx.session,
+        project_id=project_id,
+        key=key,
+        operation=ctx.operation_id,
+        fingerprint=fingerprint(ctx, body),
+        now=ctx.now,
+    )
+    if stored is not None:
+        return Response(stored.status, stored.body, REPLAYED)
+    invoice_id = None
+    try:
+        invoice = work()
+    except DomainError as refusal:
+        if not errors.is_definitive(refusal):
+            raise
+        response = errors.respond(refusal, ctx.request_id)
+    else:
+        invoice_id = invoice.id
+        response = Response(status, encode(render.invoice(invoice)))
+    idempotency.keep_answer(
+        ctx.session,
+        project_id=project_id,
+        key=key,
+        answer=StoredAnswer(status=response.status, body=response.body),
+        invoice_id=invoice_id,
+    )
+    return response
+
+
+def fingerprint(ctx: Context, body: Any) -> str:
+    """SHA-256 over method, path template, path parameters and the parsed body, keys sorted.
+
+    Amounts stay the text they were: "1.5" and "1.50" are different requests.
+    """
+    parameters = {name: str(value).lower() for name, value in ctx.path_parameters.items()}
+    request = [ctx.method, ctx.path_template, parameters, body]
+    return hashlib.sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()

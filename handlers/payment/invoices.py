@@ -1,0 +1,55 @@
+"""Operations of the tag invoices."""
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+from handlers.payment import render
+from handlers.payment.idempotency import answer_once
+from models.payment import invoice_view, invoices, settlement
+from models.payment.errors import ChainNotConfigured
+from models.payment.invoice_view import InvoiceView
+from server.context import Context
+from server.response import Response, encode
+
+
+def create_invoice(ctx: Context, *, idempotency_key: str, body: dict[str, Any]) -> Response:
+    """Create an invoice for one attempt at an order."""
+
+    def work() -> InvoiceView:
+        order = invoices.check_order(ctx.session, project_id=ctx.actor.project_id, **body)
+        if not ctx.adapters.chain.is_configured(order.chain_id):
+            raise ChainNotConfigured(chain_id=order.chain_id)
+        return invoices.create_invoice(
+            ctx.session,
+            order,
+            xpub=ctx.actor.xpub,
+            lifetime=timedelta(seconds=ctx.settings.invoice_lifetime_s),
+            monitoring=timedelta(seconds=ctx.settings.invoice_monitoring_s),
+            now=ctx.now,
+        )
+
+    return answer_once(ctx, key=idempotency_key, body=body, status=201, work=work)
+
+
+def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
+    """Read an invoice as it is now."""
+    invoice = invoice_view.access_invoice(
+        ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
+    )
+    body = encode(render.invoice(invoice))
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    if if_none_match.strip() == "*" or etag in if_none_match:
+        return Response(304, b"", (("ETag", etag),))
+    return Response(200, body, (("ETag", etag),))
+
+
+def cancel_invoice(ctx: Context, *, id_: str, idempotency_key: str) -> Response:
+    """Cancel an unpaid invoice."""
+
+    def work() -> InvoiceView:
+        return settlement.cancel_invoice(
+            ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
+        )
+
+    return answer_once(ctx, key=idempotency_key, body=None, status=200, work=work)

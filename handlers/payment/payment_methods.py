@@ -1,0 +1,19 @@
+"""Operations of the tag payment_methods."""
+
+from typing import Any
+
+from handlers.payment import render
+from models.payment import methods
+from server.context import Context
+
+
+def list_payment_methods(ctx: Context) -> dict[str, Any]:
+    """List the payment methods of the project."""
+    listed = methods.list_methods(ctx.session, project_id=ctx.actor.project_id)
+    is_configured = ctx.adapters.chain.is_configured
+    return {
+        "environment": render.ENVIRONMENT,
+        "methods": [
+            render.route(method, is_available=is_configured(method.chain_id)) for method in listed
+        ],
+    }

@@ -1,0 +1,69 @@
+"""Puts the payment service together: document, handlers, database, adapters, chores."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import specs
+from adapters.chain.gateway import ChainGateway
+from handlers.payment import errors
+from handlers.payment.auth import KeyUses
+from models import migrate
+from models.clock import Clock
+from models.database import Database
+from models.errors import DatabaseUnavailable
+from models.payment import idempotency, keys
+from server.service import Chore, Service
+from settings import Settings
+
+FLUSH_S = 10.0
+FORGET_S = 600.0
+FORGET_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentAdapters:
+    """What handlers reach beyond the database."""
+
+    chain: ChainGateway
+    key_uses: KeyUses = field(default_factory=KeyUses)
+
+
+def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters) -> Service:
+    """The payment service, ready for `server.app.build_app`."""
+    retention = timedelta(seconds=settings.idempotency_retention_s)
+
+    def forget_old_keys(database: Database, now: datetime) -> None:
+        database.run(
+            lambda session: idempotency.forget_old_keys(
+                session, retention=retention, now=now, limit=FORGET_BATCH
+            )
+        )
+
+    def check_migrations() -> None:
+        if not migrate.is_current(settings.payment_database_url, "payment"):
+            raise DatabaseUnavailable()
+
+    return Service(
+        name="payment",
+        document=specs.load("payment"),
+        document_text=specs.text("payment"),
+        handlers="handlers.payment",
+        base_path="/v1",
+        respond=errors.respond,
+        database=Database(
+            settings.payment_database_url,
+            lock_timeout_s=settings.lock_timeout_s,
+            pool_size=settings.database_pool_size,
+        ),
+        settings=settings,
+        adapters=adapters,
+        clock=clock,
+        chores=(
+            Chore("write down key uses", FLUSH_S, adapters.key_uses.flush),
+            Chore("forget old idempotency keys", FORGET_S, forget_old_keys),
+        ),
+        ready=check_migrations,
+        body_timeout_s=settings.body_read_timeout_s,
+        validate_responses=settings.validate_responses,
+        secrets=(keys.SECRET,),
+    )
