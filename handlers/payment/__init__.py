@@ -1,1 +1,1 @@
-"""The payment service's operations. A function here is the operation of its name in the document."""
+"""The payment service's operations. Functions bear their operationId."""
