@@ -31,14 +31,11 @@ SINGLE = frozenset(
     (b"host", b"content-length", b"transfer-encoding", b"content-type", b"authorization")
 )
 
-# The closing quote is optional: a match that fails at the end of an unterminated string would be
-# tried again at every quote in it, in quadratic time.
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _KEY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t\r\n]*+(:?)', re.DOTALL)
 # Only such a run can hold an integer that orjson would turn into a float, or an overlong number.
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 _ESCAPED_CONTROL = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
-_NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{},"))
+_NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{},"'))
 _BAD_PERCENT = re.compile(rb"%(?![0-9a-fA-F]{2})")
 
 
@@ -144,9 +141,17 @@ def _not_json(raw: bytes, error: json.JSONDecodeError, pointer: str) -> InvalidR
 
 def _check_structure(raw: bytes, pointer: str) -> None:
     """Nesting and number of values, counted outside strings, in whatever `raw` is."""
-    structure = _STRING.sub(b"", raw).translate(None, _NOT_STRUCTURE)
-    values = len(structure) - structure.count(b"]") - structure.count(b"}")
-    if values > MAX_VALUES:
+    structure = raw
+    if b"\\" in raw:  # what is escaped in a string ends no string
+        structure = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    structure = structure.translate(None, _NOT_STRUCTURE)
+    # Between two commas stand two strings at most, a key and its value.
+    too_many = structure.count(b'"') > 4 * (MAX_VALUES + 1)
+    if not too_many:
+        structure = b"".join(structure.split(b'"')[::2])
+        values = len(structure) - structure.count(b"]") - structure.count(b"}")
+        too_many = values > MAX_VALUES
+    if too_many:
         raise invalid(pointer, f"holds more than {MAX_VALUES} values")
     depth = 0
     for mark in structure:
@@ -156,6 +161,8 @@ def _check_structure(raw: bytes, pointer: str) -> None:
                 raise invalid(pointer, f"is nested deeper than {MAX_DEPTH} levels")
         elif mark in b"]}":
             depth -= 1
+            if depth < 0:
+                return  # not JSON, which is the decoder's to say
 
 
 def _measure(value: Any) -> tuple[int, bool]:

@@ -19,6 +19,7 @@ from server.guard import pointer_step
 
 Validate = Callable[[Any, str], "tuple[Violation, ...]"]
 MAX_VIOLATIONS = 20
+MAX_WEIGHT = 1000
 
 _ANNOTATIONS = frozenset(
     ("example", "examples", "discriminator", "xml", "externalDocs", "deprecated", "description")
@@ -44,7 +45,7 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
 
 def translate(schema: Any, *, drop: str) -> Any:
     """An OpenAPI 3.0 schema as draft 4. `drop` is `readOnly` (requests) or `writeOnly` (responses):
-    properties so marked are neither required nor allowed to matter in that direction.
+    properties so marked are not required in that direction, and refused there.
     """
     if not isinstance(schema, Mapping):
         return schema
@@ -66,6 +67,8 @@ def translate(schema: Any, *, drop: str) -> Any:
         for name, item in schema.get("properties", {}).items()
         if isinstance(item, Mapping) and item.get(drop)
     }
+    for name in hidden:
+        result["properties"][name] = {"not": {}}
     if hidden and "required" in result:
         result["required"] = [name for name in result["required"] if name not in hidden]
         if not result["required"]:
@@ -105,7 +108,9 @@ class Schemas:
         """
         root = {"allOf": [translate(schema, drop=self._drop)], "components": self._components}
         try:
-            validator = jsonschema_rs.Draft4Validator(root, validate_formats=True, formats=_FORMATS)
+            validator = jsonschema_rs.Draft4Validator(
+                root, validate_formats=True, formats=_FORMATS, mask="the value"
+            )
         except (ValueError, jsonschema_rs.ReferencingError) as error:
             raise DocumentError(f"{place}: schema cannot be compiled: {error}") from error
         is_valid = validator.is_valid
@@ -119,14 +124,47 @@ class Schemas:
 
 
 def _violations(validator: Any, value: Any, pointer: str) -> tuple[Violation, ...]:
+    """What is wrong with `value`: all of it (up to a number), or in a large value the first thing.
+
+    jsonschema-rs finds all errors before it hands out one, each with a copy of what it is about and
+    once more for every level above: seconds and gigabytes for a megabyte made to be wrong.
+    """
+    if _weigh(value, 1, MAX_WEIGHT) > 0:
+        errors = validator.iter_errors(value)
+    else:
+        errors = _first_error(validator, value)
     found = []
-    for error in validator.iter_errors(value):
+    for error in errors:
         steps = [pointer, *map(pointer_step, error.instance_path)]
         facts = error.kind.as_dict()
         found.append(Violation("/".join(steps), _sentence(error), error.kind.name, facts))
         if len(found) == MAX_VIOLATIONS:
             break
     return tuple(found)
+
+
+def _first_error(validator: Any, value: Any) -> tuple[jsonschema_rs.ValidationError, ...]:
+    try:
+        validator.validate(value)
+    except jsonschema_rs.ValidationError as error:
+        return (error,)
+    return ()
+
+
+def _weigh(value: Any, depth: int, left: int) -> int:
+    """What remains of `left` after a value's parts, each weighed by its depth and length."""
+    left -= depth
+    if isinstance(value, str):
+        return left - depth * len(value) // 64
+    if isinstance(value, list | dict):
+        for part in value:
+            if left <= 0:
+                break
+            if isinstance(value, dict):
+                left -= depth * len(part) // 64
+                part = value[part]
+            left = _weigh(part, depth + 1, left)
+    return left
 
 
 def _sentence(error: Any) -> str:
