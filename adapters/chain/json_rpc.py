@@ -9,9 +9,11 @@ hold a key.
 from __future__ import annotations
 
 import json
+import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -49,11 +51,7 @@ class Endpoint:
 
     def __str__(self) -> str:
         """Position and host; never credentials, path or query, where providers put keys."""
-        try:
-            parts = urlsplit(self.url)
-            host, port = parts.hostname, parts.port
-        except ValueError:
-            host, port = None, None
+        host, port = self._place
         return f"endpoint {self.position} ({host or 'no host'}{f':{port}' if port else ''})"
 
     def __repr__(self) -> str:
@@ -62,7 +60,15 @@ class Endpoint:
     @property
     def is_loopback(self) -> bool:
         """On this machine, so never through a proxy that the environment names."""
-        return self.url.startswith("http://") and urlsplit(self.url).hostname in LOOPBACK
+        return self.url.startswith("http://") and self._place[0] in LOOPBACK
+
+    @property
+    def _place(self) -> tuple[str | None, int | None]:
+        try:
+            parts = urlsplit(self.url)
+            return parts.hostname, parts.port
+        except ValueError:
+            return None, None
 
 
 def endpoints_for(urls: Sequence[str], chain_id: int) -> tuple[Endpoint, ...]:
@@ -79,12 +85,16 @@ def endpoints_for(urls: Sequence[str], chain_id: int) -> tuple[Endpoint, ...]:
 
 def sync_client(endpoint: Endpoint) -> httpx.Client:
     """A client for one endpoint; connections are kept between questions."""
-    return httpx.Client(trust_env=not endpoint.is_loopback, headers=_HEADERS)
+    return httpx.Client(
+        trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=_verification(endpoint)
+    )
 
 
 def async_client(endpoint: Endpoint) -> httpx.AsyncClient:
     """The same for an event loop."""
-    return httpx.AsyncClient(trust_env=not endpoint.is_loopback, headers=_HEADERS)
+    return httpx.AsyncClient(
+        trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=_verification(endpoint)
+    )
 
 
 def ask(
@@ -94,7 +104,7 @@ def ask(
     params: list[Any],
     *,
     timeout_s: float,
-    limit: int = MAX_ANSWER_BYTES,
+    limit: int | None = None,
 ) -> Any:
     """The result of one call, within `timeout_s` (a stalled read may add as much again).
 
@@ -109,7 +119,7 @@ def ask(
             _check_encoding(answer)
             for chunk in answer.iter_raw():
                 body += chunk
-                _check_size(body, limit)
+                _check_size(body, limit or MAX_ANSWER_BYTES)
                 if time.monotonic() > deadline:
                     raise EndpointFailed(f"no whole answer within {timeout_s:g} s")
             status = answer.status_code
@@ -125,7 +135,7 @@ async def ask_async(
     params: list[Any],
     *,
     timeout_s: float,
-    limit: int = MAX_ANSWER_BYTES,
+    limit: int | None = None,
 ) -> Any:
     """The same on an event loop; the caller sets the deadline for the whole (`asyncio.timeout`)."""
     body = bytearray()
@@ -136,7 +146,7 @@ async def ask_async(
             _check_encoding(answer)
             async for chunk in answer.aiter_raw():
                 body += chunk
-                _check_size(body, limit)
+                _check_size(body, limit or MAX_ANSWER_BYTES)
             status = answer.status_code
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         raise EndpointFailed(_reason(error)) from None
@@ -155,6 +165,17 @@ def parse_quantity(value: Any) -> int:
 
 # Identity only: a compressed answer could unpack to any size.
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+
+
+def _verification(endpoint: Endpoint) -> ssl.SSLContext | bool:
+    """How to check the endpoint's certificate: http has none, and redirects are not followed."""
+    return _certificates() if endpoint.url.lower().startswith("https://") else False
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading the bundle of authorities takes 20 ms: once for the process, not once for a client."""
+    return httpx.create_ssl_context()
 
 
 def _question(method: str, params: list[Any]) -> bytes:

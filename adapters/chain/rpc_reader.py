@@ -134,7 +134,7 @@ class RpcChainReader:
     def _open(self, node: _Node) -> Block:
         """The node's head, when it reports our chain id; `EndpointFailed` otherwise."""
         try:
-            reported = node.ask(lambda web3: web3.eth.chain_id)
+            reported = node.ask(lambda web3: _natural(web3.eth.chain_id))
             if reported != self._chain_id:
                 raise EndpointFailed(f"reports chain id {reported}, not {self._chain_id}")
             return node.ask(lambda web3: _parse_block(web3.eth.get_block("latest")))
@@ -246,7 +246,7 @@ def _hash(value: bytes) -> str:
 
 
 def _natural(value: int) -> int:
-    """A block number or log index that fits the database's 64-bit column."""
+    """A number that fits the database's 64-bit columns."""
     if not 0 <= value < 2**63:
         raise EndpointFailed("answered a number out of range")
     return value

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from adapters.chain.anvil import find_anvil, start_anvil
+from adapters.chain.embedded import PyEvmServed
 from adapters.chain.playground import Playground, PlaygroundError
 
 NO_ANVIL = "anvil is not installed: set SPECD_ANVIL, or npm install @foundry-rs/anvil"
@@ -95,6 +96,20 @@ def running_anvil(*, state: Path | None = None, port: int | None = None) -> Iter
         stop(process)
 
 
+@contextmanager
+def running_pyevm() -> Iterator[LocalChain]:
+    """The in-process chain with the token deployed. Skips the test without the extra `chain`."""
+    pytest.importorskip("eth_tester", reason="eth-tester is not installed: the extra `chain`")
+    served = PyEvmServed(free_port())
+    chain = LocalChain(served.url)
+    try:
+        chain.ensure_token()
+        yield chain
+    finally:
+        chain.close()
+        served.stop()
+
+
 def stop(process: subprocess.Popen[bytes]) -> None:
     """End the process, gently first."""
     process.terminate()
@@ -109,4 +124,11 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 def anvil() -> Iterator[LocalChain]:
     """A fresh chain that mines every transaction at once and nothing else."""
     with running_anvil() as chain:
+        yield chain
+
+
+@pytest.fixture
+def pyevm() -> Iterator[LocalChain]:
+    """The same from py-evm, which starts in a blink but has an EVM in Python."""
+    with running_pyevm() as chain:
         yield chain

@@ -1,0 +1,134 @@
+"""The gateway's verdict on a chain, with endpoints that are ill in every way we could think of."""
+
+import asyncio
+import time
+from contextlib import ExitStack
+
+import pytest
+import structlog
+
+from adapters.chain.gateway import RpcChainGateway
+from models.payment.errors import ChainNotConfigured, ChainUnavailable
+from models.payment.methods import MAIN_NETS
+from tests.adapters.chain.rpc_endpoint import Answers, Question, healthy, serving
+
+TIMEOUT_S = 1.0
+
+
+def check(chain_id: int, *urls: str) -> None:
+    asyncio.run(RpcChainGateway(urls, timeout_s=TIMEOUT_S).check(chain_id))
+
+
+def check_endpoints(*answers: Answers, chain_id: int = 31337) -> None:
+    with ExitStack() as stack:
+        check(chain_id, *(stack.enter_context(serving(each)).url for each in answers))
+
+
+ILL: dict[str, Answers] = {
+    "hangs": Question.hang,
+    "drips": lambda question: question.drip(0.05),
+    "floods": lambda question: question.flood(64 * 1024 * 1024),
+    "cuts the answer": Question.cut,
+    "answers HTTP 500": lambda question: question.body(b"oops", status=500),
+    "answers HTTP 302": lambda question: question.body(b"", status=302, Location="/elsewhere"),
+    "answers an error": lambda question: question.error(-32601, "no such method"),
+    "answers an error of the wrong shape": lambda question: question.error("x", None),
+    "answers HTML": lambda question: question.body(b"<html>"),
+    "answers nothing": lambda question: question.body(b""),
+    "answers invalid UTF-8": lambda question: question.body(b'{"result": "\xff"}'),
+    "answers a deep nest": lambda question: question.body(b"[" * 60_000),
+    "answers a list": lambda question: question.json([1]),
+    "answers null": lambda question: question.result(None),
+    "answers a number": lambda question: question.result(31337),
+    "answers a decimal": lambda question: question.result("31337"),
+    "answers bad hex": lambda question: question.result("0xzz"),
+    "answers a negative": lambda question: question.result("-0x7a69"),
+    "answers a huge quantity": lambda question: question.result("0x" + "f" * 60_000),
+    "answers packed": lambda question: question.body(b"x", Content_Encoding="gzip"),
+}
+
+
+class TestCheck:
+    def test_passes_when_the_endpoint_reports_the_chain(self) -> None:
+        check_endpoints(healthy())
+
+    @pytest.mark.parametrize("illness", ILL)
+    def test_refuses_when_the_only_endpoint(self, illness: str) -> None:
+        started = time.monotonic()
+        with pytest.raises(ChainUnavailable):
+            check_endpoints(ILL[illness])
+        assert time.monotonic() - started < TIMEOUT_S + 2
+
+    @pytest.mark.parametrize("illness", ILL)
+    def test_passes_when_another_endpoint_is_healthy_and_one(self, illness: str) -> None:
+        check_endpoints(ILL[illness], healthy())
+
+    def test_refuses_when_nothing_listens(self) -> None:
+        with pytest.raises(ChainUnavailable):
+            check(31337, "http://127.0.0.1:1/")
+
+    @pytest.mark.parametrize("stranger", [1, 11155111, 137])
+    def test_refuses_when_any_endpoint_reports_another_chain(self, stranger: int) -> None:
+        with pytest.raises(ChainUnavailable):
+            check_endpoints(healthy(), healthy(chain_id=stranger))
+
+    @pytest.mark.parametrize("main_net", sorted(MAIN_NETS))
+    def test_never_accepts_a_main_net_even_when_configured(self, main_net: int) -> None:
+        with serving(healthy(chain_id=main_net)) as endpoint:
+            with pytest.raises(ChainNotConfigured):
+                check(main_net, f"{main_net}={endpoint.url}")
+            assert endpoint.asked == []
+
+    def test_says_so_when_no_endpoint_serves_the_chain(self) -> None:
+        with pytest.raises(ChainNotConfigured):
+            check(31337, "80002=http://127.0.0.1:1/")
+
+    def test_asks_all_endpoints_at_once(self) -> None:
+        started = time.monotonic()
+        with pytest.raises(ChainUnavailable):
+            check_endpoints(*[Question.hang] * 5)
+        assert time.monotonic() - started < 2 * TIMEOUT_S + 1
+
+    def test_does_not_hold_the_loop_while_an_endpoint_hangs(self) -> None:
+        async def ticks_during_check(url: str) -> int:
+            checking = asyncio.create_task(RpcChainGateway([url], timeout_s=TIMEOUT_S).check(31337))
+            ticks = 0
+            while not checking.done():
+                await asyncio.sleep(0.01)
+                ticks += 1
+            with pytest.raises(ChainUnavailable):
+                await checking
+            return ticks
+
+        with serving(Question.hang) as endpoint:
+            assert asyncio.run(ticks_during_check(endpoint.url)) > 10
+
+    def test_ignores_an_endpoint_kept_for_another_chain(self) -> None:
+        with serving(healthy()) as ours, serving(healthy(chain_id=80002)) as theirs:
+            check(31337, ours.url, f"80002={theirs.url}")
+            assert theirs.asked == []
+
+
+class TestIsConfigured:
+    def test_knows_which_chains_have_an_endpoint(self) -> None:
+        gateway = RpcChainGateway(["31337=http://127.0.0.1:1"], timeout_s=1)
+        assert gateway.is_configured(31337)
+        assert not gateway.is_configured(80002)
+
+    def test_lets_a_plain_url_serve_any_test_chain_and_no_main_net(self) -> None:
+        gateway = RpcChainGateway(["http://127.0.0.1:1/v3/a=b"], timeout_s=1)
+        assert gateway.is_configured(31337)
+        assert not any(gateway.is_configured(main_net) for main_net in MAIN_NETS)
+
+
+@pytest.mark.parametrize("illness", ILL)
+def test_shows_no_key_in_logs_or_errors(illness: str) -> None:
+    with (
+        serving(ILL[illness], secret="v3/s3cr3t?apikey=s3cr3t") as endpoint,
+        structlog.testing.capture_logs() as lines,
+        pytest.raises(ChainUnavailable) as refusal,
+    ):
+        check(31337, endpoint.url.replace("http://", "http://user:s3cr3t@"))
+    assert lines
+    assert "127.0.0.1" in str(lines)
+    assert "s3cr3t" not in f"{lines} {refusal.value!r} {refusal.value.__context__!r}"

@@ -1,0 +1,284 @@
+"""The reader among endpoints that hang, lie, lag and limit."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+import pytest
+import structlog
+
+from adapters.chain import json_rpc
+from adapters.chain.reader import Block, EndpointsBehind, EndpointsUnavailable, RangeTooLarge
+from adapters.chain.rpc_reader import RpcChainReader
+from tests.adapters.chain.rpc_endpoint import (
+    Answers,
+    FakeEndpoint,
+    Question,
+    healthy,
+    serving,
+    transfer_log,
+)
+from tests.adapters.chain.test_gateway import ILL
+
+TIMEOUT_S = 1.0
+TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+OTHER_TOKEN = "0xDc64a140Aa3E981100a9becA4E685f962f0cF6C9"
+ANNA = "0x00000000000000000000000000000000000000A1"
+BELA = "0x00000000000000000000000000000000000000b2"
+
+
+class Readers:
+    """Makes endpoints and readers over them, and closes all at the end."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+
+    def endpoint(self, answers: Answers, *, secret: str = "") -> FakeEndpoint:
+        return self._stack.enter_context(serving(answers, secret=secret))
+
+    def over(
+        self, *endpoints: FakeEndpoint | str, chain_id: int = 31337, checkpoint: int = 0
+    ) -> RpcChainReader:
+        urls = [each if isinstance(each, str) else each.url for each in endpoints]
+        reader = RpcChainReader(urls, chain_id, TIMEOUT_S, lambda: checkpoint)
+        self._stack.callback(reader.close)
+        return reader
+
+    def over_node(self, answers: Answers) -> RpcChainReader:
+        """A reader whose step has been opened on one node."""
+        reader = self.over(self.endpoint(answers))
+        reader.head()
+        return reader
+
+
+@pytest.fixture
+def readers() -> Iterator[Readers]:
+    with ExitStack() as stack:
+        yield Readers(stack)
+
+
+def with_logs(answer: Answers, *, height: int = 100) -> Answers:
+    """A healthy node, save that `answer` replies to eth_getLogs."""
+    node = healthy(height=height)
+    return lambda question: (answer if question.method == "eth_getLogs" else node)(question)
+
+
+class TestHead:
+    def test_reads_the_newest_block(self, readers: Readers) -> None:
+        reader = readers.over(readers.endpoint(healthy(height=7)))
+        stamp = datetime.fromtimestamp(1_800_000_007, UTC)
+        assert reader.head() == Block(7, f"0x{7:064x}", stamp)
+
+    @pytest.mark.parametrize("illness", ILL)
+    def test_takes_the_second_endpoint_when_the_first(self, illness: str, readers: Readers) -> None:
+        reader = readers.over(readers.endpoint(ILL[illness]), readers.endpoint(healthy(height=5)))
+        assert reader.head().number == 5
+
+    @pytest.mark.parametrize("illness", ILL)
+    def test_fails_in_time_when_the_only_endpoint(self, illness: str, readers: Readers) -> None:
+        reader = readers.over(readers.endpoint(ILL[illness]))
+        started = time.monotonic()
+        with pytest.raises(EndpointsUnavailable):
+            reader.head()
+        # A first call also imports web3.
+        assert time.monotonic() - started < 2 * TIMEOUT_S + 8
+
+    def test_lets_a_failed_endpoint_rest(self, readers: Readers) -> None:
+        hanging, second = readers.endpoint(Question.hang), readers.endpoint(healthy())
+        reader = readers.over(hanging, second)
+        for _ in range(5):
+            reader.head()
+        assert len(hanging.asked) == 1
+
+    def test_asks_a_resting_endpoint_when_the_others_fail_too(self, readers: Readers) -> None:
+        first, second = readers.endpoint(Question.cut), readers.endpoint(healthy(height=5))
+        reader = readers.over(first, second)
+        assert reader.head().number == 5
+        first.answers, second.answers = healthy(height=6), Question.cut
+        assert reader.head().number == 6
+
+    def test_prefers_the_first_endpoint_again_once_it_is_used(self, readers: Readers) -> None:
+        first, second = readers.endpoint(Question.cut), readers.endpoint(healthy(height=5))
+        reader = readers.over(first, second)
+        reader.head()
+        first.answers, second.answers = healthy(height=6), Question.cut
+        reader.head()
+        second.answers = healthy(height=5)
+        assert reader.head().number == 6
+
+    @pytest.mark.parametrize("stranger", [1, 80002])
+    def test_does_not_use_an_endpoint_of_another_chain(
+        self, stranger: int, readers: Readers
+    ) -> None:
+        wrong = readers.endpoint(healthy(chain_id=stranger, height=9))
+        with pytest.raises(EndpointsUnavailable, match=f"reports chain id {stranger}"):
+            readers.over(wrong).head()
+        assert readers.over(wrong, readers.endpoint(healthy(height=5))).head().number == 5
+
+    def test_never_asks_a_main_net(self, readers: Readers) -> None:
+        endpoint = readers.endpoint(healthy(chain_id=1))
+        with pytest.raises(EndpointsUnavailable):
+            readers.over(endpoint, chain_id=1).head()
+        assert endpoint.asked == []
+
+    def test_does_not_use_an_endpoint_behind_the_checkpoint(self, readers: Readers) -> None:
+        behind, level = readers.endpoint(healthy(height=4)), readers.endpoint(healthy(height=5))
+        assert readers.over(behind, level, checkpoint=5).head().number == 5
+        with pytest.raises(EndpointsBehind):
+            readers.over(behind, checkpoint=5).head()
+
+    def test_tells_lagging_from_failing(self, readers: Readers) -> None:
+        behind, broken = readers.endpoint(healthy(height=4)), readers.endpoint(Question.cut)
+        with pytest.raises(EndpointsUnavailable) as failure:
+            readers.over(behind, broken, checkpoint=5).head()
+        assert not isinstance(failure.value, EndpointsBehind)
+
+    def test_checks_the_chain_id_in_every_step(self, readers: Readers) -> None:
+        endpoint = readers.endpoint(healthy())
+        reader = readers.over(endpoint)
+        reader.head()
+        endpoint.answers = healthy(chain_id=1)
+        with pytest.raises(EndpointsUnavailable):
+            reader.head()
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"number": None},
+            {"hash": "0x12"},
+            {"timestamp": "0x" + "f" * 30},
+            {"number": "0x" + "f" * 30},
+        ],
+    )
+    def test_refuses_a_malformed_block(self, wrong: dict[str, object], readers: Readers) -> None:
+        def answer(question: Question) -> None:
+            if question.method == "eth_chainId":
+                return question.result("0x7a69")
+            good = {"number": "0x1", "hash": "0x" + "1" * 64, "timestamp": "0x1"}
+            return question.result({**good, **wrong})
+
+        with pytest.raises(EndpointsUnavailable):
+            readers.over(readers.endpoint(answer)).head()
+
+    def test_shows_no_key(self, readers: Readers) -> None:
+        endpoint = readers.endpoint(Question.cut, secret="v3/s3cr3t?k=s3cr3t")
+        reader = readers.over(endpoint.url.replace("//", "//u:s3cr3t@"), "http://[bad/s3cr3t")
+        with structlog.testing.capture_logs() as lines, pytest.raises(EndpointsUnavailable) as all_:
+            reader.head()
+        assert "127.0.0.1" in str(all_.value)
+        assert "s3cr3t" not in f"{lines} {all_.value!r} {all_.value.__context__!r}"
+
+
+class TestBlock:
+    def test_is_none_above_the_head(self, readers: Readers) -> None:
+        assert readers.over_node(healthy(height=5)).block(6) is None
+
+    def test_needs_an_open_step(self, readers: Readers) -> None:
+        with pytest.raises(EndpointsUnavailable):
+            readers.over(readers.endpoint(healthy())).block(1)
+
+    def test_stays_with_the_step_s_endpoint(self, readers: Readers) -> None:
+        first, second = readers.endpoint(healthy()), readers.endpoint(healthy())
+        reader = readers.over(first, second)
+        reader.head()
+        first.answers = Question.cut
+        with pytest.raises(EndpointsUnavailable):
+            reader.block(5)
+        assert second.asked == []
+        reader.head()
+        assert reader.block(5) is not None
+
+    def test_refuses_another_block_than_it_asked_for(self, readers: Readers) -> None:
+        node = healthy()
+        endpoint = readers.endpoint(node)
+        reader = readers.over(endpoint)
+        reader.head()
+        liar = Question.result
+        endpoint.answers = lambda question: liar(
+            question, {"number": "0x9", "hash": "0x" + "1" * 64, "timestamp": "0x1"}
+        )
+        with pytest.raises(EndpointsUnavailable):
+            reader.block(5)
+
+
+class TestTransfers:
+    def test_reads_transfers_in_chain_order_once_each(self, readers: Readers) -> None:
+        late = transfer_log(TOKEN, ANNA, 5, 9, 1)
+        early = transfer_log(TOKEN, BELA, 2**256 - 1, 8, 4)
+        found = readers.over_node(healthy(logs=[late, early, late])).transfers(TOKEN, None, 1, 10)
+        assert [(each.receiver, each.amount, each.block_number) for each in found] == [
+            (BELA, 2**256 - 1, 8),
+            (ANNA, 5, 9),
+        ]
+        assert found[0].token == TOKEN
+        assert found[0].sender == "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+        assert found[0].block_hash == f"0x{8:064x}"
+        assert found[0].log_index == 4
+
+    def test_keeps_to_the_receivers_even_if_the_node_does_not(self, readers: Readers) -> None:
+        logs = [transfer_log(TOKEN, ANNA, 1, 1, 0), transfer_log(TOKEN, BELA, 2, 1, 1)]
+        reader = readers.over_node(healthy(logs=logs))
+        assert [each.amount for each in reader.transfers(TOKEN, [BELA], 1, 10)] == [2]
+
+    def test_asks_nothing_for_no_receivers(self, readers: Readers) -> None:
+        assert readers.over_node(with_logs(Question.cut)).transfers(TOKEN, [], 1, 10) == []
+
+    def test_passes_over_logs_that_are_no_erc20_transfers(self, readers: Readers) -> None:
+        good = transfer_log(TOKEN, ANNA, 1, 1, 0)
+        nft = {**good, "topics": [*good["topics"], "0x" + "0" * 64], "data": "0x"}
+        bare = {**good, "topics": good["topics"][:1], "data": "0x" + "0" * 192}
+        reorged = {**good, "removed": True}
+        other = {**good, "topics": ["0x" + "1" * 64, *good["topics"][1:]]}
+        reader = readers.over_node(healthy(logs=[nft, bare, reorged, other]))
+        assert reader.transfers(TOKEN, None, 1, 10) == []
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"address": OTHER_TOKEN},
+            {"blockNumber": "0x63"},
+            {"blockNumber": None},
+            {"blockHash": "0x12"},
+            {"transactionHash": None},
+            {"logIndex": "0x" + "f" * 40},
+            {"topics": None},
+        ],
+    )
+    def test_refuses_an_answer_that_holds(self, wrong: dict[str, object], readers: Readers) -> None:
+        log = {**transfer_log(TOKEN, ANNA, 1, 1, 0), **wrong}
+        with pytest.raises(EndpointsUnavailable):
+            readers.over_node(healthy(logs=[log])).transfers(TOKEN, None, 1, 10)
+
+    @pytest.mark.parametrize(
+        "limited",
+        [
+            lambda question: question.error(-32005, "query returned more than 10000 results"),
+            lambda question: question.error(-32602, "block range is too wide", status=400),
+            lambda question: question.body(b"", status=413),
+        ],
+    )
+    def test_asks_for_a_smaller_range_when_told_so(
+        self, limited: Answers, readers: Readers
+    ) -> None:
+        reader = readers.over_node(with_logs(limited))
+        with pytest.raises(RangeTooLarge):
+            reader.transfers(TOKEN, None, 1, 10)
+        # The step goes on with the same endpoint.
+        assert reader.block(1) is not None
+
+    def test_asks_for_a_smaller_range_when_the_answer_is_huge(
+        self, readers: Readers, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(json_rpc, "MAX_ANSWER_BYTES", 1024 * 1024)
+        reader = readers.over_node(with_logs(lambda question: question.flood(64 * 1024 * 1024)))
+        with pytest.raises(RangeTooLarge):
+            reader.transfers(TOKEN, None, 1, 10)
+
+    @pytest.mark.parametrize("illness", [each for each in ILL if each != "floods"])
+    def test_ends_the_step_when_the_endpoint(self, illness: str, readers: Readers) -> None:
+        reader = readers.over_node(with_logs(ILL[illness]))
+        with pytest.raises(EndpointsUnavailable):
+            reader.transfers(TOKEN, None, 1, 10)
+        with pytest.raises(EndpointsUnavailable, match="head first"):
+            reader.block(1)
