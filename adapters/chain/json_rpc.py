@@ -174,7 +174,7 @@ def _verification(endpoint: Endpoint) -> ssl.SSLContext | bool:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Reading the bundle of authorities takes 20 ms: once for the process, not once for a client."""
+    """How to check its certificate: plain http has none, and redirects are not followed."""
     return httpx.create_ssl_context()
 
 
