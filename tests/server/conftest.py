@@ -1,0 +1,34 @@
+"""Fixtures for the engine's tests."""
+
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from typing import Any
+
+import orjson
+import pytest
+import structlog
+
+import server.app
+import server.engine
+import server.health
+from server.logs import RequestLog, configure
+from tests.server.client import Client
+from tests.server.services import shop as make_shop
+
+
+@pytest.fixture(scope="session")
+def shop() -> Client:
+    return make_shop()
+
+
+@pytest.fixture
+def logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """All lines logged since the test began, as objects; the stream is the test's own."""
+    stream = BytesIO()
+    before = structlog.get_config()
+    configure("info", stream=stream)
+    for module in (server.app, server.engine, server.health):
+        monkeypatch.setattr(module, "log", structlog.get_logger())
+    monkeypatch.setattr(server.engine, "requests", RequestLog())
+    yield lambda: [orjson.loads(line) for line in stream.getvalue().splitlines()]
+    structlog.configure(**before)
