@@ -1,0 +1,142 @@
+"""What tests share: a migrated database of each kind, a frozen clock, a scripted chain, a client.
+
+A test that asks for `database` (or for anything that needs it) runs twice, on SQLite and on
+PostgreSQL; where there is no PostgreSQL its half is skipped with the reason.
+"""
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import settings as hypothesis_settings
+
+from models import migrate
+from models.clock import FrozenClock
+from models.database import Database
+from tests.cast import BEN_XPUB, Merchant, make_merchant
+from tests.contract import ContractClient
+from tests.payment_app import FakeGateway, PaymentApp
+from tests.postgres import PostgresServer, running_server
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+# Databases are slow and machines differ: a test fails for what it found, never for how long it took.
+hypothesis_settings.register_profile("specd", deadline=None)
+hypothesis_settings.load_profile("specd")
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock(NOW)
+
+
+@pytest.fixture
+def now(clock: FrozenClock) -> datetime:
+    """The moment a test begins."""
+    return clock.now()
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated, empty payment database; tests work on copies of the file."""
+    path = tmp_path_factory.mktemp("sqlite") / "template.db"
+    migrate.upgrade(f"sqlite:///{path}", "payment")
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: PostgresServer) -> Iterator[str]:
+    """The name of a migrated, empty payment database."""
+    name = postgres.create()
+    migrate.upgrade(postgres.url_of(name), "payment")
+    yield name
+    postgres.drop(name)
+
+
+@pytest.fixture
+def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
+    """A migrated SQLite database of the test's own."""
+    return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'payment.db')}"
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer, postgres_template: str) -> Iterator[str]:
+    """A migrated PostgreSQL database of the test's own."""
+    name = postgres.create(template=postgres_template)
+    yield postgres.url_of(name)
+    postgres.drop(name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """A migrated database of the test's own, once of each kind."""
+    name = "sqlite_url" if request.param == "sqlite" else "postgres_url"
+    return str(request.getfixturevalue(name))
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    opened = Database(database_url, lock_timeout_s=1.0)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def chain() -> FakeGateway:
+    """A gateway to a healthy test chain 31337; tests switch its faults on."""
+    return FakeGateway()
+
+
+@pytest.fixture(scope="session")
+def payment_apps() -> Iterator[dict[str, PaymentApp]]:
+    """One compiled application per kind of database: compiling takes a second."""
+    apps: dict[str, PaymentApp] = {}
+    yield apps
+    for app in apps.values():
+        app.close()
+
+
+@pytest.fixture
+def payment_app(
+    payment_apps: dict[str, PaymentApp], database: Database, clock: FrozenClock, chain: FakeGateway
+) -> PaymentApp:
+    """The application over this test's database, clock and chain."""
+    if database.dialect not in payment_apps:
+        payment_apps[database.dialect] = PaymentApp(database, clock, chain)
+    app = payment_apps[database.dialect]
+    app.play(database, clock, chain)
+    return app
+
+
+@pytest.fixture
+def client(payment_app: PaymentApp) -> ContractClient:
+    """Talks to the payment service; refuses every answer outside the document. Sends no key."""
+    return ContractClient(payment_app, payment_app.document)
+
+
+@pytest.fixture
+def ada(database: Database, now: datetime) -> Merchant:
+    """A merchant with one key and one method."""
+    return database.run(lambda session: make_merchant(session, now=now))
+
+
+@pytest.fixture
+def ben(database: Database, now: datetime) -> Merchant:
+    """Another merchant, who must never see what Ada has."""
+    return database.run(
+        lambda session: make_merchant(session, now=now, name="Ben's Records", xpub=BEN_XPUB)
+    )
+
+
+@pytest.fixture
+def api(client: ContractClient, ada: Merchant) -> ContractClient:
+    """The client with Ada's key."""
+    return client.with_key(ada.key)

@@ -1,0 +1,135 @@
+"""A client that trusts no answer: openapi-core judges each one against the document.
+
+openapi-core is a second implementation, so an error in the engine's compiled validators cannot hide
+itself. A status the document does not list for the operation fails the test, whatever it was about.
+"""
+
+from __future__ import annotations
+
+import json as stdlib_json
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import httpx
+from openapi_core import OpenAPI
+from openapi_core.exceptions import OpenAPIError
+from openapi_core.templating.paths.exceptions import PathError
+from openapi_core.testing import MockRequest, MockResponse
+from openapi_schema_validator import OAS30ReadValidator
+
+HOST = "http://service.test"
+_OMITTED = object()
+_judges: dict[int, OpenAPI] = {}
+
+
+class Sends(Protocol):
+    def send(self, *requests: httpx.Request) -> list[httpx.Response]: ...
+
+
+class OutsideTheDocument(AssertionError):
+    """The service answered what its document does not allow."""
+
+
+def judge_of(document: Mapping[str, Any]) -> OpenAPI:
+    """openapi-core over a document; made once per document, for it takes a second."""
+    if id(document) not in _judges:
+        _judges[id(document)] = OpenAPI.from_dict(dict(document))  # type: ignore[arg-type]
+    return _judges[id(document)]
+
+
+class ContractClient:
+    """Sends requests to a service and returns only answers its document allows."""
+
+    def __init__(
+        self, app: Sends, document: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    ) -> None:
+        self._app = app
+        self._document = document
+        self._judge = judge_of(document)
+        self._headers = dict(headers or {})
+
+    def with_key(self, key: str) -> ContractClient:
+        """The same client, sending a bearer key."""
+        headers = self._headers | {"Authorization": f"Bearer {key}"}
+        return ContractClient(self._app, self._document, headers)
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("POST", path, **options)
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        return self.at_once(self.build(method, path, **options))[0]
+
+    def build(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = _OMITTED,
+        content: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx.Request:
+        """A request, not yet sent. `json` is encoded; `content` goes out as it is."""
+        sent = {"Host": "service.test", **self._headers}
+        if json is not _OMITTED:
+            content = stdlib_json.dumps(json).encode()
+            sent["Content-Type"] = "application/json"
+        return httpx.Request(
+            method, HOST + path, headers=sent | dict(headers or {}), content=content
+        )
+
+    def at_once(self, *requests: httpx.Request) -> list[httpx.Response]:
+        """Send requests at the same time; their answers, all within the document."""
+        responses = self._app.send(*requests)
+        for request, response in zip(requests, responses, strict=True):
+            self._check(request, response)
+        return responses
+
+    def _check(self, request: httpx.Request, response: httpx.Response) -> None:
+        assert response.headers.get("Request-Id"), "every answer names its request"
+        asked = MockRequest(
+            host_url=HOST,
+            method=request.method.lower(),
+            path=request.url.path,
+            args=dict(request.url.params),
+            headers=dict(request.headers),
+            data=request.content,
+            content_type=request.headers.get("Content-Type", ""),
+        )
+        answered = MockResponse(
+            data=response.content,
+            status_code=response.status_code,
+            headers=dict(response.headers),
+            content_type=response.headers.get("Content-Type", ""),
+        )
+        try:
+            self._judge.validate_response(asked, answered)
+            if response.is_success:
+                self._judge.validate_request(asked)
+        except PathError:
+            self._check_outside_operations(request, response)
+        except OpenAPIError as error:
+            cause = error.__cause__ or error
+            raise OutsideTheDocument(
+                f"{request.method} {request.url.path} -> {response.status_code}: {cause!r}\n"
+                f"{response.text}"
+            ) from error
+
+    def _check_outside_operations(self, request: httpx.Request, response: httpx.Response) -> None:
+        """Paths and methods the document does not name: 404 or 405, in the same envelope."""
+        if request.method == "OPTIONS":
+            assert response.status_code in (204, 404)
+            return
+        if response.status_code not in (404, 405, 413, 422, 431):
+            raise OutsideTheDocument(f"{request.method} {request.url.path}: {response.status_code}")
+        assert (response.status_code == 405) == ("Allow" in response.headers)
+        if request.method != "HEAD":
+            self.check_schema("Error", response.json())
+
+    def check_schema(self, name: str, value: Any) -> None:
+        """Raise unless `value` fits one of the document's schemas, by its name."""
+        components = {"components": self._document["components"]}
+        schema = {"$ref": f"#/components/schemas/{name}", **components}
+        OAS30ReadValidator(schema).validate(value)
