@@ -267,8 +267,9 @@ class ChainWatcher:
         with self._database.reading() as books:
             known = checkpoints.find_known_blocks(books, self._chain_id, up_to=head.number)
         ancestor = self._view.newest_canonical(known)
-        if ancestor is not None and ancestor == known[-1] and head.number < lost.number:
-            # Shorter than what we read, but nothing contradicts us: an endpoint that lags behind.
+        is_older = head.number < lost.number and head.timestamp <= lost.timestamp
+        if is_older and ancestor is not None and ancestor == known[-1]:
+            # Nothing contradicts what we read beyond it: this is an endpoint that lags behind.
             self._log.warning("endpoint_is_behind", head=head.number, checkpoint=lost.number)
             return False
         forgotten = ancestor is not None and ancestor.number == 0

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,8 +23,15 @@ PORT = 8490
 
 
 @pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("template") / "payment.db"
+def memory() -> Iterator[Path]:
+    """A folder in memory where there is one: these tests wait for thousands of fsyncs otherwise."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as path:
+        yield Path(path)
+
+
+@pytest.fixture(scope="session")
+def migrated_file(memory: Path) -> Path:
+    path = memory / "migrated.db"
     upgrade(f"sqlite:///{path}", "payment")
     return path
 
@@ -59,10 +67,11 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+def database(request: pytest.FixtureRequest, memory: Path) -> Iterator[Database]:
     if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "payment.db")
-        database = Database(f"sqlite:///{tmp_path}/payment.db")
+        path = memory / f"{uuid.uuid4()}.db"
+        shutil.copy(request.getfixturevalue("migrated_file"), path)
+        database = Database(f"sqlite:///{path}")
     else:
         database = Database(request.getfixturevalue("postgres"))
         tables = ", ".join(table.name for table in PaymentBase.metadata.sorted_tables)

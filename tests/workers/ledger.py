@@ -6,16 +6,25 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from adapters.chain.fake import GENESIS, TOKEN, FakeChain
 from models.clock import FrozenClock
 from models.database import Database
 from models.payment.checkpoints import find_checkpoint
 from models.payment.settlement import cancel_invoice
-from models.payment.tables import Invoice, InvoiceEvent, Payment, PaymentMethod, Project, Wallet
+from models.payment.tables import (
+    Invoice,
+    InvoiceEvent,
+    Payment,
+    PaymentMethod,
+    Project,
+    Wallet,
+)
 from workers.chain_watcher import ChainWatcher
 
 CHAIN_ID = 31337
+XPUB = "xpub-of-the-test"
 PROJECT_ID = "6f1f2f0e-0000-4000-8000-00000000cafe"
 LIFETIME = timedelta(minutes=30)
 MONITORING = timedelta(hours=24)
@@ -43,34 +52,25 @@ class Ledger:
         self.database = database
         self.clock = clock
         self._made = 0
-        database.run(
-            lambda session: (
-                session.add_all([Wallet(xpub="xpub-of-the-test", next_address_index=0)])
-                or session.flush()
-                or session.add_all(
-                    [
-                        Project(
-                            id=PROJECT_ID,
-                            name="Shop",
-                            xpub="xpub-of-the-test",
-                            created_at=clock.now(),
-                        )
-                    ]
-                )
-                or session.flush()
-                or session.add(
-                    PaymentMethod(
-                        project_id=PROJECT_ID,
-                        id="tusd",
-                        chain_id=CHAIN_ID,
-                        chain_name="Test",
-                        token_symbol="TUSD",
-                        token_address=TOKEN,
-                        decimals=6,
-                        confirmations_required=2,
-                        created_at=clock.now(),
-                    )
-                )
+        database.run(self._open)
+
+    def _open(self, session: Session) -> None:
+        session.add(Wallet(xpub=XPUB, next_address_index=0))
+        session.flush()
+        now = self.clock.now()
+        session.add(Project(id=PROJECT_ID, name="Shop", xpub=XPUB, created_at=now))
+        session.flush()
+        session.add(
+            PaymentMethod(
+                project_id=PROJECT_ID,
+                id="tusd",
+                chain_id=CHAIN_ID,
+                chain_name="Test",
+                token_symbol="TUSD",
+                token_address=TOKEN,
+                decimals=6,
+                confirmations_required=2,
+                created_at=now,
             )
         )
 
