@@ -16,3 +16,9 @@ class PaymentBase(DeclarativeBase):
     """Everything the payment service stores. The chat service has a base of its own."""
 
     metadata = MetaData(naming_convention=NAMING)
+
+
+class ChatBase(DeclarativeBase):
+    """Everything the chat service stores."""
+
+    metadata = MetaData(naming_convention=NAMING)

@@ -1,0 +1,1 @@
+"""The chat service's domain: realms, people, channels and messages."""

@@ -1,0 +1,59 @@
+"""Every table of the chat service. Importing this package makes `ChatBase.metadata` whole.
+
+Times are aware UTC datetimes (stored as Unix milliseconds). Ids grow and are never used again.
+Columns that end in `_group` hold the id of the user group that has a permission; they carry no
+foreign key because realms and groups would wait for each other, and groups are never deleted.
+"""
+
+from models.chat.tables.channel import (
+    Channel,
+    ChannelFolder,
+    DefaultChannel,
+    Subscription,
+    Topic,
+    UserTopic,
+)
+from models.chat.tables.group import Subgroup, UserGroup, UserGroupMember
+from models.chat.tables.log import AuditLog, Event, IdempotencyKey
+from models.chat.tables.message import (
+    Conversation,
+    ConversationMember,
+    Message,
+    MessageArchive,
+    MessageEdit,
+    Reaction,
+    UserMessage,
+)
+from models.chat.tables.realm import Linkifier, Realm, RealmEmoji
+from models.chat.tables.scheduled_message import ScheduledMessage
+from models.chat.tables.user import ProfileField, ProfileValue, User, UserStatus
+
+__all__ = [
+    "AuditLog",
+    "Channel",
+    "ChannelFolder",
+    "Conversation",
+    "ConversationMember",
+    "DefaultChannel",
+    "Event",
+    "IdempotencyKey",
+    "Linkifier",
+    "Message",
+    "MessageArchive",
+    "MessageEdit",
+    "ProfileField",
+    "ProfileValue",
+    "Reaction",
+    "Realm",
+    "RealmEmoji",
+    "ScheduledMessage",
+    "Subgroup",
+    "Subscription",
+    "Topic",
+    "User",
+    "UserGroup",
+    "UserGroupMember",
+    "UserMessage",
+    "UserStatus",
+    "UserTopic",
+]

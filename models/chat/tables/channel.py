@@ -1,0 +1,162 @@
+"""Channels, who subscribes to them and how, their topics."""
+
+from datetime import datetime
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import RowNumber, UtcMs
+
+GROUP = BigInteger
+TOPIC = String(60)
+TOPIC_KEY = String(200)  # casefolding can lengthen a text threefold
+
+
+class ChannelFolder(ChatBase):
+    """A heading under which people find channels."""
+
+    __tablename__ = "channel_folder"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"), index=True)
+    name: Mapped[str] = mapped_column(String(60))
+    description: Mapped[str] = mapped_column(String(1024), default="")
+    rendered_description: Mapped[str] = mapped_column(Text, default="")
+    creator_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("user.id"))
+    date_created: Mapped[datetime] = mapped_column(UtcMs)
+    is_archived: Mapped[bool] = mapped_column(default=False)
+    position: Mapped[int] = mapped_column(default=0)
+
+
+class Channel(ChatBase):
+    """A place for messages under topics. `name_key` is the name casefolded, unique in the realm.
+
+    Public: not `invite_only`; its history is always public. Private: with shared history
+    (`history_public_to_subscribers`) or protected history.
+    """
+
+    __tablename__ = "channel"
+    __table_args__ = (
+        UniqueConstraint("realm_id", "name_key"),
+        CheckConstraint(
+            "topics_policy IN ('inherit', 'allow_empty_topic', 'disable_empty_topic',"
+            " 'empty_topic_only')",
+            name="topics_policy",
+        ),
+        CheckConstraint("NOT (invite_only AND is_web_public)", name="privacy"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    name: Mapped[str] = mapped_column(String(60))
+    name_key: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(String(1024), default="")
+    rendered_description: Mapped[str] = mapped_column(Text, default="")
+    invite_only: Mapped[bool] = mapped_column(default=False)
+    is_web_public: Mapped[bool] = mapped_column(default=False)
+    history_public_to_subscribers: Mapped[bool] = mapped_column(default=True)
+    is_archived: Mapped[bool] = mapped_column(default=False)
+    creator_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("user.id"))
+    date_created: Mapped[datetime] = mapped_column(UtcMs)
+    folder_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("channel_folder.id"))
+    message_retention_days: Mapped[int | None] = mapped_column()  # null: the realm's; -1: unlimited
+    topics_policy: Mapped[str] = mapped_column(String(24), default="inherit")
+    first_message_id: Mapped[int | None] = mapped_column(BigInteger)
+    can_add_subscribers_group: Mapped[int] = mapped_column(GROUP)
+    can_administer_channel_group: Mapped[int] = mapped_column(GROUP)
+    can_create_topic_group: Mapped[int] = mapped_column(GROUP)
+    can_delete_any_message_group: Mapped[int] = mapped_column(GROUP)
+    can_delete_own_message_group: Mapped[int] = mapped_column(GROUP)
+    can_move_messages_out_of_channel_group: Mapped[int] = mapped_column(GROUP)
+    can_move_messages_within_channel_group: Mapped[int] = mapped_column(GROUP)
+    can_remove_subscribers_group: Mapped[int] = mapped_column(GROUP)
+    can_resolve_topics_group: Mapped[int] = mapped_column(GROUP)
+    can_send_message_group: Mapped[int] = mapped_column(GROUP)
+    can_subscribe_group: Mapped[int] = mapped_column(GROUP)
+
+
+class DefaultChannel(ChatBase):
+    """A channel that new members are subscribed to."""
+
+    __tablename__ = "default_channel"
+
+    channel_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("channel.id"), primary_key=True, autoincrement=False
+    )
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"), index=True)
+
+
+class Subscription(ChatBase):
+    """A user's tie to a channel and how they want it; kept, not `is_active`, when they leave.
+
+    The notification settings are null where the user's own defaults hold.
+    """
+
+    __tablename__ = "subscription"
+    __table_args__ = (Index(None, "user_id", "is_active", "channel_id"),)
+
+    channel_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("channel.id"), primary_key=True, autoincrement=False
+    )
+    user_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
+    )
+    is_active: Mapped[bool] = mapped_column(default=True)
+    color: Mapped[str] = mapped_column(String(7))
+    is_muted: Mapped[bool] = mapped_column(default=False)
+    pin_to_top: Mapped[bool] = mapped_column(default=False)
+    desktop_notifications: Mapped[bool | None] = mapped_column()
+    audible_notifications: Mapped[bool | None] = mapped_column()
+    push_notifications: Mapped[bool | None] = mapped_column()
+    email_notifications: Mapped[bool | None] = mapped_column()
+    wildcard_mentions_notify: Mapped[bool | None] = mapped_column()
+    subscribed_at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class Topic(ChatBase):
+    """The newest message of each topic: a list of topics never reads messages.
+
+    Kept in the transaction that sends, moves or deletes. `name` has the newest message's casing.
+    """
+
+    __tablename__ = "topic"
+    __table_args__ = (Index(None, "channel_id", "max_id"),)
+
+    channel_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("channel.id"), primary_key=True, autoincrement=False
+    )
+    topic_key: Mapped[str] = mapped_column(TOPIC_KEY, primary_key=True)
+    name: Mapped[str] = mapped_column(TOPIC)
+    max_id: Mapped[int] = mapped_column(BigInteger)
+
+
+class UserTopic(ChatBase):
+    """A user's visibility policy for one topic: 1 muted, 2 unmuted, 3 followed. No row: none."""
+
+    __tablename__ = "user_topic"
+    __table_args__ = (
+        Index(None, "channel_id", "topic_key"),
+        CheckConstraint("visibility_policy IN (1, 2, 3)", name="visibility_policy"),
+    )
+
+    user_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
+    )
+    channel_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("channel.id"), primary_key=True, autoincrement=False
+    )
+    topic_key: Mapped[str] = mapped_column(TOPIC_KEY, primary_key=True)
+    topic: Mapped[str] = mapped_column(TOPIC)
+    visibility_policy: Mapped[int] = mapped_column()
+    last_updated: Mapped[datetime] = mapped_column(UtcMs)

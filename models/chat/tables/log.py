@@ -1,0 +1,64 @@
+"""What happened: the audit log for people, the event log for clients, and answers kept for retries.
+
+Rows are only ever appended, in the transaction of what they tell.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import RowNumber, UtcMs
+
+
+class AuditLog(ChatBase):
+    """One change of a realm, a user, a group or a channel, and who made it (null: the operator)."""
+
+    __tablename__ = "audit_log"
+    __table_args__ = (Index(None, "realm_id", "kind", "at"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    kind: Mapped[str] = mapped_column(String(64))
+    actor_id: Mapped[int | None] = mapped_column(BigInteger)
+    user_id: Mapped[int | None] = mapped_column(BigInteger)
+    channel_id: Mapped[int | None] = mapped_column(BigInteger)
+    group_id: Mapped[int | None] = mapped_column(BigInteger)
+    facts: Mapped[str] = mapped_column(Text, default="{}")  # JSON object
+    at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class Event(ChatBase):
+    """One event for the clients of some users: the outbox of a future event queue.
+
+    `audience` is `realm` (every active user), `administrators`, or `users`, then `user_ids` is a
+    JSON array.
+    """
+
+    __tablename__ = "event"
+    __table_args__ = (Index(None, "realm_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    type: Mapped[str] = mapped_column(String(40))
+    payload: Mapped[str] = mapped_column(Text)  # JSON object, without `id` and `type`
+    audience: Mapped[str] = mapped_column(String(16), default="users")
+    user_ids: Mapped[str | None] = mapped_column(Text)
+    at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class IdempotencyKey(ChatBase):
+    """A key a client has used, what for, and the answer it got. The primary key decides races."""
+
+    __tablename__ = "idempotency_key"
+
+    user_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
+    )
+    key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    operation: Mapped[str] = mapped_column(String(64))
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    status: Mapped[int] = mapped_column()
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(UtcMs, index=True)

@@ -1,0 +1,187 @@
+"""Messages, each user's copy of them, their edits, and direct-message conversations.
+
+Full-text search lives beside these in `message_search`: an FTS5 table (rowid = message id; topic,
+content) on SQLite, a table (message_id, vector tsvector) with a GIN index on PostgreSQL. The
+migration makes it; models/chat/search.py alone speaks to it.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.chat.tables.channel import TOPIC, TOPIC_KEY
+from models.types import RowNumber, UtcMs
+
+UNREAD = text("flags & 1 = 0")
+STARRED = text("flags & 2 <> 0")
+MENTIONED = text("flags & 120 <> 0")  # mentioned and the three wildcard and group mentions
+
+
+class Conversation(ChatBase):
+    """A set of users who write to each other directly; `key` is made of their sorted ids."""
+
+    __tablename__ = "conversation"
+    __table_args__ = (UniqueConstraint("realm_id", "key"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    key: Mapped[str] = mapped_column(String(64))  # SHA-256 of "1,5,9"
+
+
+class ConversationMember(ChatBase):
+    """One user of a conversation, the sender included."""
+
+    __tablename__ = "conversation_member"
+    __table_args__ = (Index(None, "user_id", "conversation_id"),)
+
+    conversation_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("conversation.id"), primary_key=True, autoincrement=False
+    )
+    user_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
+    )
+
+
+class Message(ChatBase):
+    """A message to a channel's topic, or to a conversation (then `topic` is empty)."""
+
+    __tablename__ = "message"
+    __table_args__ = (
+        Index(None, "channel_id", "topic_key", "id"),
+        Index(None, "channel_id", "id"),
+        Index(None, "conversation_id", "id"),
+        Index(None, "sender_id", "id"),
+        Index(None, "realm_id", "id"),
+        CheckConstraint("(channel_id IS NULL) <> (conversation_id IS NULL)", name="one_recipient"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    sender_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    channel_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("channel.id"))
+    conversation_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("conversation.id"))
+    topic: Mapped[str] = mapped_column(TOPIC, default="")
+    topic_key: Mapped[str] = mapped_column(TOPIC_KEY, default="")
+    content: Mapped[str] = mapped_column(Text)
+    rendered_content: Mapped[str] = mapped_column(Text)
+    sent_at: Mapped[datetime] = mapped_column(UtcMs)
+    last_edit_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    last_moved_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    has_link: Mapped[bool] = mapped_column(default=False)
+    has_image: Mapped[bool] = mapped_column(default=False)
+    has_attachment: Mapped[bool] = mapped_column(default=False)
+    client: Mapped[str] = mapped_column(String(30), default="")
+    # At most one message ever comes of a scheduled one, whatever two workers believe.
+    scheduled_message_id: Mapped[int | None] = mapped_column(BigInteger, unique=True)
+
+
+class UserMessage(ChatBase):
+    """A user's own copy of a message. `flags` is a bit set (models/chat/flags.py names the bits).
+
+    Made when the message is sent; it alone opens protected history.
+    """
+
+    __tablename__ = "user_message"
+    __table_args__ = (
+        Index(None, "message_id"),
+        Index(
+            "ix_user_message_unread",
+            "user_id",
+            "message_id",
+            postgresql_where=UNREAD,
+            sqlite_where=UNREAD,
+        ),
+        Index(
+            "ix_user_message_starred",
+            "user_id",
+            "message_id",
+            postgresql_where=STARRED,
+            sqlite_where=STARRED,
+        ),
+        Index(
+            "ix_user_message_mentioned",
+            "user_id",
+            "message_id",
+            postgresql_where=MENTIONED,
+            sqlite_where=MENTIONED,
+        ),
+        {"sqlite_with_rowid": False},
+    )
+
+    user_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
+    )
+    message_id: Mapped[int] = mapped_column(
+        BigInteger,
+        ForeignKey("message.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    )
+    flags: Mapped[int] = mapped_column(BigInteger, default=0)
+
+
+class MessageArchive(ChatBase):
+    """A deleted message, kept for 30 days for whoever restores it by hand."""
+
+    __tablename__ = "message_archive"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    realm_id: Mapped[int] = mapped_column(BigInteger)
+    sender_id: Mapped[int] = mapped_column(BigInteger)
+    channel_id: Mapped[int | None] = mapped_column(BigInteger)
+    conversation_id: Mapped[int | None] = mapped_column(BigInteger)
+    topic: Mapped[str] = mapped_column(TOPIC)
+    content: Mapped[str] = mapped_column(Text)
+    rendered_content: Mapped[str] = mapped_column(Text)
+    sent_at: Mapped[datetime] = mapped_column(UtcMs)
+    archived_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
+    archived_by: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class MessageEdit(ChatBase):
+    """One edit of a message. Columns named `prev_` are null where that part stayed as it was."""
+
+    __tablename__ = "message_edit"
+    __table_args__ = (Index(None, "message_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    message_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("message.id", ondelete="CASCADE")
+    )
+    editor_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("user.id"))
+    edited_at: Mapped[datetime] = mapped_column(UtcMs)
+    prev_topic: Mapped[str | None] = mapped_column(TOPIC)
+    prev_channel_id: Mapped[int | None] = mapped_column(BigInteger)
+    prev_content: Mapped[str | None] = mapped_column(Text)
+    prev_rendered_content: Mapped[str | None] = mapped_column(Text)
+
+
+class Reaction(ChatBase):
+    """An emoji somebody put under a message."""
+
+    __tablename__ = "reaction"
+    __table_args__ = (
+        UniqueConstraint("message_id", "user_id", "reaction_type", "emoji_code"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    message_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("message.id", ondelete="CASCADE")
+    )
+    user_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    reaction_type: Mapped[str] = mapped_column(String(32))
+    emoji_code: Mapped[str] = mapped_column(String(100))
+    emoji_name: Mapped[str] = mapped_column(String(100))

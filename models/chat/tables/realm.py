@@ -1,0 +1,99 @@
+"""Organizations (realms), chosen by the Host header, and what belongs to a whole organization."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import RowNumber, UtcMs
+
+GROUP = BigInteger
+
+
+class Realm(ChatBase):
+    """An organization. Everything else belongs to exactly one; nothing crosses its border."""
+
+    __tablename__ = "realm"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    host: Mapped[str] = mapped_column(String(255), unique=True)
+    name: Mapped[str] = mapped_column(String(40))
+    description: Mapped[str] = mapped_column(String(1000), default="")
+    date_created: Mapped[datetime] = mapped_column(UtcMs)
+    is_deactivated: Mapped[bool] = mapped_column(default=False)
+
+    # The system groups, from the widest to the narrowest, so that a role's membership in them is
+    # known without asking the database.
+    internet_group_id: Mapped[int] = mapped_column(GROUP, default=0)
+    everyone_group_id: Mapped[int] = mapped_column(GROUP, default=0)
+    members_group_id: Mapped[int] = mapped_column(GROUP, default=0)
+    fullmembers_group_id: Mapped[int] = mapped_column(GROUP, default=0)
+    moderators_group_id: Mapped[int] = mapped_column(GROUP, default=0)
+    administrators_group_id: Mapped[int] = mapped_column(GROUP, default=0)
+    owners_group_id: Mapped[int] = mapped_column(GROUP, default=0)
+    nobody_group_id: Mapped[int] = mapped_column(GROUP, default=0)
+
+    # Settings, under the names PATCH /realm uses (models/chat/realm_settings.py lists them).
+    default_language: Mapped[str] = mapped_column(String(50), default="en")
+    email_address_visibility: Mapped[int] = mapped_column(default=1)
+    enable_spectator_access: Mapped[bool] = mapped_column(default=False)
+    topics_policy: Mapped[str] = mapped_column(String(24), default="allow_empty_topic")
+    empty_topic_display_name: Mapped[str] = mapped_column(String(60), default="general chat")
+    message_retention_days: Mapped[int] = mapped_column(default=-1)
+    allow_message_editing: Mapped[bool] = mapped_column(default=True)
+    message_edit_history_visibility_policy: Mapped[str] = mapped_column(String(8), default="all")
+    message_content_edit_limit_seconds: Mapped[int | None] = mapped_column(default=600)
+    message_content_delete_limit_seconds: Mapped[int | None] = mapped_column(default=600)
+    move_messages_within_stream_limit_seconds: Mapped[int | None] = mapped_column(default=604_800)
+    move_messages_between_streams_limit_seconds: Mapped[int | None] = mapped_column(default=604_800)
+    moderation_request_channel_id: Mapped[int | None] = mapped_column(BigInteger)
+    new_stream_announcements_stream_id: Mapped[int | None] = mapped_column(BigInteger)
+    can_access_all_users_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_add_subscribers_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_create_groups: Mapped[int] = mapped_column(GROUP, default=0)
+    can_create_private_channel_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_create_public_channel_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_create_web_public_channel_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_delete_any_message_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_delete_own_message_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_manage_all_groups: Mapped[int] = mapped_column(GROUP, default=0)
+    can_mention_many_users_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_move_messages_between_channels_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_move_messages_between_topics_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_resolve_topics_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_set_delete_message_policy_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_set_topics_policy_group: Mapped[int] = mapped_column(GROUP, default=0)
+    direct_message_initiator_group: Mapped[int] = mapped_column(GROUP, default=0)
+    direct_message_permission_group: Mapped[int] = mapped_column(GROUP, default=0)
+
+
+class Linkifier(ChatBase):
+    """A pattern whose matches in messages become links, applied in `position` order, then by id."""
+
+    __tablename__ = "linkifier"
+    __table_args__ = (UniqueConstraint("realm_id", "pattern"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    pattern: Mapped[str] = mapped_column(Text)
+    url_template: Mapped[str] = mapped_column(Text)
+    example_input: Mapped[str | None] = mapped_column(Text)
+    reverse_template: Mapped[str | None] = mapped_column(Text)
+    alternative_url_templates: Mapped[str] = mapped_column(Text, default="[]")  # JSON array
+    position: Mapped[int] = mapped_column(default=0)
+
+
+class RealmEmoji(ChatBase):
+    """A custom emoji; its id is its `emoji_code` under reaction_type `realm_emoji`."""
+
+    __tablename__ = "realm_emoji"
+    __table_args__ = (Index(None, "realm_id", "name"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    name: Mapped[str] = mapped_column(String(60))
+    source_url: Mapped[str] = mapped_column(Text)
+    author_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("user.id"))
+    is_deactivated: Mapped[bool] = mapped_column(default=False)

@@ -1,0 +1,53 @@
+"""Messages that wait for their time."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.chat.tables.channel import TOPIC
+from models.types import RowNumber, UtcMs
+
+PENDING = text("state = 'pending'")
+
+
+class ScheduledMessage(ChatBase):
+    """A message to be sent at `scheduled_at`: `pending`, then `sent` or `failed` with a reason.
+
+    A transient fault moves `next_try_at` on, within the late window; `message_id` is what came of
+    it.
+    """
+
+    __tablename__ = "scheduled_message"
+    __table_args__ = (
+        Index(
+            "ix_scheduled_message_due",
+            "next_try_at",
+            "id",
+            postgresql_where=PENDING,
+            sqlite_where=PENDING,
+        ),
+        Index(None, "sender_id", "scheduled_at"),
+        CheckConstraint("state IN ('pending', 'sent', 'failed')", name="state"),
+        CheckConstraint("(state = 'sent') = (message_id IS NOT NULL)", name="message_id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    sender_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    channel_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("channel.id"))
+    recipient_ids: Mapped[str | None] = mapped_column(Text)  # JSON array of user ids; direct only
+    topic: Mapped[str] = mapped_column(TOPIC, default="")
+    content: Mapped[str] = mapped_column(Text)
+    rendered_content: Mapped[str] = mapped_column(Text)
+    client: Mapped[str] = mapped_column(String(30), default="")
+    read_by_sender: Mapped[bool] = mapped_column(default=False)
+    scheduled_at: Mapped[datetime] = mapped_column(UtcMs)
+    next_try_at: Mapped[datetime] = mapped_column(UtcMs)
+    attempts: Mapped[int] = mapped_column(default=0)
+    state: Mapped[str] = mapped_column(String(8), default="pending")
+    failure: Mapped[str | None] = mapped_column(Text)
+    message_id: Mapped[int | None] = mapped_column(BigInteger)
+    created_at: Mapped[datetime] = mapped_column(UtcMs)

@@ -1,0 +1,117 @@
+"""People and bots, their status and their custom profile."""
+
+from datetime import datetime
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import RowNumber, UtcMs
+
+
+class User(ChatBase):
+    """A person or a bot (`bot_type` is not null) of one realm.
+
+    `email_key` is the real email casefolded: two accounts of a realm never share one. The API key
+    is not kept: `api_key_sha256` finds its user, `api_key_nonce` makes it again
+    (models/chat/api_keys.py).
+    """
+
+    __tablename__ = "user"
+    __table_args__ = (
+        UniqueConstraint("realm_id", "email_key"),
+        Index(None, "realm_id", "role"),
+        CheckConstraint("role IN (100, 200, 300, 400, 600)", name="role"),
+        CheckConstraint("bot_type IS NULL OR bot_type BETWEEN 1 AND 4", name="bot_type"),
+        CheckConstraint("email_address_visibility BETWEEN 1 AND 5", name="visibility"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    delivery_email: Mapped[str] = mapped_column(String(254))
+    email_key: Mapped[str] = mapped_column(String(254))
+    full_name: Mapped[str] = mapped_column(String(100))
+    role: Mapped[int] = mapped_column(default=400)
+    bot_type: Mapped[int | None] = mapped_column()
+    bot_owner_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("user.id"), index=True)
+    is_active: Mapped[bool] = mapped_column(default=True)
+    is_imported_stub: Mapped[bool] = mapped_column(default=False)
+    is_deleted: Mapped[bool] = mapped_column(default=False)
+    # The realm's own notification bot and its like: they cannot sign in and are nobody's.
+    is_system_bot: Mapped[bool] = mapped_column(default=False)
+    date_joined: Mapped[datetime] = mapped_column(UtcMs)
+    timezone: Mapped[str] = mapped_column(String(40), default="")
+    default_language: Mapped[str] = mapped_column(String(50), default="en")
+    avatar_version: Mapped[int] = mapped_column(default=1)
+    email_address_visibility: Mapped[int] = mapped_column(default=1)
+    presence_enabled: Mapped[bool] = mapped_column(default=True)
+    automatically_follow_topics_policy: Mapped[int] = mapped_column(default=3)
+    automatically_unmute_topics_in_muted_streams_policy: Mapped[int] = mapped_column(default=2)
+    automatically_follow_topics_where_mentioned: Mapped[bool] = mapped_column(default=True)
+    can_create_users: Mapped[bool] = mapped_column(default=False)
+    can_change_user_emails: Mapped[bool] = mapped_column(default=False)
+    password_hash: Mapped[str | None] = mapped_column(String(200))
+    api_key_nonce: Mapped[str] = mapped_column(String(32))
+    api_key_sha256: Mapped[str] = mapped_column(String(64), unique=True)
+
+
+class UserStatus(ChatBase):
+    """What a user says they are doing. A user without a row has no status."""
+
+    __tablename__ = "user_status"
+
+    user_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
+    )
+    status_text: Mapped[str] = mapped_column(String(60), default="")
+    emoji_name: Mapped[str] = mapped_column(String(100), default="")
+    emoji_code: Mapped[str] = mapped_column(String(100), default="")
+    reaction_type: Mapped[str] = mapped_column(String(32), default="")
+    updated_at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class ProfileField(ChatBase):
+    """A custom profile field of a realm; `type` as in the seed: 1 short text ... 8 pronouns."""
+
+    __tablename__ = "profile_field"
+    __table_args__ = (
+        UniqueConstraint("realm_id", "name"),
+        CheckConstraint("type BETWEEN 1 AND 8", name="type"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    name: Mapped[str] = mapped_column(String(40))
+    type: Mapped[int] = mapped_column()
+    hint: Mapped[str] = mapped_column(String(80), default="")
+    field_data: Mapped[str] = mapped_column(Text, default="")
+    position: Mapped[int] = mapped_column(default=0)
+    is_required: Mapped[bool] = mapped_column(default=False)
+    editable_by_user: Mapped[bool] = mapped_column(default=True)
+    display_in_profile_summary: Mapped[bool] = mapped_column(default=False)
+    use_for_user_matching: Mapped[bool] = mapped_column(default=False)
+
+
+class ProfileValue(ChatBase):
+    """A user's value of a custom profile field; `rendered_value` only for Markdown fields."""
+
+    __tablename__ = "profile_value"
+
+    user_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
+    )
+    field_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("profile_field.id"), primary_key=True, autoincrement=False
+    )
+    value: Mapped[str] = mapped_column(Text)
+    rendered_value: Mapped[str | None] = mapped_column(Text)
