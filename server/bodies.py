@@ -102,15 +102,19 @@ class Body:
             if media_type == JSON:
                 self._json = schemas.compile(media.get("schema", {}), where)
             elif media_type in (URLENCODED, MULTIPART):
-                # Both form media types carry the same fields: the first one's schema serves both.
-                self.form = self.form or Form(media, schemas, where, in_query=form_in_query)
+                form = Form(media, schemas, where, in_query=form_in_query)
+                if self.form is not None and form.schema != self.form.schema:
+                    raise DocumentError(f"{where}: both form media types need the same schema")
+                self.form = self.form or form
             else:
                 raise DocumentError(f"{where}: this media type is not served")
         self.arguments = {"body"} if self._json else set()
         self.optional = set() if self.required else set(self.arguments)
         if self.form is not None:
             self.arguments |= self.form.arguments
-            self.optional |= self.form.optional
+            self.optional |= self.form.optional if self.required else self.form.without_default
+        if self._json and self.form is not None:
+            self.optional = set(self.arguments)
 
     def decode(
         self, raw: bytes, headers: Mapping[bytes, bytes], query: Mapping[str, list[str]]
@@ -150,8 +154,10 @@ class Body:
         return {"body": value}, set()
 
     def _without_body(self, query: Mapping[str, list[str]]) -> tuple[dict[str, Any], set[str]]:
-        if self.form is not None:
+        if self.form is not None and (self.required or self.form.in_query):
             return self.form.decode({}, query)
+        if self.form is not None:
+            return self.form.with_defaults({}), set()
         if self.required:
             raise InvalidRequest((Violation("/body", "is required", "required"),))
         return {}, set()
@@ -167,7 +173,7 @@ class Form:
     def __init__(
         self, media: Mapping[str, Any], schemas: Schemas, place: str, *, in_query: bool
     ) -> None:
-        schema = schemas.resolve(media.get("schema", {}))
+        self.schema = schema = schemas.resolve(media.get("schema", {}))
         encoding = media.get("encoding", {})
         self.in_query = in_query
         self.fields = {
@@ -176,10 +182,11 @@ class Form:
         }
         self.arguments = {field.argument for field in self.fields.values()}
         required = schema.get("required", ())
-        self.optional = {
-            field.argument
-            for name, field in self.fields.items()
-            if name not in required and field.default is _MISSING
+        self.without_default = {
+            field.argument for field in self.fields.values() if field.default is _MISSING
+        }
+        self.optional = self.without_default - {
+            field.argument for name, field in self.fields.items() if name in required
         }
         self._binary = any(field.binary for field in self.fields.values())
         self._closed = schema.get("additionalProperties") is False
@@ -202,6 +209,8 @@ class Form:
         except (ValueError, UnicodeDecodeError):
             raise invalid("/body", "is not valid multipart/form-data") from None
         sent: dict[str, list[Any]] = {name: list(values) for name, values in form.lists()}
+        if self._binary and any("\0" in text for texts in sent.values() for text in texts):
+            raise invalid("/body", "must not hold a NUL character in a text field")
         for name, uploads in files.lists():
             field = self.fields.get(name)
             content = [upload.stream.read() for upload in uploads]
@@ -243,10 +252,14 @@ class Form:
         if violations:
             raise InvalidRequest(violations)
         arguments = {self.fields[name].argument: value for name, value in values.items()}
+        return self.with_defaults(arguments), unknown
+
+    def with_defaults(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """`arguments`, completed by the defaults of fields that were not sent."""
         for field in self.fields.values():
             if field.default is not _MISSING and field.argument not in arguments:
                 arguments[field.argument] = field.default
-        return arguments, unknown
+        return arguments
 
 
 class Field:

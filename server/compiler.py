@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -101,6 +102,7 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
             ),
             responses=Responses(self.document, raw["responses"], self.answers, place),
         )
+        check_parameters(compiled, path, place)
         check_signature(compiled, operation.function, place)
         self.operations[operation_id] = compiled
         return compiled
@@ -170,6 +172,23 @@ def is_handler(function: Any, module: str) -> bool:
         return False
     first = next(iter(inspect.signature(function).parameters), None)
     return first == "ctx" and not function.__name__.startswith("_")
+
+
+def check_parameters(operation: Operation, path: str, place: str) -> None:
+    """Raises `DocumentError` unless the template's parameters are the declared ones, and no two
+    parameters become the same argument.
+    """
+    declared = {parameter.name for parameter in operation.path_parameters.declared}
+    in_template = set(re.findall(r"{([^}]*)}", path))
+    for name in sorted(in_template ^ declared):
+        fault = "is not declared" if name in in_template else "is not in the path"
+        raise DocumentError(f"{place}: path parameter {name} {fault}")
+    places = (operation.path_parameters, operation.query_parameters, operation.header_parameters)
+    names = [parameter.argument for place in places for parameter in place.declared]
+    names.extend(operation.body.arguments if operation.body else ())
+    for name in sorted(set(names)):
+        if names.count(name) > 1:
+            raise DocumentError(f"{place}: two parameters become the argument {name}")
 
 
 def check_signature(operation: Operation, function: Callable[..., Any], place: str) -> None:

@@ -24,6 +24,7 @@ Decode = Callable[[list[str], str], Any]
 
 _INTEGER = re.compile(r"-?[0-9]{1,400}")
 _NUMBER = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][-+]?[0-9]{1,3})?")
+_SPACED_COMMA = re.compile(r"[ \t]*,[ \t]*")
 _SEPARATORS = {"form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 MAX_QUERY_FIELDS = 1000
 
@@ -91,7 +92,10 @@ def compile_decode(parameter: Mapping[str, Any], schemas: Schemas, place: str) -
         explode = parameter.get("explode", style == "form")
         item_kinds = kinds_of(items_of(schema, schemas), schemas)
         separator = None if explode and style == "form" else _SEPARATORS[style]
-        return _array(separator, item_kinds, kinds - {"array"})
+        decode = _array(separator, item_kinds, kinds - {"array"})
+        if parameter["in"] == "header":  # a list in a header has optional white space (RFC 9110)
+            return lambda values, pointer: decode([_SPACED_COMMA.sub(",", values[-1])], pointer)
+        return decode
     if kinds == {"string"} or not kinds:
         return _last
     return lambda values, pointer: _scalar(values[-1], kinds)

@@ -24,7 +24,8 @@ class Response:
 
 
 Reply = dict[str, Any] | tuple[Any, int] | tuple[Any, int, Mapping[str, str]] | Response
-"""What a handler may return: `body`, `(body, status)`, `(body, status, headers)`, `Response`."""
+"""What a handler may return: `body`, `(body, status)`, `(body, status, headers)`, `Response`.
+A body of None, with a status, is an empty one."""
 
 
 def encode(value: Any) -> bytes:
@@ -37,7 +38,9 @@ def as_response(reply: Reply) -> Response:
     if type(reply) is tuple:
         body = reply[0]
         headers = tuple(reply[2].items()) if len(reply) > 2 else ()
-        return Response(reply[1], body if type(body) is bytes else encode(body), headers)
+        if type(body) is not bytes:
+            body = b"" if body is None else encode(body)
+        return Response(reply[1], body, headers)
     if isinstance(reply, Response):
         return reply
     return Response(200, encode(reply))
