@@ -1,0 +1,199 @@
+"""Idempotency and cancellation under fire, against a real server whose workers keep dying.
+
+`scripts/fire` runs it at full size; tests/live/test_fire.py a slice of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+
+from adapters.chain.fake import FakeChain
+from models.clock import SystemClock
+from models.database import Database
+from tests.live.running_server import RunningServer
+from workers.chain_watcher import ChainWatcher
+
+RETRY = (409, 503)
+
+
+@dataclass
+class Answers:
+    """What the copies of one key were told."""
+
+    bodies: set[bytes] = field(default_factory=set)
+    statuses: Counter[int] = field(default_factory=Counter)
+    broken: int = 0
+
+
+class Killer:
+    """SIGKILLs a random worker every `every_s` seconds until it is stopped."""
+
+    def __init__(self, server: RunningServer, every_s: float, seed: int) -> None:
+        self._server = server
+        self._every_s = every_s
+        self._random = random.Random(seed)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.kills = 0
+
+    def __enter__(self) -> Killer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._every_s):
+            pids = self._server.worker_pids()
+            if pids:
+                try:
+                    os.kill(self._random.choice(pids), signal.SIGKILL)
+                    self.kills += 1
+                except ProcessLookupError:
+                    pass
+
+
+async def _insist(
+    client: httpx.AsyncClient, url: str, answers: Answers, *, deadline_s: float, **request: Any
+) -> None:
+    """Send one request until it is answered for good, as a merchant's backend would."""
+    deadline = time.monotonic() + deadline_s
+    while time.monotonic() < deadline:
+        try:
+            answer = await client.post(url, **request)
+        except httpx.TransportError:
+            answers.broken += 1
+            await asyncio.sleep(0.02)
+            continue
+        answers.statuses[answer.status_code] += 1
+        if answer.status_code in RETRY or answer.status_code >= 500:
+            await asyncio.sleep(0.02)
+            continue
+        answers.bodies.add(answer.content)
+        return
+    answers.statuses[0] += 1
+
+
+async def storm(
+    url: str, key: str, *, keys: int, copies: int, method: str, at_once: int = 4
+) -> list[Answers]:
+    """`keys` idempotency keys, each sent by `copies` clients at once; the answers by key."""
+    results = [Answers() for _ in range(keys)]
+    turn = asyncio.Semaphore(at_once)
+    limits = httpx.Limits(max_connections=at_once * copies, max_keepalive_connections=None)
+    async with httpx.AsyncClient(limits=limits, timeout=20) as client:
+
+        async def one_key(number: int) -> None:
+            request = {
+                "headers": {
+                    "Authorization": f"Bearer {key}",
+                    "Idempotency-Key": f"storm-{number:06d}",
+                },
+                "json": {
+                    "external_order_id": f"storm-{number}",
+                    "attempt_no": 1,
+                    "amount": "1.5",
+                    "payment_method_id": method,
+                },
+            }
+            async with turn:
+                await asyncio.gather(
+                    *(
+                        _insist(
+                            client, f"{url}/v1/invoices", results[number], deadline_s=60, **request
+                        )
+                        for _ in range(copies)
+                    )
+                )
+
+        await asyncio.gather(*(one_key(number) for number in range(keys)))
+    return results
+
+
+@dataclass(frozen=True)
+class Race:
+    """How one race of a cancellation against a payment ended."""
+
+    cancel_status: int
+    status: str
+    exception: str
+
+    @property
+    def consistent(self) -> bool:
+        """Exactly one side won, and the invoice says which."""
+        if self.cancel_status == 200:
+            return self.status == "canceled" and self.exception in ("none", "late")
+        return self.cancel_status == 409 and self.status in ("processing", "paid")
+
+
+class Payer:
+    """A scripted chain and the product's own watcher of it: pays, and has the payment noticed."""
+
+    def __init__(self, database: Database, *, chain_id: int, token: str) -> None:
+        self._token = token
+        self._chain = FakeChain(started_at=datetime.now(UTC) - timedelta(minutes=5))
+        self._watcher = ChainWatcher(
+            database, self._chain, SystemClock(), chain_id=chain_id, log_range=1000
+        )
+
+    def notice(self) -> None:
+        """Let the watcher do all there is to do."""
+        while self._watcher.try_watch_one():
+            pass
+
+    def pay(self, invoice: dict[str, Any], after_s: float) -> None:
+        """Pay an invoice in full after a moment, and have it noticed."""
+        time.sleep(after_s)
+        self._chain.pay(
+            invoice["deposit_address"],
+            int(invoice["amount"]),
+            token=self._token,
+            at=datetime.now(UTC),
+        )
+        self.notice()
+
+
+def race_cancel(
+    url: str, key: str, payer: Payer, *, races: int, method: str, seed: int
+) -> list[Race]:
+    """Cancel each of `races` invoices over HTTP while a payment of it is being noticed."""
+    chance = random.Random(seed)
+    headers = {"Authorization": f"Bearer {key}"}
+    ended = []
+    with httpx.Client(base_url=url, headers=headers, timeout=20) as client:
+        for number in range(races):
+            invoice = client.post(
+                "/v1/invoices",
+                headers={"Idempotency-Key": f"race-new-{number:06d}"},
+                json={
+                    "external_order_id": f"race-{number}",
+                    "attempt_no": 1,
+                    "amount": "2",
+                    "payment_method_id": method,
+                },
+            ).json()
+            payer.notice()
+            paying = threading.Thread(target=payer.pay, args=(invoice, chance.random() * 0.01))
+            paying.start()
+            time.sleep(chance.random() * 0.02)
+            canceled = client.post(
+                f"/v1/invoices/{invoice['id']}/cancel",
+                headers={"Idempotency-Key": f"race-end-{number:06d}"},
+            )
+            paying.join()
+            last = client.get(f"/v1/invoices/{invoice['id']}").json()
+            ended.append(Race(canceled.status_code, last["status"], last["exception"]))
+    return ended

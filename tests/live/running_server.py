@@ -1,0 +1,97 @@
+"""A real gunicorn on a free port, started as `specd serve` starts it, for tests that need one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+from cli.serve import gunicorn_argv
+
+ROOT = Path(__file__).parents[2]
+START_S = 30.0
+
+
+def free_port() -> int:
+    """A port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class RunningServer:
+    """gunicorn serving `wsgi:<application>`; a context manager. Its log goes to `log`."""
+
+    def __init__(
+        self, data_dir: Path, environment: dict[str, str], *, application: str = "payment"
+    ) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = data_dir / "server.log"
+        self._application = application
+        self._environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith("SPECD_")},
+            "PYTHONPATH": str(ROOT),
+            "SPECD_DATA_DIR": str(data_dir),
+            "SPECD_BIND": f"127.0.0.1:{self.port}",
+            "SPECD_PUBLIC_URL": self.url,
+            "SPECD_RATE_LIMITS": "false",
+            "SPECD_VALIDATE_RESPONSES": "true",
+            **environment,
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> RunningServer:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                gunicorn_argv(self._application),
+                cwd=ROOT,
+                env=self._environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                break
+            try:
+                if httpx.get(f"{self.url}/readyz", timeout=2).status_code == 200:
+                    return self
+            except httpx.TransportError:
+                pass
+            time.sleep(0.05)
+        self.stop()
+        raise AssertionError(f"the server did not start:\n{self.log.read_text()[-4000:]}")
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def pid(self) -> int:
+        """gunicorn's arbiter."""
+        assert self._process is not None
+        return self._process.pid
+
+    def worker_pids(self) -> list[int]:
+        """The workers alive now, oldest first."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        return sorted(int(pid) for pid in children.read_text().split())
+
+    def stop(self) -> None:
+        """SIGTERM, and SIGKILL for the whole group when that does not help in time."""
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(15)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(5)
+        self._process = None
