@@ -129,6 +129,7 @@ def _engine(error: ProblemException, request_id: str) -> Response:
         headers["Allow"] = ", ".join(error.allow)
     elif isinstance(error, engine.RateLimited):
         headers["Retry-After"] = str(error.retry_after_s)
+        headers.update(error.rate_headers)
     elif status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     facts["limit"] = getattr(error, "limit", "65536")

@@ -12,6 +12,8 @@ from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment import idempotency, keys
+from server.context import Context
+from server.rate_limit import RateLimiter, SharedTable
 from server.service import Chore, Service
 from settings import Settings
 
@@ -43,6 +45,13 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         if not migrate.is_current(settings.payment_database_url, "payment"):
             raise DatabaseUnavailable()
 
+    rate_limit = None
+    if settings.rate_limits:
+        rate_limit = RateLimiter(
+            SharedTable(settings.data_dir / "payment.rate-limits"),
+            limit=settings.rate_limit_per_minute,
+            client=_client,
+        )
     return Service(
         name="payment",
         document=specs.load("payment"),
@@ -62,8 +71,14 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
             Chore("write down key uses", FLUSH_S, adapters.key_uses.flush),
             Chore("forget old idempotency keys", FORGET_S, forget_old_keys),
         ),
+        rate_limit=rate_limit,
         ready=check_migrations,
         body_timeout_s=settings.body_read_timeout_s,
         validate_responses=settings.validate_responses,
         secrets=(keys.SECRET,),
     )
+
+
+def _client(ctx: Context) -> str:
+    """Whose requests count together: a key's, and those without a valid key by address."""
+    return f"key {ctx.actor.key_id}" if ctx.actor else f"address {ctx.client}"

@@ -12,15 +12,24 @@ import signal
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from adapters.chain.fake import FakeChain
+from cli.demo_seed import XPUB
 from models.clock import SystemClock
 from models.database import Database
+from models.payment import keys as api_keys
+from models.payment import methods, projects
+from models.payment.tables import Invoice
 from tests.live.running_server import RunningServer
 from workers.chain_watcher import ChainWatcher
 
@@ -197,3 +206,99 @@ def race_cancel(
             last = client.get(f"/v1/invoices/{invoice['id']}").json()
             ended.append(Race(canceled.status_code, last["status"], last["exception"]))
     return ended
+
+
+TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+CHAIN_ID = 31337
+METHOD = "tusd-test"
+NO_RPC = "http://127.0.0.1:9"
+
+
+@dataclass(frozen=True)
+class StormReport:
+    """What a storm left behind."""
+
+    keys: int
+    requests: int
+    invoices: int
+    kills: int
+    broken: int
+    split_keys: list[str]
+    stuck_keys: list[str]
+
+
+@contextmanager
+def _merchant(
+    database_url: str, data_dir: Path, workers: int
+) -> Iterator[tuple[RunningServer, Database, str]]:
+    """A server with one project; the key it is used with."""
+    database = Database(database_url)
+    now = datetime.now(UTC)
+
+    def found(session: Session) -> str:
+        project = projects.create_project(session, name="Fire", xpub=XPUB, now=now)
+        methods.create_method(
+            session,
+            project_id=project.id,
+            method_id=METHOD,
+            chain_id=CHAIN_ID,
+            token_address=TOKEN,
+            token_symbol="TUSD",
+            confirmations_required=2,
+            now=now,
+        )
+        return api_keys.create_key(session, project_id=project.id, now=now)[1]
+
+    key = database.run(found)
+    environment = {
+        "SPECD_PAYMENT_DATABASE_URL": database_url,
+        "SPECD_CHAIN_RPC_URLS": NO_RPC,
+        "SPECD_WORKERS": str(workers),
+    }
+    try:
+        with RunningServer(data_dir, environment) as server:
+            yield server, database, key
+    finally:
+        database.dispose()
+
+
+def run_storm(
+    database_url: str,
+    data_dir: Path,
+    *,
+    keys: int,
+    copies: int,
+    kill_every_s: float,
+    seed: int,
+    workers: int = 4,
+) -> StormReport:
+    """`keys` keys x `copies` identical requests; a worker dies every `kill_every_s` seconds."""
+    with _merchant(database_url, data_dir, workers) as (server, database, key):
+        with Killer(server, kill_every_s, seed) as killer:
+            results = asyncio.run(storm(server.url, key, keys=keys, copies=copies, method=METHOD))
+        with database.reading() as books:
+            invoices = books.execute(select(func.count()).select_from(Invoice)).scalar_one()
+    return StormReport(
+        keys=keys,
+        requests=sum(sum(answers.statuses.values()) for answers in results),
+        invoices=invoices,
+        kills=killer.kills,
+        broken=sum(answers.broken for answers in results),
+        split_keys=[
+            f"storm-{number:06d}: {dict(answers.statuses)}"
+            for number, answers in enumerate(results)
+            if len(answers.bodies) != 1
+        ],
+        stuck_keys=[
+            f"storm-{number:06d}: {dict(answers.statuses)}"
+            for number, answers in enumerate(results)
+            if answers.statuses[0] or answers.statuses[201] != copies
+        ],
+    )
+
+
+def run_cancel_races(database_url: str, data_dir: Path, *, races: int, seed: int) -> list[Race]:
+    """`races` invoices, each canceled over HTTP while its payment is being noticed."""
+    with _merchant(database_url, data_dir, 2) as (server, database, key):
+        payer = Payer(database, chain_id=CHAIN_ID, token=TOKEN)
+        return race_cancel(server.url, key, payer, races=races, method=METHOD, seed=seed)
