@@ -83,7 +83,11 @@ class Server:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             time.sleep(0.05)
-        raise ServerFailed(f"{self.name} does not listen:\n{self._log.read_text()[-3000:]}")
+        raise ServerFailed(f"{self.name} does not listen:\n{self.log_end()}")
+
+    def log_end(self) -> str:
+        """What the server last wrote."""
+        return self._log.read_text(errors="replace")[-3000:]
 
     def stop(self) -> None:
         """End the process group: politely, then after five seconds for certain."""

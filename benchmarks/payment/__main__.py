@@ -97,6 +97,8 @@ def check(server: Server, bearer: str) -> Told:
             return tell(client.request, bearer)
         except StoryDiffers as error:
             sys.exit(f"{server.name} does not do the same work, so nothing was measured:\n{error}")
+        except httpx.HTTPError as error:
+            sys.exit(f"{server.name} failed: {error}; its log ends with:\n{server.log_end()}")
 
 
 def measure(

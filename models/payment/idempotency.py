@@ -20,9 +20,9 @@ from models.payment.tables import IdempotencyKey, Invoice
 
 _table = cast(Table, IdempotencyKey.__table__)
 _is_this = (_table.c.project_id == bindparam("project")) & (_table.c.key == bindparam("its_key"))
-_CLAIM = {
-    "postgresql": postgresql.insert(_table).on_conflict_do_nothing(),
-    "sqlite": sqlite.insert(_table).on_conflict_do_nothing(),
+_CLAIM = {  # psycopg forgets an INSERT's row count with its cursor, unless told to keep it
+    name: insert(_table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+    for name, insert in (("postgresql", postgresql.insert), ("sqlite", sqlite.insert))
 }
 _FIND = select(_table.c.fingerprint, _table.c.status, _table.c.body).where(_is_this)
 _KEEP = update(_table).where(_is_this)
