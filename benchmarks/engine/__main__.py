@@ -66,7 +66,7 @@ def check(peers: Sequence[Peer], servers: Sequence[Server]) -> None:
     """Leave with the list of wrong answers, if there is any."""
     wrong = []
     for peer, server in zip(peers, servers, strict=True):
-        with httpx.Client(base_url=server.url, timeout=10) as client:
+        with httpx.Client(base_url=server.url, timeout=60) as client:
             wrong += disagreements(peer, lambda request, client=client: ask(client, request))
     if wrong:
         sys.exit("The servers do not agree, so nothing was measured:\n" + "\n".join(wrong))

@@ -92,7 +92,7 @@ def load_once(
 
 
 def check(server: Server, bearer: str) -> Told:
-    with httpx.Client(base_url=server.url, timeout=10) as client:
+    with httpx.Client(base_url=server.url, timeout=60) as client:
         try:
             return tell(client.request, bearer)
         except StoryDiffers as error:
