@@ -80,6 +80,7 @@
       clock = { server: status.now, local: performance.now() };
       if (status.revision !== page.dataset.revision) await replaceSheet();
       failures = 0;
+      page.toggleAttribute("data-final", status.is_final);
       if (status.is_final) pause = Infinity;
       else if (!isPayable() && status.status !== "processing") pause = slowMs;
     } catch {
