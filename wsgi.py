@@ -6,7 +6,6 @@ module is the custom; the applications speak ASGI.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from adapters.chain.gateway import RpcChainGateway
@@ -33,7 +32,7 @@ def _build() -> Any:
     def look_up(token: str) -> CheckoutView | None:
         assert payment.database is not None
         with payment.database.reading() as connection:
-            return find_checkout(connection, token, datetime.now(UTC))
+            return find_checkout(connection, token, payment.clock.now())
 
     pages = build_pages(find_checkout=look_up, documents={"payment": payment.base_path})
     return build_app([payment], pages=pages)

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 from flask import Flask, make_response, render_template, request
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from models.errors import DatabaseUnavailable
 from pages import assets, checkout, reference, security
@@ -66,6 +66,8 @@ def _show_http_error(error: HTTPException) -> ResponseReturnValue:
         return error
     given = error.description if type(error).description != error.description else None
     response = error.get_response()
+    if isinstance(error, MethodNotAllowed):
+        response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
     response.content_type = "text/html; charset=utf-8"
     response.set_data(_render_message(code, given))
     return response

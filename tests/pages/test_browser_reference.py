@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from selenium.webdriver.common.by import By
 
 from tests.pages.browser import Browser
+from tests.pages.reference_steps import authorize, open_operation, open_reference, send
 from tests.pages.stage import Stage, serving
 
 KEY = "prk_test_0badcafe_mXq7vT2bKd0LrNw5yHcZ9sPgJ4uAiEo1FxR8tWkV3nQ"
@@ -51,30 +52,6 @@ def base() -> Iterator[str]:
         yield address
 
 
-def open_reference(browser: Browser, base: str) -> None:
-    browser.open(f"{base}/docs/payment")
-    browser.wait(lambda: browser.find_all("#reference[data-ready] .opblock"), "the operations")
-
-
-def authorize(browser: Browser, key: str) -> None:
-    browser.find(".btn.authorize").click()
-    browser.find(".modal-ux input").send_keys(key)
-    browser.find(".modal-ux .btn.authorize").click()
-    browser.find(".modal-ux .btn-done").click()
-
-
-def send(browser: Browser) -> tuple[str, str]:
-    """Open the operation, press Execute; the status and body of the answer as shown."""
-    if not browser.find_all(".btn.execute"):
-        browser.find(".opblock-summary-control").click()
-        browser.wait(lambda: browser.find_all(".btn.execute"), "the operation to open")
-    browser.find(".btn.execute").click()
-    live = ".live-responses-table tbody"
-    browser.wait(lambda: browser.find_all(f"{live} .response-col_status"), "the answer")
-    status = browser.text(f"{live} .response-col_status").split()[0]
-    return status, browser.text(f"{live} .highlight-code")
-
-
 class TestReference:
     def test_draws_each_operation_with_nothing_from_outside(
         self, browser: Browser, base: str
@@ -93,6 +70,7 @@ class TestReference:
     ) -> None:
         open_reference(browser, base)
         authorize(browser, KEY)
+        open_operation(browser, "list_payment_methods")
         status, body = send(browser)
         assert status == "200"
         assert '"environment": "test"' in body
@@ -102,6 +80,7 @@ class TestReference:
         assert browser.console() == []
 
         open_reference(browser, base)
+        open_operation(browser, "list_payment_methods")
         assert send(browser)[0] == "401"
         stored = "return [localStorage.length, sessionStorage.length, document.cookie]"
         assert browser.run(stored) == [0, 0, ""]

@@ -1,0 +1,140 @@
+"""The pages in headless Chromium over the real service: its document, its database, its engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from sqlalchemy.orm import Session
+
+from handlers.payment.wiring import PaymentAdapters, build_service
+from models.clock import SystemClock
+from models.database import Database
+from models.payment.checkout_sessions import CheckoutView, find_checkout
+from models.payment.settlement import apply_settlement
+from pages.app import build_pages
+from server.app import build_app
+from server.service import Service
+from settings import Settings
+from tests.cast import Merchant, make_invoice, make_merchant, pay, set_head
+from tests.pages.browser import Browser
+from tests.pages.reference_steps import authorize, open_operation, open_reference, send
+from tests.payment_app import FakeGateway
+
+CLOCK = SystemClock()
+
+
+@contextmanager
+def running(app: Any) -> Iterator[str]:
+    """Serve an ASGI application from a thread on a free port; yields its address."""
+    config = uvicorn.Config(app, port=0, log_config=None, lifespan="on")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.01)
+            assert thread.is_alive(), "the server did not start"
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def service(sqlite_url: str) -> Service:
+    settings = Settings(payment_database_url=sqlite_url, validate_responses=True)
+    adapters = PaymentAdapters(chain=FakeGateway())
+    return build_service(settings, clock=CLOCK, adapters=adapters)
+
+
+@pytest.fixture
+def store(sqlite_url: str) -> Iterator[Database]:
+    """The service's database, as a worker beside it would open it."""
+    database = Database(sqlite_url)
+    yield database
+    database.dispose()
+
+
+@pytest.fixture
+def base(service: Service, store: Database) -> Iterator[str]:
+    def look_up(token: str) -> CheckoutView | None:
+        with store.reading() as connection:
+            return find_checkout(connection, token, CLOCK.now())
+
+    pages = build_pages(find_checkout=look_up, documents={"payment": "/v1"}, poll_ms=100)
+    with running(build_app([service], pages=pages)) as address:
+        yield address
+
+
+@pytest.fixture
+def merchant(store: Database) -> Merchant:
+    return store.run(lambda session: make_merchant(session, now=CLOCK.now()))
+
+
+def test_a_shopper_sees_the_payment_confirmed(
+    browser: Browser, base: str, store: Database, merchant: Merchant
+) -> None:
+    now = CLOCK.now()
+    invoice = store.run(lambda session: make_invoice(session, merchant, now=now))
+    created = httpx.post(
+        f"{base}/v1/invoices/{invoice.id}/checkout-sessions",
+        headers={"Authorization": f"Bearer {merchant.key}"},
+    )
+    assert created.status_code == 201
+    path = httpx.URL(created.json()["checkout_url"]).path
+    assert path == f"/checkout/{created.json()['checkout_token']}"
+
+    browser.open(f"{base}{path}")
+    assert browser.text("h1") == "Amount to pay\n12.5 TUSD"
+    assert browser.text("#address") == invoice.deposit_address
+    assert browser.decode_qr(".qr") == invoice.payment_uri
+
+    pay(store, invoice.id, at=now, block_number=100)
+    browser.wait(lambda: "1 of 2" in browser.text("#status-text"), "the first confirmation")
+
+    def mine(session: Session) -> None:
+        set_head(session, head_number=101, at=now)
+        apply_settlement(session, invoice.id, head_number=101, checkpoint_time=now, now=now)
+
+    store.run(mine)
+    browser.wait(lambda: browser.text("#status-title") == "Paid", "paid")
+    assert merchant.key not in browser.driver.page_source
+    assert browser.console() == []
+    assert [url for url in browser.requested() if not url.startswith(f"{base}/")] == []
+
+    altered = httpx.get(f"{base}{path[:-1]}{'A' if path[-1] != 'A' else 'B'}")
+    assert altered.status_code == 404
+    assert httpx.head(f"{base}{path}").status_code == 200
+    refused = httpx.post(f"{base}{path}")
+    assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD")
+
+
+def test_a_developer_reads_the_document_and_sends_a_request(
+    browser: Browser, base: str, service: Service, merchant: Merchant
+) -> None:
+    open_reference(browser, base)
+    drawn = [
+        element.text.replace("\u200b", "") for element in browser.find_all(".opblock-summary-path")
+    ]
+    assert sorted(drawn) == sorted(
+        path
+        for path, item in service.document["paths"].items()
+        for verb in item
+        if verb in ("get", "post")
+    )
+    open_operation(browser, "list_payment_methods")
+    assert send(browser)[0] == "401"
+    browser.console()  # the browser reports that 401 as an error of its own
+    authorize(browser, merchant.key)
+    status, body = send(browser)
+    assert status == "200"
+    assert '"id": "tusd-local"' in body
+    assert browser.console() == []
+    assert [url for url in browser.requested() if not url.startswith(f"{base}/")] == []
