@@ -2,6 +2,8 @@
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -113,37 +115,49 @@ class _Acting:
 
 
 def _run(settings: Settings, port: int, *, block_time_s: float, state: Path, as_json: bool) -> None:
+    with _told_to_stop() as stopping:
+        try:
+            running = start_embedded(port=port, anvil=_find_anvil(settings), state=state)
+        except EmbeddedChainFailed as error:
+            raise click.ClickException(str(error)) from None
+        try:
+            answer(
+                {
+                    "url": running.url,
+                    "chain_id": CHAIN_ID,
+                    "engine": running.engine,
+                    "token": TOKEN,
+                    "payer": PAYER,
+                },
+                as_json=as_json,
+                text=(
+                    f"{running.engine} serves chain {CHAIN_ID} at {running.url};"
+                    f" token {TOKEN}, payer {PAYER}. Ctrl-C stops it."
+                ),
+            )
+            keep_mining(running, block_time_s=block_time_s, stopping=stopping)
+            # Ctrl-C reaches anvil too, so it may be gone a moment before we are told.
+            if not stopping.wait(1.0):
+                raise click.ClickException(f"{running.engine} ended unexpectedly")
+        finally:
+            running.stop()
+
+
+@contextmanager
+def _told_to_stop() -> Iterator[threading.Event]:
+    """An event that SIGINT, SIGTERM and SIGHUP set, instead of their usual effect."""
     stopping = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:
         stopping.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    usual = [signal.signal(number, stop) for number in signals]
     try:
-        running = start_embedded(port=port, anvil=_find_anvil(settings), state=state)
-    except EmbeddedChainFailed as error:
-        raise click.ClickException(str(error)) from None
-    try:
-        answer(
-            {
-                "url": running.url,
-                "chain_id": CHAIN_ID,
-                "engine": running.engine,
-                "token": TOKEN,
-                "payer": PAYER,
-            },
-            as_json=as_json,
-            text=(
-                f"{running.engine} serves chain {CHAIN_ID} at {running.url};"
-                f" token {TOKEN}, payer {PAYER}. Ctrl-C stops it."
-            ),
-        )
-        keep_mining(running, block_time_s=block_time_s, stopping=stopping)
-        if not stopping.wait(1.0):
-            raise click.ClickException(f"{running.engine} ended unexpectedly")
+        yield stopping
     finally:
-        running.stop()
+        for number, handler in zip(signals, usual, strict=True):
+            signal.signal(number, handler)
 
 
 def _find_anvil(settings: Settings) -> Path | None:

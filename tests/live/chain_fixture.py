@@ -73,12 +73,22 @@ def wait_until_listening(process: subprocess.Popen[bytes], port: int, *, within_
     return False
 
 
+# Read before any test tidies up the environment.
+_NAMED_ANVIL = os.environ.get("SPECD_ANVIL", "")
+
+
+def find_anvil_or_skip() -> Path:
+    """The anvil binary; without one the test is skipped and says so."""
+    binary = find_anvil(_NAMED_ANVIL)
+    if binary is None:
+        pytest.skip(NO_ANVIL)
+    return binary
+
+
 @contextmanager
 def running_anvil(*, state: Path | None = None, port: int | None = None) -> Iterator[LocalChain]:
     """Anvil with the token deployed (block 1); stopped at the end. Skips the test without anvil."""
-    binary = find_anvil(os.environ.get("SPECD_ANVIL", ""))
-    if binary is None:
-        pytest.skip(NO_ANVIL)
+    binary = find_anvil_or_skip()
     for _ in range(5):
         chosen = port or free_port()
         process = start_anvil(binary, port=chosen, state=state)

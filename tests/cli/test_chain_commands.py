@@ -1,0 +1,343 @@
+"""`specd chain` and `specd payment pay` as people and scripts run them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.chain.playground import PAYER, TOKEN
+from cli.databases import payment_database
+from models.clock import SystemClock
+from models.payment import invoices
+from settings import Settings
+from tests.adapters.chain.rpc_endpoint import Question, healthy, serving
+from tests.cli.test_commands import XPUB, Specd
+from tests.live.chain_fixture import (
+    LocalChain,
+    find_anvil_or_skip,
+    free_port,
+    running_anvil,
+    running_pyevm,
+)
+
+NOBODY = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def specd(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Specd:
+    for name in Settings().describe({}):
+        monkeypatch.delenv(name.variable, raising=False)
+    monkeypatch.setenv("SPECD_DATA_DIR", str(tmp_path / "var"))
+    monkeypatch.setenv("SPECD_CHAIN_PORT", str(free_port()))
+    return Specd(capsys)
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    invoice_id: str
+    deposit_address: str
+
+
+def open_invoice(specd: Specd, amount: str, *, chain_id: int = 31337, token: str = TOKEN) -> Bill:
+    """A migrated database with one open invoice in it."""
+    specd.json("migrate")
+    project = specd.json("payment", "create-project", "--name", "Shop", "--xpub", XPUB)
+    specd.json(
+        "payment", "create-method", "--project", project["project_id"], "--id", "tusd",
+        "--chain-id", str(chain_id), "--token", token, "--symbol", "TUSD",
+    )  # fmt: skip
+    with payment_database(Settings.from_env()) as database:
+        view = database.run(
+            lambda session: invoices.create_invoice(
+                session,
+                invoices.check_order(
+                    session,
+                    project_id=project["project_id"],
+                    external_order_id="order-1",
+                    attempt_no=1,
+                    amount=amount,
+                    payment_method_id="tusd",
+                ),
+                xpub=XPUB,
+                lifetime=timedelta(minutes=30),
+                monitoring=timedelta(days=1),
+                now=SystemClock().now(),
+            )
+        )
+    return Bill(view.id, view.deposit_address)
+
+
+@pytest.fixture(params=[running_anvil, running_pyevm], ids=["anvil", "py-evm"])
+def chain(
+    request: pytest.FixtureRequest, specd: Specd, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[LocalChain]:
+    with request.param() as chain:
+        monkeypatch.setenv("SPECD_CHAIN_PORT", chain.url.rpartition(":")[2])
+        yield chain
+
+
+class TestPay:
+    def test_sends_what_is_missing(self, specd: Specd, chain: LocalChain) -> None:
+        bill = open_invoice(specd, "12.5")
+        sent = specd.json("payment", "pay", bill.invoice_id)
+        assert sent == {
+            "tx_hash": sent["tx_hash"],
+            "invoice_id": bill.invoice_id,
+            "amount": "12500000",
+            "chain_id": 31337,
+            "token_address": TOKEN,
+            "deposit_address": bill.deposit_address,
+        }
+        receipt = chain.call("eth_getTransactionReceipt", sent["tx_hash"])
+        assert receipt["status"] == "0x1"
+        assert chain.balance(bill.deposit_address) == 12_500_000
+
+    def test_sends_parts_then_the_rest_then_refuses(self, specd: Specd, chain: LocalChain) -> None:
+        bill = open_invoice(specd, "12.5")
+        assert specd.json("payment", "pay", bill.invoice_id, "--amount", "2.25")["amount"] == (
+            "2250000"
+        )
+        assert specd.json("payment", "pay", bill.invoice_id)["amount"] == "10250000"
+        assert "--amount" in specd.refusal("payment", "pay", bill.invoice_id)
+        specd.json("payment", "pay", bill.invoice_id, "--amount", "0.000001")
+        assert chain.balance(bill.deposit_address) == 12_500_001
+
+    def test_pays_the_largest_invoice(self, specd: Specd, chain: LocalChain) -> None:
+        most = "115792089237316195423570985008687907853269984665640564039457584007913129.639935"
+        bill = open_invoice(specd, most)
+        assert specd.json("payment", "pay", bill.invoice_id)["amount"] == str(2**256 - 1)
+        assert chain.balance(PAYER) == 0
+
+    def test_says_when_the_payer_has_too_little(self, specd: Specd, chain: LocalChain) -> None:
+        bill = open_invoice(specd, "1")
+        chain.pay(bill.deposit_address, 2**256 - 1)
+        assert "failed" in specd.refusal("payment", "pay", bill.invoice_id, "--amount", "5")
+
+    def test_says_when_the_token_is_not_there(self, specd: Specd, chain: LocalChain) -> None:
+        bill = open_invoice(specd, "1", token="0xDc64a140Aa3E981100a9becA4E685f962f0cF6C9")
+        assert "no token" in specd.refusal("payment", "pay", bill.invoice_id)
+
+    def test_passes_over_dead_endpoints(
+        self, specd: Specd, chain: LocalChain, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bill = open_invoice(specd, "1")
+        monkeypatch.setenv("SPECD_CHAIN_RPC_TIMEOUT_S", "2")
+        with serving(Question.hang) as hanging:
+            monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", f"{hanging.url},{chain.url}")
+            specd.json("payment", "pay", bill.invoice_id)
+        assert chain.balance(bill.deposit_address) == 1_000_000
+
+
+class TestPayRefusals:
+    @pytest.mark.parametrize(
+        "amount", ["0", "-1", "1.", ".5", "00.1", "1.0000000", "1e3", "\uff11", "9" * 72, "x"]
+    )
+    def test_a_bad_amount(self, amount: str, specd: Specd) -> None:
+        specd.json("migrate")
+        specd.refusal("payment", "pay", NOBODY, f"--amount={amount}")
+
+    @pytest.mark.parametrize("invoice", [NOBODY, "x", "'; DROP TABLE invoice", "\u0661"])
+    def test_an_unknown_invoice(self, invoice: str, specd: Specd) -> None:
+        specd.json("migrate")
+        specd.refusal("payment", "pay", invoice)
+
+    def test_a_database_that_is_not_there(self, specd: Specd) -> None:
+        assert "specd migrate" in specd.refusal("payment", "pay", NOBODY)
+
+    def test_no_chain(self, specd: Specd) -> None:
+        assert "specd chain" in specd.refusal("payment", "pay", open_invoice(specd, "1").invoice_id)
+
+    def test_an_invoice_on_another_chain(self, specd: Specd) -> None:
+        bill = open_invoice(specd, "1", chain_id=80002)
+        assert "80002" in specd.refusal("payment", "pay", bill.invoice_id)
+
+    def test_an_endpoint_that_is_another_chain(
+        self, specd: Specd, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bill = open_invoice(specd, "1")
+        with serving(healthy(chain_id=1), secret="s3cr3t") as endpoint:
+            monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", endpoint.url)
+            refusal = specd.refusal("payment", "pay", bill.invoice_id)
+            assert "eth_sendTransaction" not in endpoint.asked
+        assert "chain id 1;" in refusal
+        assert "s3cr3t" not in refusal
+
+
+class TestWeather:
+    def test_mines(self, specd: Specd, chain: LocalChain) -> None:
+        height = chain.height
+        assert specd.json("chain", "mine", "3") == {"mined": 3, "head": height + 3}
+        assert chain.height == height + 3
+
+    def test_reorganises(self, specd: Specd, chain: LocalChain) -> None:
+        chain.pay("0x00000000000000000000000000000000000000A1", 5)
+        height = chain.mine(1)
+        assert specd.json("chain", "reorg", "--depth", "2") == {"depth": 2, "head": height}
+        assert chain.balance("0x00000000000000000000000000000000000000A1") == 0
+
+    def test_refuses_a_reorg_deeper_than_the_chain(self, specd: Specd, chain: LocalChain) -> None:
+        height = chain.height
+        assert str(height) in specd.refusal("chain", "reorg", "--depth", str(height + 1))
+        assert chain.height == height
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("mine", "0"),
+            ("mine", "-1"),
+            ("mine", "x"),
+            ("mine",),
+            ("reorg",),
+            ("reorg", "--depth", "0"),
+            ("rain",),
+        ],
+    )
+    def test_refuses_what_it_does_not_understand(
+        self, words: tuple[str, ...], specd: Specd
+    ) -> None:
+        specd.refusal("chain", *words)
+
+    def test_says_when_there_is_no_chain(self, specd: Specd) -> None:
+        assert "specd chain" in specd.refusal("chain", "mine", "1")
+
+    def test_leaves_another_chain_alone(
+        self, specd: Specd, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with serving(healthy(chain_id=1)) as endpoint:
+            specd.refusal("chain", "--port", endpoint.url.split(":")[2].strip("/"), "mine", "1")
+            assert set(endpoint.asked) == {"eth_chainId"}
+
+
+@contextmanager
+def running_specd_chain(
+    data_dir: Path, port: int, anvil: str, *options: str
+) -> Iterator[tuple[LocalChain, subprocess.Popen[str], dict[str, Any]]]:
+    """`specd chain` as a process of its own: (the chain, the process, what it announced)."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("SPECD_")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli.main", "chain", "--port", str(port), "--json", *options],
+        env={**env, "SPECD_DATA_DIR": str(data_dir), "SPECD_ANVIL": anvil},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        announced = json.loads(process.stdout.readline() or "{}")
+        chain = LocalChain(f"http://127.0.0.1:{port}")
+        yield chain, process, announced
+        chain.close()
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def eventually(fact: Callable[[], bool], *, within_s: float = 20) -> bool:
+    deadline = time.monotonic() + within_s
+    while not fact():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+ANNA = "0x00000000000000000000000000000000000000A1"
+
+
+class TestForeground:
+    @pytest.fixture(params=["anvil", "py-evm"])
+    def engine(self, request: pytest.FixtureRequest) -> str:
+        return str(find_anvil_or_skip()) if request.param == "anvil" else "none"
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_serves_until_told_to_stop(
+        self, engine: str, number: signal.Signals, tmp_path: Path
+    ) -> None:
+        port = free_port()
+        with running_specd_chain(tmp_path, port, engine) as (chain, process, announced):
+            assert announced == {
+                "url": chain.url,
+                "chain_id": 31337,
+                "engine": "py-evm" if engine == "none" else "anvil",
+                "token": TOKEN,
+                "payer": PAYER,
+            }
+            chain.pay(ANNA, 5)
+            process.send_signal(number)
+            assert process.wait(20) == 0
+            assert not listens(port)
+            assert process.stderr is not None
+            assert process.stderr.read() == ""
+
+    def test_mines_the_confirmations_of_a_payment(self, engine: str, tmp_path: Path) -> None:
+        options = ("--block-time", "0.3")
+        with running_specd_chain(tmp_path, free_port(), engine, *options) as (chain, _, _):
+            chain.pay(ANNA, 5)
+            height = chain.height
+            assert eventually(lambda: chain.height >= height + 3)
+
+    def test_does_not_leave_the_chain_behind_when_killed(self, engine: str, tmp_path: Path) -> None:
+        port = free_port()
+        with running_specd_chain(tmp_path, port, engine) as (_, process, _):
+            process.kill()
+            assert eventually(lambda: not listens(port))
+
+    def test_anvil_keeps_its_chain_until_a_fresh_start(self, tmp_path: Path) -> None:
+        port, anvil = free_port(), str(find_anvil_or_skip())
+        with running_specd_chain(tmp_path, port, anvil) as (chain, process, _):
+            paid = chain.pay(ANNA, 5)
+            block = chain.call("eth_getTransactionReceipt", paid)["blockHash"]
+            process.terminate()
+            assert process.wait(20) == 0
+        with running_specd_chain(tmp_path, port, anvil) as (chain, process, _):
+            assert chain.balance(ANNA) == 5
+            [log] = chain.call("eth_getLogs", {"address": TOKEN, "blockHash": block})
+            assert log["transactionHash"] == paid
+            chain.pay(ANNA, 1)
+            process.terminate()
+            assert process.wait(20) == 0
+        with running_specd_chain(tmp_path, port, anvil, "--fresh") as (chain, _, _):
+            assert chain.balance(ANNA) == 0
+
+    def test_says_when_the_port_is_taken(self, specd: Specd, chain: LocalChain) -> None:
+        port = chain.url.rpartition(":")[2]
+        assert port in specd.refusal("chain", "--port", port)
+
+    def test_says_when_anvil_cannot_be_run(
+        self, specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("SPECD_ANVIL", str(tmp_path / "anvil"))
+        assert "SPECD_ANVIL" in specd.refusal("chain")
+
+    def test_says_when_what_is_named_anvil_is_not_anvil(
+        self, specd: Specd, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SPECD_ANVIL", "/bin/true")
+        assert "ended at once" in specd.refusal("chain")
+
+    def test_says_when_the_saved_chain_is_unreadable(
+        self, specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("SPECD_ANVIL", str(find_anvil_or_skip()))
+        state = tmp_path / "chain.json"
+        state.write_text("{")
+        assert "--fresh" in specd.refusal("chain", "--state", str(state))
