@@ -10,6 +10,9 @@ import time
 from typing import Any
 
 import httpx
+from eth_abi.abi import encode
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
 
 from adapters.chain.artifacts import Artifact, load_artifact
 from adapters.chain.json_rpc import (
@@ -105,7 +108,7 @@ class Playground:
     def deploy(self, artifact: Artifact) -> str:
         """Create a contract from the payer; its EIP-55 address."""
         receipt = self.send({"data": artifact.bytecode})
-        return self._checksum(receipt["contractAddress"])
+        return to_checksum_address(receipt["contractAddress"])
 
     def balance(self, address: str, *, token: str = TOKEN) -> int:
         """Atoms of `token` that `address` holds."""
@@ -196,15 +199,10 @@ class Playground:
         return {"to": token, "data": self._encode("TestToken", "transfer", [to, atoms])}
 
     @staticmethod
-    def _checksum(address: str) -> str:
-        from web3 import Web3
-
-        return str(Web3.to_checksum_address(address))
-
-    @staticmethod
     def _encode(contract: str, function: str, arguments: list[Any]) -> str:
-        # web3 costs 2 s to import: only who acts on a chain pays for it, not `specd serve`.
-        from web3 import Web3
-
+        """Call data. Not through web3, whose import would be most of what `pay` takes."""
         abi = load_artifact(contract).abi
-        return str(Web3().eth.contract(abi=abi).encode_abi(function, args=arguments))
+        entry = next(each for each in abi if each.get("name") == function)
+        types = [each["type"] for each in entry["inputs"]]
+        selector = keccak(text=f"{function}({','.join(types)})")[:4]
+        return "0x" + (selector + encode(types, arguments)).hex()
