@@ -12,12 +12,14 @@ import structlog
 from a2wsgi import WSGIMiddleware
 from connexion import ConnexionMiddleware
 from connexion.exceptions import InvalidSpecification
+from connexion.json_schema import RefResolutionError
 from connexion.middleware.lifespan import LifespanMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.engine import Engine
 from server.errors import DocumentError
 from server.health import Probes
+from server.schemas import check_references
 from server.service import Chore, Service
 
 log = structlog.get_logger("specd.app")
@@ -37,6 +39,7 @@ def build_app(services: Iterable[Service], *, pages: Any = None) -> ConnexionMid
         lifespan=lambda _: _lifespan(app, services),
     )
     for service in services:
+        check_references(service.document, service.name)
         try:
             app.add_api(dict(service.document), base_path=service.base_path, service=service)
         except InvalidSpecification as error:
@@ -44,6 +47,8 @@ def build_app(services: Iterable[Service], *, pages: Any = None) -> ConnexionMid
             raise DocumentError(
                 f"{service.name}: invalid document at {place or '/'}: {error.message}"
             ) from error
+        except RefResolutionError as error:
+            raise DocumentError(f"{service.name}: invalid document: {error}") from error
     # connexion would build on the first request; a document that cannot be served must not start.
     app.app, app.middleware_stack = app._build_middleware_stack()
     return app

@@ -60,6 +60,7 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
         try:
             super().__init__(
                 specification,
+                base_path=service.base_path,
                 resolver=TagResolver(service.handlers),
                 pythonic_params=True,
             )

@@ -223,14 +223,14 @@ def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
     if raw.count(b"&") >= MAX_QUERY_FIELDS:
         raise invalid(f"/{where}", f"has more than {MAX_QUERY_FIELDS} fields")
     text = decode_text(raw.replace(b"+", b" ") if b"+" in raw else raw, f"/{where}")
-    for field in text.split("&"):
+    for field in filter(None, text.split("&")):
         name, _, value = field.partition("=")
         if "%" in field:
             name = _unquote(name, f"/{where}")
             value = _unquote(value, f"/{where}/{name}")
         if name in pairs:
             pairs[name].append(value)
-        elif field:
+        else:
             pairs[name] = [value]
     return pairs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,8 +30,12 @@ A body of None, with a status, is an empty one."""
 
 
 def encode(value: Any) -> bytes:
-    """`value` as compact UTF-8 JSON."""
-    return orjson.dumps(value)
+    """`value` as compact UTF-8 JSON; integers of any size come out exact."""
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:  # orjson knows no integers over 64 bits
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-8")
 
 
 def as_response(reply: Reply) -> Response:

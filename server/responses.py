@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
-
-import orjson
 
 from server.errors import NonConformingResponse
 from server.response import Response
@@ -63,7 +62,7 @@ class Responses:
             raise NonConformingResponse(
                 f"{self._place}: {key} has the media type {response.media_type}"
             )
-        violations = validate(orjson.loads(response.body), "/body")
+        violations = validate(json.loads(response.body), "/body")
         if violations:
             first = violations[0]
             raise NonConformingResponse(f"{self._place}: {key}{first.path} {first.message}")

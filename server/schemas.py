@@ -211,3 +211,25 @@ def lookup(document: Mapping[str, Any], reference: str) -> Any:
     for step in reference.removeprefix("#/").split("/"):
         node = node[step.replace("~1", "/").replace("~0", "~")]
     return node
+
+
+def check_references(document: Mapping[str, Any], name: str) -> None:
+    """Raises `DocumentError` naming the place of a local `$ref` that points nowhere."""
+
+    def visit(node: Any, place: str) -> None:
+        if isinstance(node, Mapping):
+            reference = node.get("$ref")
+            if isinstance(reference, str) and reference.startswith("#/"):
+                try:
+                    lookup(document, reference)
+                except (LookupError, TypeError):
+                    raise DocumentError(
+                        f"{name}: invalid document at {place}: {reference} points nowhere"
+                    ) from None
+            for key, item in node.items():
+                visit(item, f"{place}/{key}" if place else str(key))
+        elif isinstance(node, list):
+            for index, item in enumerate(node):
+                visit(item, f"{place}/{index}")
+
+    visit(document, "")

@@ -1,6 +1,7 @@
 """Talks ASGI to an application in process, byte for byte, without an HTTP library in between."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        return orjson.loads(self.body)
+        return json.loads(self.body)
 
     def header(self, name: str) -> str | None:
         values = [value for key, value in self.headers if key == name.lower()]
@@ -56,7 +57,7 @@ class Client:
         target: str,
         *,
         headers: Headers = (),
-        json: Any = None,
+        value: Any = None,
         form: Iterable[tuple[str, str]] | None = None,
         body: bytes | None = None,
         content_type: str | None = None,
@@ -65,8 +66,8 @@ class Client:
     ) -> Answer:
         """One request. `target` is raw, query included; `chunks` come without a length."""
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
-        if json is not None:
-            body, content_type = orjson.dumps(json), content_type or "application/json"
+        if value is not None:
+            body, content_type = orjson.dumps(value), content_type or "application/json"
         if form is not None:
             body = urlencode(list(form)).encode()
             content_type = content_type or "application/x-www-form-urlencoded"

@@ -1,0 +1,115 @@
+"""From a raw path to a route."""
+
+import pytest
+
+from server.errors import DocumentError, InvalidRequest
+from server.routing import Router
+
+PATHS = {
+    "/a": frozenset(),
+    "/a/fixed": frozenset(),
+    "/a/{id}": frozenset({"id"}),
+    "/a/{name}": frozenset(),
+    "/a/{id}/deep": frozenset({"id"}),
+    "/a/{name}/other": frozenset(),
+    "/a/fixed/{x}/end": frozenset(),
+    "/a/{name}/{y}/tail": frozenset(),
+    "/b/{id}": frozenset({"id"}),
+    "/{top}/z": frozenset(),
+    "/slash/": frozenset(),
+}
+
+
+def router(*, strict: bool = False) -> Router[str]:
+    made: Router[str] = Router(strict_integers=strict)
+    for path, integers in PATHS.items():
+        made.add(path, "GET", integers, path)
+    return made
+
+
+FOUND = [
+    (b"/a", "/a", {}),
+    (b"/%61", "/a", {}),
+    (b"/a/fixed", "/a/fixed", {}),
+    (b"/a/fi%78ed", "/a/fixed", {}),
+    (b"/a/5", "/a/{id}", {"id": ["5"]}),
+    (b"/a/007", "/a/{id}", {"id": ["007"]}),
+    (b"/a/-5", "/a/{name}", {"name": ["-5"]}),
+    (b"/a/five", "/a/{name}", {"name": ["five"]}),
+    ("/a/é".encode(), "/a/{name}", {"name": ["é"]}),
+    (b"/a/%C3%A9", "/a/{name}", {"name": ["é"]}),
+    ("/a/\u0665".encode(), "/a/{name}", {"name": ["\u0665"]}),
+    (b"/a/x%2Fy", "/a/{name}", {"name": ["x/y"]}),
+    (b"/a/%2E%2E", "/a/{name}", {"name": [".."]}),
+    (b"/a/x%3Fy", "/a/{name}", {"name": ["x?y"]}),
+    (b"/a/5/deep", "/a/{id}/deep", {"id": ["5"]}),
+    (b"/a/5/other", "/a/{name}/other", {"name": ["5"]}),
+    (b"/a/fixed/1/end", "/a/fixed/{x}/end", {"x": ["1"]}),
+    (b"/a/fixed/1/tail", "/a/{name}/{y}/tail", {"name": ["fixed"], "y": ["1"]}),
+    (b"/a/fixed/other", "/a/{name}/other", {"name": ["fixed"]}),
+    (b"/b/x", "/b/{id}", {"id": ["x"]}),
+    (b"/a/z", "/a/{name}", {"name": ["z"]}),
+    (b"/q/z", "/{top}/z", {"top": ["q"]}),
+    (b"/slash/", "/slash/", {}),
+]
+
+
+@pytest.mark.parametrize(("raw", "path", "texts"), FOUND)
+def test_finds(raw: bytes, path: str, texts: dict[str, list[str]]) -> None:
+    found = router().find(raw)
+    assert found is not None
+    assert (found[0].path, dict(found[1])) == (path, texts)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"/",
+        b"",
+        b"/a/",
+        b"/a//",
+        b"/A",
+        b"/a/fixed/",
+        b"/a/5/nope",
+        b"/b",
+        b"/a%2Ffixed",
+        b"/slash",
+        b"//a",
+        b"/a/x/y/z",
+    ],
+)
+def test_finds_nothing(raw: bytes) -> None:
+    assert router().find(raw) is None
+
+
+@pytest.mark.parametrize("raw", [b"/a/%", b"/a/%2", b"/a/%zz", b"/a/%00", b"/a/%FF", b"/a/\xff"])
+def test_refuses_what_is_not_clean_text(raw: bytes) -> None:
+    with pytest.raises(InvalidRequest):
+        router().find(raw)
+
+
+def test_strict_integers_leave_other_text_unfound() -> None:
+    assert router(strict=True).find(b"/b/x") is None
+    assert router(strict=True).find(b"/b/5") is not None
+
+
+def test_allow_is_complete() -> None:
+    made: Router[str] = Router()
+    made.add("/a", "POST", frozenset(), "1")
+    assert made.add("/a", "GET", frozenset(), "2").allow == ("GET", "HEAD", "OPTIONS", "POST")
+    assert made.add("/b", "DELETE", frozenset(), "3").allow == ("DELETE", "OPTIONS")
+
+
+def test_many_segments_cost_little() -> None:
+    made: Router[str] = Router()
+    for depth in range(1, 9):
+        made.add("/" + "/".join(f"{{p{i}}}" for i in range(depth)), "GET", frozenset(), "x")
+    assert made.find(b"/a" * 4000) is None
+
+
+@pytest.mark.parametrize("path", ["/a/{x}", "/a/x{y}"])
+def test_refuses_paths_it_cannot_tell_apart(path: str) -> None:
+    made: Router[str] = Router()
+    made.add("/a/{name}", "GET", frozenset(), "1")
+    with pytest.raises(DocumentError, match="/a/"):
+        made.add(path, "GET", frozenset(), "2")
