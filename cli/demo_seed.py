@@ -26,7 +26,7 @@ XPUB = (
     "xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByN"
     "NhwWaNQRuhP3JcC3"
 )
-METHOD_ID = "tusd-test"
+METHOD_ID = "tusd-local"
 AMOUNT = "12.5"
 CONFIRMATIONS = 2
 LEAST_TIME_LEFT_MS = 300_000

@@ -82,5 +82,5 @@ An invoice of your own:
   {curl} -X POST {ready.base_url}/v1/invoices \\
     -H "Idempotency-Key: order-$RANDOM$RANDOM" -H "Content-Type: application/json" \\
     -d '{{"external_order_id": "order-'$RANDOM$RANDOM'", "attempt_no": 1,
-         "amount": "1.5", "payment_method_id": "tusd-test"}}'
+         "amount": "1.5", "payment_method_id": "tusd-local"}}'
 """

@@ -217,7 +217,7 @@ class TestKeys:
 def method_words(project_id: str, **over: str) -> list[str]:
     options = {
         "project": project_id,
-        "id": "tusd-test",
+        "id": "tusd-local",
         "chain-id": "31337",
         "token": TOKEN,
         "symbol": "TUSD",
@@ -230,7 +230,7 @@ class TestCreateMethod:
     def test_answers_the_method(self, migrated: Specd, project: str) -> None:
         made = migrated.json("payment", "create-method", *method_words(project))
         assert made == {
-            "id": "tusd-test",
+            "id": "tusd-local",
             "chain_id": 31337,
             "chain_name": "Chain 31337",
             "token_symbol": "TUSD",
@@ -280,7 +280,7 @@ class TestCreateMethod:
     def test_refuses_a_second_method_of_the_same_id(self, migrated: Specd, project: str) -> None:
         migrated.json("payment", "create-method", *method_words(project))
         sentence = migrated.refusal("payment", "create-method", *method_words(project))
-        assert "already has a payment method named tusd-test" in sentence
+        assert "already has a payment method named tusd-local" in sentence
 
 
 class TestPay:
