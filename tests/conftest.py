@@ -67,12 +67,26 @@ def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
     return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'payment.db')}"
 
 
+@pytest.fixture(scope="session")
+def postgres_copies(postgres: PostgresServer) -> Iterator[list[str]]:
+    """Names of databases that are migrated, empty and free."""
+    copies: list[str] = []
+    yield copies
+    for name in copies:
+        postgres.drop(name)
+
+
 @pytest.fixture
-def postgres_url(postgres: PostgresServer, postgres_template: str) -> Iterator[str]:
-    """A migrated PostgreSQL database of the test's own."""
-    name = postgres.create(template=postgres_template)
+def postgres_url(
+    postgres: PostgresServer, postgres_template: str, postgres_copies: list[str]
+) -> Iterator[str]:
+    """A migrated, empty PostgreSQL database of the test's own, emptied again afterwards."""
+    name = postgres_copies.pop() if postgres_copies else postgres.create(template=postgres_template)
     yield postgres.url_of(name)
-    postgres.drop(name)
+    if postgres.is_emptied(name):
+        postgres_copies.append(name)
+    else:
+        postgres.drop(name)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
