@@ -22,7 +22,7 @@ from tests.postgres import PostgresServer, running_server
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
-# Databases are slow and machines differ: a test fails for what it found, never for how long it took.
+# Machines differ: a test fails for what it found, never for how long it took.
 hypothesis_settings.register_profile("specd", deadline=None)
 hypothesis_settings.load_profile("specd")
 
