@@ -1,7 +1,7 @@
-"""schemathesis against the running payment service: `scripts/fuzz [MINUTES]` and a slice in the suite.
+"""schemathesis against the running payment service: `scripts/fuzz`, and a slice in the suite.
 
-Two projects, each the other's peer; a real chain when anvil is installed, so that sessions are
-made; every phase and every check, as schemathesis.toml says.
+Two projects, each the other's peer; a real chain (anvil, else the one in process), so that sessions
+are made; every phase and every check, as schemathesis.toml says.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from models import migrate
 from models.database import Database
 from models.payment import keys, methods, projects
 from tests.fuzz.hooks import METHOD
-from tests.live.chain_fixture import running_anvil
+from tests.live.chain_fixture import running_anvil, running_pyevm
 from tests.live.running_server import RunningServer
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
-NO_RPC = "http://127.0.0.1:9"
 
 
 def _create_merchant(database: Database, name: str) -> str:
@@ -73,9 +72,9 @@ def fuzzed_server(database_url: str, directory: Path) -> Iterator[tuple[RunningS
     path.write_text(yaml.safe_dump(users))
     environment = {"SPECD_PAYMENT_DATABASE_URL": database_url, "SPECD_WORKERS": "2"}
     with ExitStack() as stack:
-        environment["SPECD_CHAIN_RPC_URLS"] = NO_RPC
-        if find_anvil(os.environ.get("SPECD_ANVIL", "")) is not None:
-            environment["SPECD_CHAIN_RPC_URLS"] = stack.enter_context(running_anvil()).url
+        has_anvil = find_anvil(os.environ.get("SPECD_ANVIL", "")) is not None
+        chain = stack.enter_context(running_anvil() if has_anvil else running_pyevm())
+        environment["SPECD_CHAIN_RPC_URLS"] = chain.url
         server = stack.enter_context(RunningServer(directory, environment))
         yield server, path
 

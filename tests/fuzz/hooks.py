@@ -1,7 +1,7 @@
 """What the payment document cannot say in JSON Schema, told to schemathesis.
 
-Valid cases get a payment method that exists, an amount in range and an Idempotency-Key of their own.
-Invalid cases go out as they were generated, and nothing about checks or operations is changed.
+Valid cases get a payment method that exists, an amount in range and an Idempotency-Key of their
+own. Invalid cases go out as generated; nothing about checks or operations is changed.
 """
 
 from __future__ import annotations
