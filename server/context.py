@@ -91,6 +91,6 @@ class Context:
         return await self._reader(work)  # type: ignore[no-any-return]
 
     async def write(self, work: Callable[[Any], T]) -> T:
-        """Run `work(session)` in a write unit of its own: return commits, raise rolls back."""
+        """Run `work(session)` in a write unit of its own: returning keeps its effects, raising undoes them."""
         assert self._writer is not None, "write() is for async handlers"
         return await self._writer(work)  # type: ignore[no-any-return]
