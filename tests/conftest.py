@@ -15,6 +15,8 @@ from hypothesis import settings as hypothesis_settings
 from models import migrate
 from models.clock import FrozenClock
 from models.database import Database
+from models.payment.keys import SECRET
+from server import logs
 from tests.cast import BEN_XPUB, Merchant, make_merchant
 from tests.contract import ContractClient
 from tests.payment_app import FakeGateway, PaymentApp
@@ -112,6 +114,7 @@ def chain() -> FakeGateway:
 @pytest.fixture(scope="session")
 def payment_apps() -> Iterator[dict[str, PaymentApp]]:
     """One compiled application per kind of database: compiling takes a second."""
+    logs.configure("error", secrets=(SECRET,))
     apps: dict[str, PaymentApp] = {}
     yield apps
     for app in apps.values():
