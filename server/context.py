@@ -16,7 +16,7 @@ Runner = Callable[[Callable[[Any], Any]], Awaitable[Any]]
 class Context:
     """One request, as its handler sees it.
 
-    `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` in AUTOCOMMIT for
+    `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` for reading in
     GET and for security functions, and None in `async def` handlers, which open units themselves
     with `read` and `write`. `headers` are raw: names in lower case, repeated ones joined.
     `unknown_parameters` are the names sent that the document does not know.
@@ -91,6 +91,6 @@ class Context:
         return await self._reader(work)  # type: ignore[no-any-return]
 
     async def write(self, work: Callable[[Any], T]) -> T:
-        """Run `work(session)` in a write unit of its own: returning keeps its effects, raising undoes them."""
+        """Run `work(session)` in a write unit of its own: to return keeps it, to raise undoes it."""
         assert self._writer is not None, "write() is for async handlers"
         return await self._writer(work)  # type: ignore[no-any-return]
