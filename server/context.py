@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from server.operation import Operation
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 Runner = Callable[[Callable[[Any], Any]], Awaitable[Any]]
+
+
+class Named(Protocol):
+    """What a context tells of its operation."""
+
+    @property
+    def operation_id(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str: ...
 
 
 class Context:
@@ -41,7 +49,7 @@ class Context:
     def __init__(
         self,
         *,
-        operation: Operation,
+        operation: Named,
         headers: Mapping[bytes, bytes],
         client: str,
         now: datetime,
