@@ -87,6 +87,17 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return parse
 
 
+def secret_text(least: int) -> Callable[[str], str]:
+    """Parser of a secret of at least that many characters; it is never repeated."""
+
+    def parse(text: str) -> str:
+        if len(text) >= least:
+            return text
+        raise ValueError(f"must have at least {least} characters")
+
+    return parse
+
+
 def parse_database_url(text: str) -> str:
     """An SQLAlchemy URL of a database we support; `postgresql://` means psycopg 3."""
     if text.startswith("sqlite:///") and len(text) > len("sqlite:///") and ":memory:" not in text:
@@ -170,6 +181,24 @@ class Settings:
     )
     rate_limit_per_minute: int = setting(
         600, whole(1, 10_000_000), "Requests per key and minute when limits are on."
+    )
+    chat_rate_limit_per_user: int = setting(
+        200, whole(1, 10_000_000), "Chat requests per user and minute when limits are on."
+    )
+    chat_rate_limit_per_address: int = setting(
+        100,
+        whole(1, 10_000_000),
+        "Chat requests per address and minute without a valid key, when limits are on.",
+    )
+    chat_secret: str = setting(
+        "",
+        secret_text(32),
+        "Secret that chat API keys are made with; the same on every machine.",
+        shown="kept in {SPECD_DATA_DIR}/chat-secret",
+        secret=True,
+    )
+    chat_web_public_streams_enabled: bool = setting(
+        True, parse_bool, "Let chat organizations open channels to the web."
     )
     invoice_lifetime_s: int = setting(
         1800, whole(1, 31_536_000), "How long an invoice can be paid on time."
@@ -299,7 +328,10 @@ def _hint(name: str, known: Mapping[str, object]) -> str:
 
 
 def _shown(value: object, *, secret: bool) -> str:
-    return mask(_written(value)) if secret else _written(value)
+    text = _written(value)
+    if not secret:
+        return text
+    return mask(text) if "://" in text or not text else "***"
 
 
 def _written(value: object) -> str:

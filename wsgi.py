@@ -1,4 +1,4 @@
-"""The applications that gunicorn serves: `wsgi:app` (everything) and `wsgi:payment`.
+"""The applications that gunicorn serves: `wsgi:app` (everything), `wsgi:payment`, `wsgi:chat`.
 
 Built on first access, in the worker, from the environment's `SPECD_*` settings. The name of this
 module is the custom; the applications speak ASGI.
@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from adapters.chain.gateway import RpcChainGateway
-from handlers.payment.wiring import PaymentAdapters, build_service
+from handlers.chat import wiring as chat_wiring
+from handlers.payment import wiring as payment_wiring
 from models.clock import SystemClock
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from pages.app import build_pages
@@ -18,28 +19,44 @@ from server.app import build_app
 from server.service import Service
 from settings import Settings
 
+NAMES = {"app": ("payment", "chat"), "payment": ("payment",), "chat": ("chat",)}
+
 
 def _payment_service(settings: Settings) -> Service:
     chain = RpcChainGateway(settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s)
-    return build_service(settings, clock=SystemClock(), adapters=PaymentAdapters(chain=chain))
+    adapters = payment_wiring.PaymentAdapters(chain=chain)
+    return payment_wiring.build_service(settings, clock=SystemClock(), adapters=adapters)
 
 
-def _build() -> Any:
+def _chat_service(settings: Settings) -> Service:
+    adapters = chat_wiring.ChatAdapters.from_settings(settings)
+    return chat_wiring.build_service(settings, clock=SystemClock(), adapters=adapters)
+
+
+BUILDERS = {"payment": _payment_service, "chat": _chat_service}
+
+
+def _build(names: tuple[str, ...]) -> Any:
     settings = Settings.from_env()
-    payment = _payment_service(settings)
-    logs.configure(settings.log_level, secrets=payment.secrets)
+    services = {name: BUILDERS[name](settings) for name in names}
+    secrets = tuple(pattern for service in services.values() for pattern in service.secrets)
+    logs.configure(settings.log_level, secrets=secrets)
+    payment = services.get("payment")
 
     def look_up(token: str) -> CheckoutView | None:
+        if payment is None:
+            return None
         assert payment.database is not None
         with payment.database.reading() as connection:
             return find_checkout(connection, token, payment.clock.now())
 
-    pages = build_pages(find_checkout=look_up, documents={"payment": payment.base_path})
-    return build_app([payment], pages=pages)
+    documents = {name: service.base_path for name, service in services.items()}
+    pages = build_pages(find_checkout=look_up, documents=documents)
+    return build_app(services.values(), pages=pages)
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("app", "payment"):
-        application = globals()[name] = _build()
+    if name in NAMES:
+        application = globals()[name] = _build(NAMES[name])
         return application
     raise AttributeError(name)

@@ -1,7 +1,7 @@
 """Opens the databases a command works on, refusing one that is not there or not migrated."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import click
@@ -15,14 +15,23 @@ SQLITE = "sqlite:///"
 
 def database_urls(settings: Settings) -> dict[str, str]:
     """Service name -> URL, for every service this release serves."""
-    return {"payment": settings.payment_database_url}
+    return {"payment": settings.payment_database_url, "chat": settings.chat_database_url}
+
+
+def payment_database(settings: Settings) -> AbstractContextManager[Database]:
+    """The migrated payment database. Raises ClickException or DatabaseUnavailable."""
+    return _opened("payment", settings)
+
+
+def chat_database(settings: Settings) -> AbstractContextManager[Database]:
+    """The migrated chat database. Raises ClickException or DatabaseUnavailable."""
+    return _opened("chat", settings)
 
 
 @contextmanager
-def payment_database(settings: Settings) -> Iterator[Database]:
-    """The migrated payment database. Raises ClickException or DatabaseUnavailable."""
-    url = settings.payment_database_url
-    require_migrated("payment", url)
+def _opened(service: str, settings: Settings) -> Iterator[Database]:
+    url = database_urls(settings)[service]
+    require_migrated(service, url)
     database = Database(
         url, lock_timeout_s=settings.lock_timeout_s, pool_size=settings.database_pool_size
     )

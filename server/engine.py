@@ -19,23 +19,22 @@ from connexion.middleware.abstract import SpecMiddleware
 from connexion.spec import Specification
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.bodies import Disconnected, read_body
+from server.bodies import URLENCODED, Disconnected, read_body
 from server.compiler import CompiledAPI
 from server.context import Context
 from server.documents import published
 from server.errors import MethodNotAllowed, NotFound
-from server.guard import check_answer_headers, check_headers, check_target
+from server.guard import check_headers, check_target
 from server.health import Probes
 from server.logs import RequestLog
 from server.metrics import Meter
 from server.operation import Call, Operation
+from server.override import meant_method, media_type_of
 from server.response import Response
 from server.service import Service
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
-# Until the headers are known to be sound, a body may follow, and the connection cannot go on.
-_UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
 _END: Message = {"type": "http.response.body", "body": b""}
 _LINGER_BYTES = 4 * 1024 * 1024
 _LINGER_SECONDS = 2.0
@@ -81,7 +80,7 @@ class Exchange:
         self.request_id = request_id
         self.operation: Operation | None = None
         self.call: Call | None = None
-        self.headers = _UNKNOWN_FRAMING
+        self.headers: Mapping[bytes, bytes] = {}
         self.unread = True
 
 
@@ -191,18 +190,21 @@ class Engine(SpecMiddleware):
                 raise MethodNotAllowed(("GET", "HEAD"))
             return document.respond(headers)
         route, texts = found
+        body = b""
+        if service.method_override and method == "POST":
+            body = await self._read_body(service, receive, headers, exchange)
+            meant = meant_method(body, headers)
+            if meant == "GET" and media_type_of(headers) == URLENCODED:
+                query = b"&".join(filter(None, (query, body)))  # a GET's parameters are its query
+            method = meant or method
         operation = route.methods.get("GET" if method == "HEAD" else method)
         if operation is None:
             if method == "OPTIONS":
                 return Response(204, b"", (("Allow", ", ".join(route.allow)),))
             raise MethodNotAllowed(route.allow)
         exchange.operation = operation
-        body = b""
-        if operation.body is not None:
-            body = await read_body(
-                receive, headers, limit=service.body_limit, seconds=service.body_timeout_s
-            )
-            exchange.unread = False
+        if operation.body is not None and exchange.unread:
+            body = await self._read_body(service, receive, headers, exchange)
         client = scope.get("client")
         ctx = Context(
             operation=operation,
@@ -214,10 +216,16 @@ class Engine(SpecMiddleware):
             adapters=service.adapters,
         )
         exchange.call = call = Call(headers, texts, query, body)
-        response = await operation.serve(ctx, call, api.threads)
-        if response.headers:
-            check_answer_headers(response.headers)
-        return response
+        return await operation.serve(ctx, call, api.threads)
+
+    async def _read_body(
+        self, service: Service, receive: Receive, headers: Mapping[bytes, bytes], exchange: Exchange
+    ) -> bytes:
+        body = await read_body(
+            receive, headers, limit=service.body_limit, seconds=service.body_timeout_s
+        )
+        exchange.unread = False
+        return body
 
     def _failure(self, api: ServedAPI, error: Exception, exchange: Exchange) -> Response:
         """The service's own answer to an error; a 500 also goes to the log with its traceback."""

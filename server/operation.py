@@ -195,9 +195,11 @@ class Operation:
         if self._authenticate is not None:
             try:
                 ctx.actor = self._authenticate(ctx)
-            except Unauthenticated:
+            except Exception as error:
                 if service.rate_limit is not None:
                     call.extra_headers = service.rate_limit.take(ctx)
+                if service.refuse is not None and isinstance(error, Unauthenticated):
+                    raise service.refuse(ctx) from None
                 raise
         if service.rate_limit is not None:
             call.extra_headers = service.rate_limit.take(ctx)

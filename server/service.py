@@ -67,6 +67,9 @@ class Service:
     not reach a log. `malformed_path` says whether a path parameter that does not fit its schema is
     an invalid request or an unknown path. `form_in_query` lets form fields come in the query.
     `ignore_foreign_bodies` reads a body of an undocumented media type as empty instead of refusing.
+    `refuse(ctx)` is what to raise instead of `Unauthenticated` for credentials that are missing or
+    that their scheme cannot read. `method_override` lets a form field `method` of a POST name the
+    method that is meant.
     """
 
     name: str
@@ -90,4 +93,6 @@ class Service:
     form_in_query: bool = False
     ignore_foreign_bodies: bool = False
     malformed_path: type[Exception] | None = None
+    refuse: Callable[[Context], Exception] | None = None
+    method_override: bool = False
     secrets: tuple[re.Pattern[str], ...] = ()

@@ -29,7 +29,14 @@ ALLOWED = {
     "wsgi": {"adapters", "handlers", "models", "pages", "server", "settings", "specs"},
 }
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
-MAY_KNOW_THE_ENGINE = {"handlers/payment/errors.py", "handlers/payment/wiring.py"}
+MAY_KNOW_THE_ENGINE = {
+    "handlers/payment/errors.py",
+    "handlers/payment/wiring.py",
+    "handlers/chat/errors.py",
+    "handlers/chat/rate_limits.py",
+    "handlers/chat/violations.py",
+    "handlers/chat/wiring.py",
+}
 # Heavy (2 s), or an optional extra: only a process that acts on a chain may pay for it.
 LAZY = ("web3", "adapters.chain.pyevm")
 

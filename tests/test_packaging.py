@@ -77,5 +77,5 @@ def test_runs_from_an_installed_wheel_without_the_sources(wheel: Path, tmp_path:
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == [
         str(target / "settings.py"),
-        '{"migrated": ["payment"]}',
+        '{"migrated": ["payment", "chat"]}',
     ]

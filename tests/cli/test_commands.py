@@ -1,7 +1,6 @@
 """The commands scripts rely on: what they print, and one sentence for everything they refuse."""
 
 import json
-import socket
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -72,7 +71,7 @@ def specd(capsys: pytest.CaptureFixture[str]) -> Specd:
 
 @pytest.fixture
 def migrated(specd: Specd) -> Specd:
-    assert specd.json("migrate") == {"migrated": ["payment"]}
+    assert specd.json("migrate") == {"migrated": ["payment", "chat"]}
     return specd
 
 
@@ -101,7 +100,7 @@ def rows(tmp_path: Path) -> Callable[[], dict[str, int]]:
 class TestMigrate:
     def test_may_run_again(self, migrated: Specd, rows: Callable[[], dict[str, int]]) -> None:
         before = rows()
-        assert migrated.json("migrate") == {"migrated": ["payment"]}
+        assert migrated.json("migrate") == {"migrated": ["payment", "chat"]}
         assert rows() == before
         assert {"invoice", "payment", "api_key"} <= set(before)
 
@@ -218,7 +217,7 @@ class TestKeys:
 def method_words(project_id: str, **over: str) -> list[str]:
     options = {
         "project": project_id,
-        "id": "tusd-local",
+        "id": "tusd-test",
         "chain-id": "31337",
         "token": TOKEN,
         "symbol": "TUSD",
@@ -231,7 +230,7 @@ class TestCreateMethod:
     def test_answers_the_method(self, migrated: Specd, project: str) -> None:
         made = migrated.json("payment", "create-method", *method_words(project))
         assert made == {
-            "id": "tusd-local",
+            "id": "tusd-test",
             "chain_id": 31337,
             "chain_name": "Chain 31337",
             "token_symbol": "TUSD",
@@ -281,7 +280,7 @@ class TestCreateMethod:
     def test_refuses_a_second_method_of_the_same_id(self, migrated: Specd, project: str) -> None:
         migrated.json("payment", "create-method", *method_words(project))
         sentence = migrated.refusal("payment", "create-method", *method_words(project))
-        assert "already has a payment method named tusd-local" in sentence
+        assert "already has a payment method named tusd-test" in sentence
 
 
 class TestPay:
@@ -387,20 +386,4 @@ class TestDoctor:
             "payment database": "there is no such file yet; run `specd migrate`.",
             "endpoint 1 (127.0.0.1:1)": "cannot connect.",
         }
-        assert not (tmp_path / "var").exists()
-
-
-class TestDemo:
-    @pytest.mark.parametrize("variable", ["SPECD_BIND", "SPECD_CHAIN_PORT"])
-    def test_says_which_port_is_taken_and_starts_nothing(
-        self, specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str
-    ) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            port = taken.getsockname()[1]
-            monkeypatch.setenv("SPECD_BIND", "127.0.0.1:8692")
-            monkeypatch.setenv("SPECD_CHAIN_PORT", "8693")
-            monkeypatch.setenv(variable, f"127.0.0.1:{port}" if "BIND" in variable else str(port))
-            sentence = specd.refusal("demo")
-        assert sentence.startswith(f"Cannot listen on 127.0.0.1:{port} (Address already in use)")
-        assert sentence.endswith(f"choose another with {variable}.")
         assert not (tmp_path / "var").exists()

@@ -1,0 +1,44 @@
+"""Who asks: HTTP Basic with an API email (real or dummy) and an API key, at an organization's host.
+
+The reference tells a missing header, another scheme and a malformed one apart; so do we.
+"""
+
+from models.chat import actors, permissions
+from models.chat.actors import Actor
+from models.chat.errors import (
+    BasicAuthenticationRequired,
+    ChatError,
+    InvalidAuthorizationHeader,
+    NotLoggedIn,
+)
+from models.chat.realms import parse_host
+from server.context import Context
+
+
+def host_of(ctx: Context) -> str:
+    """The organization's host as the client wrote it, without its port."""
+    return parse_host(ctx.header("host") or "")
+
+
+def authenticate(user: str, password: str, *, request: Context) -> Actor:
+    """The user whose API email and key these are. Raises what is wrong with them."""
+    if ":" in password:
+        actors.access_realm(request.session, host_of(request))
+        raise InvalidAuthorizationHeader()
+    return actors.authenticate(request.session, host=host_of(request), email=user, api_key=password)
+
+
+def refuse(ctx: Context) -> ChatError:
+    """What to say to a request without credentials that HTTP Basic can read."""
+    actors.access_realm(ctx.session, host_of(ctx))
+    header = ctx.header("authorization")
+    if header is None:
+        return NotLoggedIn()
+    if header.partition(" ")[0].lower() != "basic":
+        return BasicAuthenticationRequired()
+    return InvalidAuthorizationHeader()
+
+
+def require_role(ctx: Context, role: str) -> None:
+    """The document's `x-required-role`, checked before parameters are looked at."""
+    permissions.require_role(ctx.actor, role)

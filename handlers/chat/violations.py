@@ -1,0 +1,137 @@
+"""What is wrong with a parameter, in the words of the reference: the first one alphabetically."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from models.chat.errors import ChatError, InvalidParameter, MissingParameter
+from server.errors import Violation
+
+TYPES = {
+    "integer": "is not an integer",
+    "boolean": "is not a boolean",
+    "string": "is not a string",
+    "array": "is not a list",
+    "object": "is not a dict",
+    "number": "is not a float",
+}
+LENGTHS = frozenset(("minItems", "maxItems", "minProperties", "maxProperties"))
+
+
+class InvalidEncoding(ChatError):
+    """A body, query or header that is not text at all, or not a form. Facts: `problem`."""
+
+    sentence = "Malformed request: {problem}"
+
+
+class UnexpectedArgument(ChatError):
+    """Facts: `key`, `name`."""
+
+    sentence = 'Argument "{key}" at {name} is unexpected'
+
+
+class MissingField(ChatError):
+    """A key is missing inside an object. Facts: `name`."""
+
+    sentence = "{name} field is missing"
+
+
+class InvalidValue(ChatError):
+    """Not one of the values a text may have. Facts: `name`."""
+
+    sentence = "Invalid {name}"
+
+
+class InvalidNumber(ChatError):
+    """Not one of the values a number may have. Facts: `name`."""
+
+    sentence = "Invalid {name}: Value error, Not in the list of possible values"
+
+
+class NullBytes(ChatError):
+    """Facts: `name`."""
+
+    sentence = "{name} must not contain null bytes"
+
+
+def first_error(violations: tuple[Violation, ...]) -> ChatError:
+    """The one that the reference would name: parameters are looked at in alphabetical order."""
+    return word(min(violations, key=_order))
+
+
+def _order(violation: Violation) -> tuple[str, bool]:
+    # A parameter that could not be decoded is also missing from the values: say the former.
+    name = _steps(violation)[:1]
+    missing = violation.rule == "required" and not name
+    return (violation.facts.get("property", "") if missing else "".join(name), missing)
+
+
+def _steps(violation: Violation) -> list[str]:
+    """`/body/narrow/0/operator` as `["narrow", "0", "operator"]`."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in violation.path.split("/")[2:]]
+
+
+def _name(steps: list[str]) -> str:
+    """`narrow[0]["operator"]`, as the reference writes places inside a parameter."""
+    head, *rest = steps
+    return head + "".join(f"[{s}]" if re.fullmatch(r"[0-9]+", s) else f'["{s}"]' for s in rest)
+
+
+def word(violation: Violation) -> ChatError:
+    """One violation as the error the reference would give."""
+    steps, facts, rule = _steps(violation), violation.facts, violation.rule
+    where = violation.path.split("/")[1:2]
+    if where == ["header"] or (not steps and rule not in ("required", "additionalProperties")):
+        return InvalidEncoding(problem=violation.message)
+    if rule == "required":
+        if not steps or (where == ["query"] and not facts):
+            return MissingParameter(var_name=steps[0] if steps else facts["property"])
+        return MissingField(name=_name([*steps, facts["property"]]))
+    if not steps:
+        return UnexpectedArgument(key=facts["unexpected"][0], name="request")
+    name = _name(steps)
+    match rule:
+        case "encoding":
+            if "NUL" in violation.message:
+                # The guard looks before anybody knows what the parameter is for.
+                return NullBytes(name="Message" if name == "content" else name)
+            return InvalidParameter(name=name, problem="is not valid JSON")
+        case "additionalProperties":
+            return UnexpectedArgument(key=facts["unexpected"][0], name=name)
+        case "anyOf" | "oneOf":
+            return _word_branch(violation, steps)
+        case "enum":
+            numbers = all(isinstance(option, int) for option in facts["options"])
+            return InvalidNumber(name=name) if numbers else InvalidValue(name=name)
+    return InvalidParameter(name=name, problem=_problem(rule, facts))
+
+
+def _problem(rule: str, facts: Mapping[str, Any]) -> str:
+    match rule:
+        case "type":
+            return TYPES.get(next(iter(facts["types"])), "is not valid")
+        case "maxLength":
+            return f"is too long (limit: {facts['limit']} characters)"
+        case "minLength":
+            return "cannot be blank" if facts["limit"] == 1 else "is too short"
+        case "minimum" | "exclusiveMinimum":
+            return "is too small"
+        case "maximum" | "exclusiveMaximum":
+            return "is too large"
+        case "maxItems" | "minItems":
+            return f"is not length {facts['limit']}"
+    return "has invalid format"
+
+
+def _word_branch(violation: Violation, steps: list[str]) -> ChatError:
+    """What is wrong in the branch that was meant: the first one that takes the value's type."""
+    branches = violation.facts.get("context") or []
+    found: list[Violation] = []
+    for errors in branches:
+        for error in errors[:1]:
+            path = "/".join(("", "body", *steps, *map(str, error.instance_path)))
+            rule, facts = error.kind.name, error.kind.as_dict()
+            if rule != "type" or list(error.instance_path):
+                return word(Violation(path, "", rule, facts))
+            found.append(Violation(path, "", rule, facts))
+    return word(found[0]) if found else InvalidValue(name=_name(steps))

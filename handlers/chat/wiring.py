@@ -1,0 +1,75 @@
+"""Puts the chat service together: document, handlers, database, adapters."""
+
+from dataclasses import dataclass
+
+import specs
+from handlers.chat import auth, errors
+from handlers.chat.rate_limits import Limits
+from models import migrate
+from models.chat.actors import API_KEY
+from models.chat.api_keys import KeyMaker, load_secret
+from models.clock import Clock
+from models.database import Database
+from models.errors import DatabaseUnavailable
+from server.errors import NotFound
+from server.rate_limit import SharedTable
+from server.service import Service
+from settings import Settings
+
+BODY_LIMIT = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAdapters:
+    """What handlers reach beyond the database."""
+
+    keys: KeyMaker
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "ChatAdapters":
+        return cls(keys=KeyMaker(load_secret(settings.data_dir, settings.chat_secret)))
+
+
+def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
+    """The chat service, ready for `server.app.build_app`."""
+
+    def check_migrations() -> None:
+        if not migrate.is_current(settings.chat_database_url, "chat"):
+            raise DatabaseUnavailable()
+
+    rate_limit = None
+    if settings.rate_limits:
+        rate_limit = Limits(
+            SharedTable(settings.data_dir / "chat.rate-limits"),
+            per_user=settings.chat_rate_limit_per_user,
+            per_address=settings.chat_rate_limit_per_address,
+        )
+    return Service(
+        name="chat",
+        document=specs.load("chat"),
+        document_text=specs.text("chat"),
+        handlers="handlers.chat",
+        base_path="/api/v1",
+        respond=errors.respond,
+        refuse=auth.refuse,
+        require_role=auth.require_role,
+        database=Database(
+            settings.chat_database_url,
+            lock_timeout_s=settings.lock_timeout_s,
+            pool_size=settings.database_pool_size,
+        ),
+        settings=settings,
+        adapters=adapters,
+        clock=clock,
+        rate_limit=rate_limit,
+        ready=check_migrations,
+        body_limit=BODY_LIMIT,
+        body_timeout_s=settings.body_read_timeout_s,
+        validate_responses=settings.validate_responses,
+        merge_slashes=True,
+        form_in_query=True,
+        ignore_foreign_bodies=True,
+        malformed_path=NotFound,
+        method_override=True,
+        secrets=(API_KEY,),
+    )

@@ -1,0 +1,78 @@
+"""Membership in user groups: every permission is the question whether somebody is in a group.
+
+Resolved by one recursive statement per request at most (`group_ids_of`); system groups follow from
+the role alone. Every function takes a `Reader`: a connection or a session.
+"""
+
+from typing import Any
+
+from sqlalchemy import CTE, Select, bindparam, select
+
+from models.chat.actors import Actor, Reader
+from models.chat.tables import Subgroup, User, UserGroupMember
+
+
+def _groups_above() -> CTE:
+    """The groups of user :user_id, directly or through subgroups."""
+    direct = select(UserGroupMember.group_id).where(UserGroupMember.user_id == bindparam("user_id"))
+    above = direct.cte("groups_above", recursive=True)
+    return above.union(
+        select(Subgroup.group_id).join(above, Subgroup.subgroup_id == above.c.group_id)
+    )
+
+
+def _groups_below() -> CTE:
+    """Group :group_id and all its subgroups."""
+    start = select(bindparam("group_id", type_=Subgroup.group_id.type).label("group_id"))
+    below = start.cte("groups_below", recursive=True)
+    return below.union(
+        select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
+    )
+
+
+_ABOVE = _groups_above()
+_BELOW = _groups_below()
+_GROUP_IDS: Select[Any] = select(_ABOVE.c.group_id)
+_IS_MEMBER: Select[Any] = select(_ABOVE.c.group_id).where(
+    _ABOVE.c.group_id == bindparam("group_id")
+)
+_MEMBERS: Select[Any] = (
+    select(UserGroupMember.user_id)
+    .distinct()
+    .join(_BELOW, UserGroupMember.group_id == _BELOW.c.group_id)
+    .join(User, User.id == UserGroupMember.user_id)
+    .where(User.is_active)
+)
+_SUBGROUPS: Select[Any] = select(_BELOW.c.group_id)
+
+
+def group_ids_of(reader: Reader, actor: Actor) -> frozenset[int]:
+    """Ids of all groups the actor is in, directly or through subgroups. Asked once per request."""
+    known: frozenset[int] | None = actor.memo.get("group_ids")
+    if known is None:
+        found = reader.execute(_GROUP_IDS, {"user_id": actor.id}).scalars()
+        known = actor.memo["group_ids"] = frozenset(found)
+    return known
+
+
+def belongs(reader: Reader, actor: Actor, group_id: int) -> bool:
+    """Is the actor in the group? THE question of every group setting."""
+    if group_id in actor.realm.system_groups:
+        return group_id in actor.realm.system_groups_of(actor.role)
+    return group_id in group_ids_of(reader, actor)
+
+
+def is_member(reader: Reader, group_id: int, user_id: int) -> bool:
+    """Is that user in the group, directly or through subgroups? For users who are not the actor."""
+    found = reader.execute(_IS_MEMBER, {"user_id": user_id, "group_id": group_id}).first()
+    return found is not None
+
+
+def find_member_ids(reader: Reader, group_id: int) -> set[int]:
+    """Ids of the active users in a group, directly or through subgroups."""
+    return set(reader.execute(_MEMBERS, {"group_id": group_id}).scalars())
+
+
+def find_subgroup_ids(reader: Reader, group_id: int) -> set[int]:
+    """The group itself and every group below it."""
+    return set(reader.execute(_SUBGROUPS, {"group_id": group_id}).scalars())

@@ -1,0 +1,271 @@
+"""People and bots: made, named, found, and seen by others as far as they may be."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from datetime import datetime
+from hashlib import md5
+from typing import Any
+
+from email_validator import EmailNotValidError, validate_email
+from sqlalchemy import Select, bindparam, exists, func, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from models.chat import audit
+from models.chat.actors import Actor, Reader, RealmView
+from models.chat.api_keys import KeyMaker
+from models.chat.errors import (
+    EmailInUse,
+    InsufficientPermission,
+    InvalidCharactersInName,
+    InvalidEmail,
+    InvalidNameFormat,
+    NameTooLong,
+    NameTooShort,
+    NoSuchUser,
+)
+from models.chat.groups import follow_role
+from models.chat.permissions import belongs
+from models.chat.roles import EmailVisibility, Role
+from models.chat.tables import ConversationMember, Subscription, User, UserMessage
+
+NAME_MIN, NAME_MAX = 2, 100
+EMAIL_MAX = 254
+BAD_NAME_CHARACTERS = frozenset('*`\\>"@')
+DUMMY_EMAIL = re.compile(r"user([0-9]{1,10})@(.+)", re.DOTALL)
+
+
+def check_full_name(name: str) -> str:
+    """The name as it is stored: trimmed. Raises the class that says what is wrong with it."""
+    name = name.strip()
+    if len(name) > NAME_MAX:
+        raise NameTooLong()
+    if len(name) < NAME_MIN:
+        raise NameTooShort()
+    if any(c in BAD_NAME_CHARACTERS or unicodedata.category(c)[0] == "C" for c in name):
+        raise InvalidCharactersInName()
+    if re.search(r"\|[0-9]+\Z", name):
+        raise InvalidNameFormat()
+    return name
+
+
+def check_email(email: str) -> str:
+    """The address as it is stored: trimmed. Raises `InvalidEmail`."""
+    email = email.strip()
+    try:
+        # A host such as `localhost` is an organization's own business.
+        validate_email(email, check_deliverability=False, globally_deliverable=False)
+    except EmailNotValidError:
+        raise InvalidEmail() from None
+    if len(email) > EMAIL_MAX:
+        raise InvalidEmail()
+    return email
+
+
+def create_user(
+    session: Session,
+    keys: KeyMaker,
+    *,
+    realm: RealmView,
+    email: str,
+    full_name: str,
+    role: int,
+    now: datetime,
+    password_hash: str | None = None,
+    bot_type: int | None = None,
+    bot_owner_id: int | None = None,
+    can_create_users: bool = False,
+    can_change_user_emails: bool = False,
+    is_system_bot: bool = False,
+    actor_id: int | None = None,
+) -> tuple[User, str]:
+    """A new active user of the realm and their API key.
+
+    Raises `InvalidEmail`, `EmailInUse`, the classes of `check_full_name`, and `NoSuchUser` for an
+    owner that is no person of the realm.
+    """
+    email, full_name = check_email(email), check_full_name(full_name)
+    taken = select(User.id).where(User.realm_id == realm.id, User.email_key == email.casefold())
+    if session.execute(taken).first() is not None:
+        raise EmailInUse(email=email)
+    if bot_owner_id is not None:
+        owner = session.get(User, bot_owner_id)
+        if owner is None or owner.realm_id != realm.id or owner.bot_type is not None:
+            raise NoSuchUser()
+    user = User(
+        realm_id=realm.id,
+        delivery_email=email,
+        email_key=email.casefold(),
+        full_name=full_name,
+        role=Role(role),
+        bot_type=bot_type,
+        bot_owner_id=bot_owner_id,
+        is_system_bot=is_system_bot,
+        date_joined=now,
+        default_language=realm.default_language,
+        email_address_visibility=realm.email_address_visibility,
+        can_create_users=can_create_users,
+        can_change_user_emails=can_change_user_emails,
+        password_hash=password_hash,
+    )
+    api_key = keys.renew(user)
+    session.add(user)
+    session.flush()
+    follow_role(session, user)
+    audit.record(
+        session, realm.id, "user_created", actor_id=actor_id, user_id=user.id, now=now,
+        facts={"role": int(role), "bot_type": bot_type},
+    )  # fmt: skip
+    return user, api_key
+
+
+# --- what others see --------------------------------------------------------------------------
+
+
+def may_see_email(viewer_role: int, visibility: int) -> bool:
+    """May users of that role see real emails of that visibility? (One's own and bots': always.)"""
+    match visibility:
+        case EmailVisibility.EVERYONE:
+            return True
+        case EmailVisibility.MEMBERS:
+            return viewer_role <= Role.MEMBER
+        case EmailVisibility.MODERATORS:
+            return viewer_role <= Role.MODERATOR
+        case EmailVisibility.ADMINISTRATORS:
+            return viewer_role <= Role.ADMINISTRATOR
+    return False
+
+
+def visible_email(viewer: Actor, user: Any) -> str | None:
+    """The user's real email, or None when the viewer may not see it.
+
+    `user`: a row with id, bot_type, delivery_email and email_address_visibility.
+    """
+    if (
+        user.id == viewer.id
+        or user.bot_type is not None
+        or may_see_email(viewer.role, user.email_address_visibility)
+    ):
+        return str(user.delivery_email)
+    return None
+
+
+def api_email(viewer: Actor, user: Any) -> str:
+    """The address the viewer may use for the user in the API: the real one if they may see it."""
+    return visible_email(viewer, user) or f"user{user.id}@{viewer.realm.host}"
+
+
+def avatar_url(email: str, version: int) -> str:
+    """The user's picture at the external provider, by the address that the viewer may see."""
+    digest = md5(email.strip().lower().encode("utf-8"), usedforsecurity=False).hexdigest()
+    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version={version}"
+
+
+USER_COLUMNS = (
+    User.id,
+    User.delivery_email,
+    User.full_name,
+    User.role,
+    User.bot_type,
+    User.bot_owner_id,
+    User.is_active,
+    User.is_imported_stub,
+    User.is_deleted,
+    User.date_joined,
+    User.timezone,
+    User.avatar_version,
+    User.email_address_visibility,
+)
+_IN_REALM: Any = select(*USER_COLUMNS).where(
+    User.realm_id == bindparam("realm_id"), ~User.is_system_bot
+)
+_ALL = _IN_REALM.order_by(User.id)
+_BY_ID = _IN_REALM.where(User.id == bindparam("user_id"))
+_BY_EMAIL = _IN_REALM.where(User.email_key == bindparam("email_key"))
+
+
+def find_users(reader: Reader, actor: Actor, user_ids: Iterable[int] | None = None) -> list[Any]:
+    """Rows of the realm's users, active or not, in order of their ids; all, or those asked for."""
+    wanted = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
+    return list(reader.execute(wanted, {"realm_id": actor.realm.id}))
+
+
+def access_user(reader: Reader, actor: Actor, user_id: int) -> Any:
+    """A user of the actor's realm by id, active or not, person or bot.
+
+    Raises `NoSuchUser`; `InsufficientPermission` for a guest who may not know them.
+    """
+    key = {"realm_id": actor.realm.id, "user_id": user_id}
+    return _accessible(reader, actor, reader.execute(_BY_ID, key).first())
+
+
+def access_user_by_email(reader: Reader, actor: Actor, email: str) -> Any:
+    """A user of the actor's realm by real or dummy email.
+
+    Raises `NoSuchUser`, also for a real address the actor may not see; `InsufficientPermission`.
+    """
+    email = email.strip()
+    dummy = DUMMY_EMAIL.fullmatch(email.casefold())
+    if dummy is not None and dummy[2] == actor.realm.host:
+        return access_user(reader, actor, int(dummy[1]))
+    key = {"realm_id": actor.realm.id, "email_key": email.casefold()}
+    row = reader.execute(_BY_EMAIL, key).first()
+    if row is not None and visible_email(actor, row) is None:
+        raise NoSuchUser()
+    return _accessible(reader, actor, row)
+
+
+def _accessible(reader: Reader, actor: Actor, row: Any) -> Any:
+    if row is None:
+        raise NoSuchUser()
+    if row.id != actor.id and not sees_everybody(reader, actor):
+        known = reader.execute(
+            _known_to(actor.id).where(User.id == row.id), {"realm_id": actor.realm.id}
+        )
+        if known.first() is None:
+            raise InsufficientPermission()
+    return row
+
+
+def sees_everybody(reader: Reader, actor: Actor) -> bool:
+    """Only guests can be kept from knowing users they share nothing with."""
+    return not actor.is_guest or belongs(reader, actor, actor.realm.can_access_all_users_group)
+
+
+def find_known_user_ids(reader: Reader, actor: Actor) -> set[int]:
+    """Ids of the users a restricted guest may know: bots, fellow subscribers, those they wrote with
+    directly, and themselves.
+    """
+    return set(reader.execute(_known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
+
+
+def _known_to(user_id: int) -> Select[Any]:
+    mine, theirs = aliased(Subscription), aliased(Subscription)
+    shares_channel = exists().where(
+        mine.user_id == user_id,
+        mine.is_active,
+        theirs.channel_id == mine.channel_id,
+        theirs.user_id == User.id,
+        theirs.is_active,
+    )
+    with_me, with_them = aliased(ConversationMember), aliased(ConversationMember)
+    wrote = exists().where(
+        with_me.user_id == user_id,
+        with_them.conversation_id == with_me.conversation_id,
+        with_them.user_id == User.id,
+    )
+    return select(User.id).where(
+        User.realm_id == bindparam("realm_id"),
+        or_(User.id == user_id, User.bot_type.is_not(None), shares_channel, wrote),
+    )
+
+
+_MAX_MESSAGE: Any = select(func.max(UserMessage.message_id)).where(
+    UserMessage.user_id == bindparam("user_id")
+)
+
+
+def find_max_message_id(reader: Reader, user_id: int) -> int:
+    """Id of the newest message the user has a copy of; -1 without any."""
+    newest = reader.execute(_MAX_MESSAGE, {"user_id": user_id}).scalar()
+    return -1 if newest is None else int(newest)
