@@ -117,7 +117,12 @@ class _Acting:
 def _run(settings: Settings, port: int, *, block_time_s: float, state: Path, as_json: bool) -> None:
     with _told_to_stop() as stopping:
         try:
-            running = start_embedded(port=port, anvil=_find_anvil(settings), state=state)
+            running = start_embedded(
+                port=port,
+                anvil=_find_anvil(settings),
+                state=state,
+                warn=lambda sentence: click.echo(sentence, err=True),
+            )
         except EmbeddedChainFailed as error:
             raise click.ClickException(str(error)) from None
         try:

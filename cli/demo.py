@@ -14,7 +14,7 @@ import httpx
 
 from adapters.chain.playground import CHAIN_ID, TOKEN, Playground, PlaygroundError
 from cli.databases import payment_database
-from cli.demo_seed import Access, open_invoice, seed, store_access, stored_access
+from cli.demo_seed import Access, OpenInvoice, seed, store_access, stored_access, try_open
 from cli.demo_text import Ready, announce
 from cli.migrate import migrate_all
 from cli.output import json_option
@@ -69,7 +69,9 @@ def demo(as_json: bool) -> None:
     require_free("SPECD_CHAIN_PORT", "127.0.0.1", one.settings.chain_port)
     one.settings.data_dir.mkdir(parents=True, exist_ok=True)
     migrate_all(one.settings)
-    sys.exit(asyncio.run(supervise(partial(run, one, as_json=as_json), Supervisor(say_loudly))))
+    sys.exit(
+        asyncio.run(supervise(partial(run_demo, one, as_json=as_json), Supervisor(say_loudly)))
+    )
 
 
 def require_free(variable: str, host: str, port: int) -> None:
@@ -86,26 +88,37 @@ def require_free(variable: str, host: str, port: int) -> None:
             ) from None
 
 
-async def run(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
+async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
     """The demo's life under the supervisor; the exit status."""
     settings = one.settings
-    chain_port = str(settings.chain_port)
-    await supervisor.start(one.program("chain", "chain", "--port", chain_port))
-    chain_ready = partial(_chain_is_ready, one.chain_url)
-    if not await supervisor.until("The chain's start", chain_ready, READY_WITHIN_S):
-        return 1
-    access = await asyncio.to_thread(prepare, one)
+    access, genesis = prepare(one)
+    supervisor.say(
+        f"starting chain, server and workers; their output is in {settings.data_dir}/logs"
+    )
+    await supervisor.start(one.program("chain", "chain", "--port", str(settings.chain_port)))
     await supervisor.start(one.program("server", "serve"))
     await supervisor.start(one.program("workers", "worker"))
+
     host, port = _host_and_port(settings.bind)
     base_url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '') else host}:{port}"
-    async with httpx.AsyncClient(base_url=base_url, timeout=5) as client:
-        if not await supervisor.until("Readiness", partial(_answers, client), READY_WITHIN_S):
-            return 1
-    with httpx.Client(base_url=base_url, timeout=15) as client:
-        invoice = await asyncio.to_thread(
-            open_invoice, client, access, settings.data_dir / "demo-invoice"
-        )
+    invoice: OpenInvoice | None = None
+
+    def try_open_invoice() -> bool:
+        nonlocal invoice
+        with httpx.Client(base_url=base_url, timeout=15, trust_env=False) as client:
+            invoice = try_open(client, access, settings.data_dir / "demo-invoice")
+        return invoice is not None
+
+    for what, is_done in (
+        ("The chain's start", partial(_chain_is_ready, one.chain_url)),
+        ("The server's readiness", partial(_is_ready, base_url)),
+        ("The demo invoice", try_open_invoice),
+    ):
+        if not await supervisor.until(what, partial(asyncio.to_thread, is_done), READY_WITHIN_S):
+            return 0 if supervisor.stopping.is_set() else 1
+    assert invoice is not None
+    if genesis not in (None, _block_hash(one.chain_url, 0)):
+        supervisor.say("the embedded chain is new: payments on the earlier one are gone with it")
     announce(
         Ready(
             base_url=base_url,
@@ -122,8 +135,8 @@ async def run(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
     return 0
 
 
-def prepare(one: Demo) -> Access:
-    """Seed the database; say when the embedded chain is not the one its books are about."""
+def prepare(one: Demo) -> tuple[Access, str | None]:
+    """Seed the database; the access to it, and the hash of block 0 of the chain it knows."""
     file = one.settings.data_dir / "demo.json"
     now = SystemClock().now()
     with payment_database(one.settings) as database:
@@ -131,9 +144,7 @@ def prepare(one: Demo) -> Access:
         with database.reading() as reader:
             known = find_known_blocks(reader, CHAIN_ID, up_to=0)
     store_access(file, access)
-    if known and known[0].hash != _block_hash(one.chain_url, 0):
-        say_loudly("the embedded chain is new: payments on the earlier one are gone with it")
-    return access
+    return access, known[0].hash if known else None
 
 
 def _block_hash(chain_url: str, number: int) -> str:
@@ -144,24 +155,20 @@ def _block_hash(chain_url: str, number: int) -> str:
         chain.close()
 
 
-async def _chain_is_ready(chain_url: str) -> bool:
+def _chain_is_ready(chain_url: str) -> bool:
     """Whether the chain answers and the token lives on it."""
-
-    def ask() -> bool:
-        chain = Playground(chain_url, timeout_s=2)
-        try:
-            return chain.has_code(TOKEN)
-        except PlaygroundError:
-            return False
-        finally:
-            chain.close()
-
-    return await asyncio.to_thread(ask)
+    chain = Playground(chain_url, timeout_s=2)
+    try:
+        return chain.has_code(TOKEN)
+    except PlaygroundError:
+        return False
+    finally:
+        chain.close()
 
 
-async def _answers(client: httpx.AsyncClient) -> bool:
+def _is_ready(base_url: str) -> bool:
     with suppress(httpx.TransportError):
-        return (await client.get("/readyz")).status_code == 200
+        return httpx.get(f"{base_url}/readyz", timeout=5, trust_env=False).status_code == 200
     return False
 
 

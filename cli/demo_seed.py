@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import click
 import httpx
 from sqlalchemy.orm import Session
 
@@ -26,7 +27,7 @@ XPUB = (
     "xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByN"
     "NhwWaNQRuhP3JcC3"
 )
-METHOD_ID = "tusd-test"
+METHOD_ID = "tusd-local"
 AMOUNT = "12.5"
 CONFIRMATIONS = 2
 LEAST_TIME_LEFT_MS = 300_000
@@ -96,24 +97,33 @@ def seed(session: Session, *, stored: Access | None, now: datetime) -> Access:
     return Access(project_id=project.id, key_id=key.id, key=plaintext)
 
 
-def open_invoice(client: httpx.Client, access: Access, file: Path) -> OpenInvoice:
-    """An unpaid demo invoice with time left, an earlier one if possible, and its page."""
+def try_open(client: httpx.Client, access: Access, file: Path) -> OpenInvoice | None:
+    """An unpaid demo invoice with time left, an earlier one if possible, and its page.
+
+    None while the server or its chain is not ready for it; ClickException for another refusal.
+    """
     headers = {"Authorization": f"Bearer {access.key}"}
-    invoice = _earlier(client, headers, file) or _ask(
-        client,
-        "POST",
-        "/v1/invoices",
-        headers | {"Idempotency-Key": f"demo-{uuid.uuid4()}"},
-        {
-            "external_order_id": f"demo-{uuid.uuid4()}",
-            "attempt_no": 1,
-            "amount": AMOUNT,
-            "payment_method_id": METHOD_ID,
-        },
-    )
-    file.write_text(invoice["id"])
-    page = _ask(client, "POST", f"/v1/invoices/{invoice['id']}/checkout-sessions", headers)
+    try:
+        invoice = _earlier(client, headers, file) or _ask(
+            client,
+            "/v1/invoices",
+            headers | {"Idempotency-Key": f"demo-{uuid.uuid4()}"},
+            {
+                "external_order_id": f"demo-{uuid.uuid4()}",
+                "attempt_no": 1,
+                "amount": AMOUNT,
+                "payment_method_id": METHOD_ID,
+            },
+        )
+        file.write_text(invoice["id"])
+        page = _ask(client, f"/v1/invoices/{invoice['id']}/checkout-sessions", headers)
+    except (_NotYet, httpx.TransportError):
+        return None
     return OpenInvoice(invoice["id"], AMOUNT, page["checkout_url"])
+
+
+class _NotYet(Exception):
+    """The server answered 503."""
 
 
 def _earlier(client: httpx.Client, headers: Mapping[str, str], file: Path) -> dict[str, Any] | None:
@@ -129,13 +139,15 @@ def _earlier(client: httpx.Client, headers: Mapping[str, str], file: Path) -> di
 
 
 def _ask(
-    client: httpx.Client,
-    method: str,
-    path: str,
-    headers: Mapping[str, str],
-    body: dict[str, Any] | None = None,
+    client: httpx.Client, path: str, headers: Mapping[str, str], body: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    response = client.request(method, path, headers=dict(headers), json=body)
-    response.raise_for_status()
+    response = client.post(path, headers=dict(headers), json=body)
+    if response.status_code == 503:
+        raise _NotYet
+    if response.status_code != 201:
+        raise click.ClickException(
+            f"The server answered {response.status_code} to the demo's POST {path};"
+            " its log tells why"
+        )
     answer: dict[str, Any] = response.json()
     return answer

@@ -38,7 +38,12 @@ def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
     """How to call `specd` from any directory of another terminal so that it finds this demo."""
     own = Path(sys.argv[0]).absolute()
     on_path = shutil.which("specd")
-    same = on_path is not None and Path(on_path).samefile(own)
+    if own.suffix == ".py":
+        program = f"{shlex.quote(sys.executable)} -m cli.main"
+    elif on_path is not None and Path(on_path).samefile(own):
+        program = "specd"
+    else:
+        program = shlex.quote(str(own))
     found_by = {
         "SPECD_DATA_DIR": ready.data_dir,
         # A database URL may hold a password: it is not printed, the shell has to know it.
@@ -50,7 +55,7 @@ def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
         for name, value in found_by.items()
         if name in environ or name == "SPECD_DATA_DIR"
     ]
-    return " ".join([*given, "specd" if same else shlex.quote(str(own))])
+    return " ".join([*given, program])
 
 
 def guide(ready: Ready, *, specd: str) -> str:
@@ -82,5 +87,5 @@ An invoice of your own:
   {curl} -X POST {ready.base_url}/v1/invoices \\
     -H "Idempotency-Key: order-$RANDOM$RANDOM" -H "Content-Type: application/json" \\
     -d '{{"external_order_id": "order-'$RANDOM$RANDOM'", "attempt_no": 1,
-         "amount": "1.5", "payment_method_id": "tusd-test"}}'
+         "amount": "1.5", "payment_method_id": "tusd-local"}}'
 """

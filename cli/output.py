@@ -13,6 +13,8 @@ from settings import mask
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+PIPE_WIDTH = 1000  # what reads a pipe wants whole rows, however long
+
 
 def json_option(command: F) -> F:
     """Add `--json` to a command; it arrives as the keyword `as_json`."""
@@ -40,9 +42,10 @@ def answer_table(
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*row)
-    # A pipe has no width: rows must stay whole for grep and awk.
     console = Console()
-    console.print(table, soft_wrap=not console.is_terminal)
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
+    console.print(table)
 
 
 def without_secrets(text: str) -> str:

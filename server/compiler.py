@@ -76,6 +76,8 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
         place = f"{self.service.name}: {operation_id} ({method.upper()} {path})"
         if operation_id in self.operations:
             raise DocumentError(f"{place}: this operationId is used twice")
+        if "x-required-role" in raw and self.service.require_role is None:
+            raise DocumentError(f"{place}: x-required-role needs the service's require_role")
         declared = self._parameters(path, raw)
         body = raw.get("requestBody")
         compiled = Operation(

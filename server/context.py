@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from server.operation import Operation
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 Runner = Callable[[Callable[[Any], Any]], Awaitable[Any]]
 
 
+class Named(Protocol):
+    """What a context tells of its operation."""
+
+    @property
+    def operation_id(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+
+
 class Context:
     """One request, as its handler sees it.
 
-    `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` in AUTOCOMMIT for
+    `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` for reading in
     GET and for security functions, and None in `async def` handlers, which open units themselves
     with `read` and `write`. `headers` are raw: names in lower case, repeated ones joined.
     `unknown_parameters` are the names sent that the document does not know.
@@ -41,7 +49,7 @@ class Context:
     def __init__(
         self,
         *,
-        operation: Operation,
+        operation: Named,
         headers: Mapping[bytes, bytes],
         client: str,
         now: datetime,
@@ -91,6 +99,6 @@ class Context:
         return await self._reader(work)  # type: ignore[no-any-return]
 
     async def write(self, work: Callable[[Any], T]) -> T:
-        """Run `work(session)` in a write unit of its own: return commits, raise rolls back."""
+        """Run `work(session)` in a write unit of its own: to return keeps it, to raise undoes it."""
         assert self._writer is not None, "write() is for async handlers"
         return await self._writer(work)  # type: ignore[no-any-return]

@@ -24,7 +24,7 @@ from server.compiler import CompiledAPI
 from server.context import Context
 from server.documents import published
 from server.errors import MethodNotAllowed, NotFound
-from server.guard import check_headers, check_target
+from server.guard import check_answer_headers, check_headers, check_target
 from server.health import Probes
 from server.logs import RequestLog
 from server.metrics import Meter
@@ -35,6 +35,8 @@ from server.service import Service
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
+# Until the headers are known to be sound, a body may follow, and the connection cannot go on.
+_UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
 _END: Message = {"type": "http.response.body", "body": b""}
 _LINGER_BYTES = 4 * 1024 * 1024
 _LINGER_SECONDS = 2.0
@@ -80,7 +82,7 @@ class Exchange:
         self.request_id = request_id
         self.operation: Operation | None = None
         self.call: Call | None = None
-        self.headers: Mapping[bytes, bytes] = {}
+        self.headers = _UNKNOWN_FRAMING
         self.unread = True
 
 
@@ -216,7 +218,10 @@ class Engine(SpecMiddleware):
             adapters=service.adapters,
         )
         exchange.call = call = Call(headers, texts, query, body)
-        return await operation.serve(ctx, call, api.threads)
+        response = await operation.serve(ctx, call, api.threads)
+        if response.headers:
+            check_answer_headers(response.headers)
+        return response
 
     async def _read_body(
         self, service: Service, receive: Receive, headers: Mapping[bytes, bytes], exchange: Exchange

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -36,6 +36,7 @@ _KEY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t\r\n]*+(:?)', re.DOTALL)
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 _ESCAPED_CONTROL = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{},"'))
+_BREAK = re.compile(r"[\r\n\0]")
 _BAD_PERCENT = re.compile(rb"%(?![0-9a-fA-F]{2})")
 
 
@@ -71,6 +72,14 @@ def _join_repeated(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 def _text(name: bytes) -> str:
     return name.decode("latin-1").title()
+
+
+def check_answer_headers(headers: Iterable[tuple[str, str]]) -> None:
+    """Raises `ValueError` for a header that cannot go out, or would be read as several."""
+    for name, value in headers:
+        if not value.isprintable() and _BREAK.search(value):
+            raise ValueError(f"the header {name} has a line break or NUL")
+        value.encode("latin-1")
 
 
 def check_target(path: bytes, query: bytes) -> None:

@@ -159,9 +159,12 @@ class Parameters:
         self, declared: Sequence[Mapping[str, Any]], schemas: Schemas, place: str
     ) -> Validate:
         properties = {p["name"]: _schema_of(p) for p in declared}
-        return schemas.compile(
-            {"type": "object", "properties": properties}, f"{place} {self.where} parameters"
-        )
+        try:
+            return schemas.compile({"type": "object", "properties": properties}, place)
+        except DocumentError:
+            for name, schema in properties.items():  # say which one
+                schemas.compile(schema, f"{place} {self.where} parameter {name}")
+            raise
 
     def __bool__(self) -> bool:
         return bool(self.declared)

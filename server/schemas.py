@@ -27,12 +27,13 @@ _ANNOTATIONS = frozenset(
 _SCHEMA_MAPS = frozenset(("properties", "patternProperties"))
 _SCHEMA_LISTS = frozenset(("allOf", "anyOf", "oneOf"))
 _SCHEMAS = frozenset(("not", "items", "additionalProperties"))
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")  # Python takes week dates too
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def _is_date(value: str) -> bool:
     try:
-        return len(value) == 10 and bool(date.fromisoformat(value))
+        return _DATE.fullmatch(value) is not None and bool(date.fromisoformat(value))
     except ValueError:
         return False
 

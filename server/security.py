@@ -136,7 +136,7 @@ def compile_security(
                 raise DocumentError(f"{place}: no security scheme {name}")
             try:
                 check = factory.parse_security_scheme(dict(schemes[name]), list(scopes))
-            except (ImportError, AttributeError, ValueError) as error:
+            except (DocumentError, ImportError, AttributeError, ValueError) as error:
                 raise DocumentError(f"{place}: security scheme {name}: {error}") from error
             if check is None:
                 raise DocumentError(f"{place}: security scheme {name} names no function")

@@ -15,6 +15,8 @@ from hypothesis import settings as hypothesis_settings
 from models import migrate
 from models.clock import FrozenClock
 from models.database import Database
+from models.payment.keys import SECRET
+from server import logs
 from tests.cast import BEN_XPUB, Merchant, make_merchant
 from tests.contract import ContractClient
 from tests.payment_app import FakeGateway, PaymentApp
@@ -24,7 +26,7 @@ pytest_plugins = ["tests.chat_stage"]
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
-# Databases are slow and machines differ: a test fails for what it found, never for how long it took.
+# Machines differ: a test fails for what it found, never for how long it took.
 hypothesis_settings.register_profile("specd", deadline=None)
 hypothesis_settings.load_profile("specd")
 
@@ -69,12 +71,26 @@ def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
     return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'payment.db')}"
 
 
+@pytest.fixture(scope="session")
+def postgres_copies(postgres: PostgresServer) -> Iterator[list[str]]:
+    """Names of databases that are migrated, empty and free."""
+    copies: list[str] = []
+    yield copies
+    for name in copies:
+        postgres.drop(name)
+
+
 @pytest.fixture
-def postgres_url(postgres: PostgresServer, postgres_template: str) -> Iterator[str]:
-    """A migrated PostgreSQL database of the test's own."""
-    name = postgres.create(template=postgres_template)
+def postgres_url(
+    postgres: PostgresServer, postgres_template: str, postgres_copies: list[str]
+) -> Iterator[str]:
+    """A migrated, empty PostgreSQL database of the test's own, emptied again afterwards."""
+    name = postgres_copies.pop() if postgres_copies else postgres.create(template=postgres_template)
     yield postgres.url_of(name)
-    postgres.drop(name)
+    if postgres.is_emptied(name):
+        postgres_copies.append(name)
+    else:
+        postgres.drop(name)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -100,6 +116,7 @@ def chain() -> FakeGateway:
 @pytest.fixture(scope="session")
 def payment_apps() -> Iterator[dict[str, PaymentApp]]:
     """One compiled application per kind of database: compiling takes a second."""
+    logs.configure("error", secrets=(SECRET,))
     apps: dict[str, PaymentApp] = {}
     yield apps
     for app in apps.values():

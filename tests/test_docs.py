@@ -23,7 +23,10 @@ def table_rows(text: str) -> list[list[str]]:
 
 def commands(group: click.Group = specd, prefix: str = "specd") -> Iterator[str]:
     """Every command one can run, with its path."""
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command
         path = f"{prefix} {name}"
         if not isinstance(command, click.Group) or command.invoke_without_command:
             yield path

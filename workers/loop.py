@@ -74,6 +74,7 @@ class Crew:
             for worker in workers:
                 self.start(worker)
             received = signal.sigwait(SIGNALS)
+            self.stopping.set()
             self._log.info("workers_stopping", signal=signal.Signals(received).name)
         finally:
             self.stopping.set()
@@ -86,11 +87,12 @@ class Crew:
         try:
             self._loop(worker)
             worker.close()
-        except Exception:
-            # Only `close` or the loop itself can raise here: a bug, and half a crew must not go on.
+        except BaseException:
+            # A failing step does not come here. This is a bug, and half a crew must not go on.
             self._log.exception("worker_died", worker=worker.name)
             self.failed = True
-            os.kill(os.getpid(), signal.SIGTERM)
+            if not self.stopping.is_set():
+                os.kill(os.getpid(), signal.SIGTERM)
 
     def _loop(self, worker: Worker) -> None:
         patiently = Retrying(

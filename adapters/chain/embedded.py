@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -28,6 +29,10 @@ class EmbeddedChainFailed(Exception):
     """The local chain cannot start; the text is one sentence that says the fix."""
 
 
+class EndedAtOnce(EmbeddedChainFailed):
+    """The chain's process ended before it answered."""
+
+
 class EmbeddedChain(Protocol):
     """A local chain that is up."""
 
@@ -41,11 +46,14 @@ class EmbeddedChain(Protocol):
         ...
 
 
-def start_embedded(*, port: int, anvil: Path | None, state: Path | None) -> EmbeddedChain:
+def start_embedded(
+    *, port: int, anvil: Path | None, state: Path | None, warn: Callable[[str], None]
+) -> EmbeddedChain:
     """Start the chain on 127.0.0.1:`port` and wait until it answers, its token deployed.
 
-    `state` keeps an anvil chain between runs; py-evm's is new at every start. Raises
-    `EmbeddedChainFailed`.
+    `state` keeps an anvil chain between runs; py-evm's is new at every start. A file that anvil
+    cannot read (cut by a kill, or of another release) is put aside and `warn`ed of, and the chain
+    is new. Raises `EmbeddedChainFailed`.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -55,12 +63,17 @@ def start_embedded(*, port: int, anvil: Path | None, state: Path | None) -> Embe
             raise EmbeddedChainFailed(
                 f"port {port} is in use; stop what listens there or choose another with --port"
             ) from None
-    chain: EmbeddedChain = AnvilChain(anvil, port, state) if anvil else PyEvmServed(port)
+    if anvil is None:
+        return _ready(PyEvmServed(port))
     try:
-        _wait_until_ready(chain)
-    except BaseException:
-        chain.stop()
-        raise
+        return _ready(AnvilChain(anvil, port, state))
+    except EndedAtOnce:
+        if state is None or not state.exists():
+            raise
+    aside = state.with_suffix(".unreadable")
+    state.replace(aside)
+    chain = _ready(AnvilChain(anvil, port, state))
+    warn(f"the saved chain could not be read and is now {aside}; this chain is new")
     return chain
 
 
@@ -150,6 +163,16 @@ def keep_mining(chain: EmbeddedChain, *, block_time_s: float, stopping: threadin
     playground.close()
 
 
+def _ready(chain: EmbeddedChain) -> EmbeddedChain:
+    """The chain once it answers and has its token; stopped when that fails."""
+    try:
+        _wait_until_ready(chain)
+    except BaseException:
+        chain.stop()
+        raise
+    return chain
+
+
 def _wait_until_ready(chain: EmbeddedChain) -> None:
     playground = Playground(chain.url)
     deadline = time.monotonic() + _START_S
@@ -160,9 +183,8 @@ def _wait_until_ready(chain: EmbeddedChain) -> None:
                 break
             except PlaygroundError:
                 if not chain.is_running():
-                    raise EmbeddedChainFailed(
-                        f"{chain.engine} ended at once; its saved state may be of another release:"
-                        " start with --fresh"
+                    raise EndedAtOnce(
+                        f"{chain.engine} ended at once; see whether it runs by itself"
                     ) from None
                 if time.monotonic() > deadline:
                     raise EmbeddedChainFailed(

@@ -9,6 +9,8 @@ hold a key.
 from __future__ import annotations
 
 import json
+import logging
+import re
 import ssl
 import time
 from collections.abc import Sequence
@@ -23,6 +25,13 @@ import httpx
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+# httpx logs the whole URL of every request at INFO.
+logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+# Shorter pieces of a URL are words like "v3", which say nothing.
+_SHORTEST_SECRET = 6
 
 
 class EndpointFailed(Exception):
@@ -56,6 +65,16 @@ class Endpoint:
 
     def __repr__(self) -> str:
         return f"<{self}>"
+
+    def without_secrets(self, text: str) -> str:
+        """`text` from the endpoint without the pieces of its URL that may be a key."""
+        _, _, address = self.url.partition("://")
+        user, _, rest = address.rpartition("@")
+        pieces = re.split(r"[:/?&=#]+", f"{user}/{rest.partition('/')[2]}")
+        for piece in sorted(pieces, key=len, reverse=True):
+            if len(piece) >= _SHORTEST_SECRET:
+                text = text.replace(piece, "***")
+        return text
 
     @property
     def is_loopback(self) -> bool:
@@ -125,7 +144,7 @@ def ask(
             status = answer.status_code
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         raise EndpointFailed(_reason(error)) from None
-    return _result(status, bytes(body))
+    return _result(endpoint, status, bytes(body))
 
 
 async def ask_async(
@@ -150,7 +169,7 @@ async def ask_async(
             status = answer.status_code
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         raise EndpointFailed(_reason(error)) from None
-    return _result(status, bytes(body))
+    return _result(endpoint, status, bytes(body))
 
 
 def parse_quantity(value: Any) -> int:
@@ -203,7 +222,7 @@ def _reason(error: Exception) -> str:
     return f"the connection broke ({type(error).__name__})"
 
 
-def _result(status: int, body: bytes) -> Any:
+def _result(endpoint: Endpoint, status: int, body: bytes) -> Any:
     """Unpack one answer. Providers send JSON-RPC errors under HTTP 400, 403, 429 and 500 too."""
     try:
         answer = json.loads(body)
@@ -215,7 +234,9 @@ def _result(status: int, body: bytes) -> Any:
             code, message = error.get("code"), error.get("message")
             raise RpcError(
                 code if isinstance(code, int) else 0,
-                message[:500] if isinstance(message, str) else "no message",
+                endpoint.without_secrets(message)[:500]
+                if isinstance(message, str)
+                else "no message",
             )
         if status == 200 and "result" in answer:
             return answer["result"]

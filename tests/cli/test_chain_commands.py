@@ -334,10 +334,16 @@ class TestForeground:
         monkeypatch.setenv("SPECD_ANVIL", "/bin/true")
         assert "ended at once" in specd.refusal("chain")
 
-    def test_says_when_the_saved_chain_is_unreadable(
-        self, specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
-        monkeypatch.setenv("SPECD_ANVIL", str(find_anvil_or_skip()))
+    @pytest.mark.parametrize("saved", ["", "{", '{"block": 1}'])
+    def test_puts_a_saved_chain_aside_that_cannot_be_read(self, saved: str, tmp_path: Path) -> None:
         state = tmp_path / "chain.json"
-        state.write_text("{")
-        assert "--fresh" in specd.refusal("chain", "--state", str(state))
+        state.write_text(saved)
+        with running_specd_chain(
+            tmp_path, free_port(), str(find_anvil_or_skip()), "--state", str(state)
+        ) as (chain, process, _):
+            assert chain.has_code(TOKEN)
+            process.terminate()
+            _, said = process.communicate(timeout=20)
+        assert "this chain is new" in said
+        assert (tmp_path / "chain.unreadable").read_text() == saved
+        assert state.exists()

@@ -1,6 +1,7 @@
 """The commands scripts rely on: what they print, and one sentence for everything they refuse."""
 
 import json
+import socket
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -217,7 +218,7 @@ class TestKeys:
 def method_words(project_id: str, **over: str) -> list[str]:
     options = {
         "project": project_id,
-        "id": "tusd-test",
+        "id": "tusd-local",
         "chain-id": "31337",
         "token": TOKEN,
         "symbol": "TUSD",
@@ -230,7 +231,7 @@ class TestCreateMethod:
     def test_answers_the_method(self, migrated: Specd, project: str) -> None:
         made = migrated.json("payment", "create-method", *method_words(project))
         assert made == {
-            "id": "tusd-test",
+            "id": "tusd-local",
             "chain_id": 31337,
             "chain_name": "Chain 31337",
             "token_symbol": "TUSD",
@@ -280,7 +281,7 @@ class TestCreateMethod:
     def test_refuses_a_second_method_of_the_same_id(self, migrated: Specd, project: str) -> None:
         migrated.json("payment", "create-method", *method_words(project))
         sentence = migrated.refusal("payment", "create-method", *method_words(project))
-        assert "already has a payment method named tusd-test" in sentence
+        assert "already has a payment method named tusd-local" in sentence
 
 
 class TestPay:
@@ -386,4 +387,20 @@ class TestDoctor:
             "payment database": "there is no such file yet; run `specd migrate`.",
             "endpoint 1 (127.0.0.1:1)": "cannot connect.",
         }
+        assert not (tmp_path / "var").exists()
+
+
+class TestDemo:
+    @pytest.mark.parametrize("variable", ["SPECD_BIND", "SPECD_CHAIN_PORT"])
+    def test_says_which_port_is_taken_and_starts_nothing(
+        self, specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str
+    ) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            monkeypatch.setenv("SPECD_BIND", "127.0.0.1:8692")
+            monkeypatch.setenv("SPECD_CHAIN_PORT", "8693")
+            monkeypatch.setenv(variable, f"127.0.0.1:{port}" if "BIND" in variable else str(port))
+            sentence = specd.refusal("demo")
+        assert sentence.startswith(f"Cannot listen on 127.0.0.1:{port} (Address already in use)")
+        assert sentence.endswith(f"choose another with {variable}.")
         assert not (tmp_path / "var").exists()

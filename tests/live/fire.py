@@ -210,7 +210,7 @@ def race_cancel(
 
 TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 CHAIN_ID = 31337
-METHOD = "tusd-test"
+METHOD = "tusd-local"
 NO_RPC = "http://127.0.0.1:9"
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.postgres import running_server
 
 from models import migrate
 from tests.live.fire import run_cancel_races, run_storm
+from tests.postgres import running_server
 
 
 def campaign(url: str, *, keys: int, copies: int, races: int) -> bool:

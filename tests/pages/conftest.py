@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from flask.testing import FlaskClient
 
 from tests.pages.browser import Browser
 from tests.pages.stage import Stage, serving
@@ -15,6 +16,11 @@ from tests.pages.stage import Stage, serving
 @pytest.fixture
 def stage() -> Stage:
     return Stage()
+
+
+@pytest.fixture
+def client(stage: Stage) -> FlaskClient:
+    return stage.build().test_client()
 
 
 @pytest.fixture

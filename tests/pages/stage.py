@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -11,15 +12,30 @@ from datetime import UTC, datetime, timedelta
 
 from flask import Flask
 from werkzeug.serving import make_server
+from werkzeug.test import TestResponse
 
 from models.payment.checkout_sessions import CheckoutView
 from pages.app import build_pages
 
 START = datetime(2031, 5, 17, 9, 0, tzinfo=UTC)
 TOKEN = "tok_3vJx0f9Zr6Qm8sLkW2yBn5cT1uHd7eGaPiXoRzEw4"
+PAGE = f"/checkout/{TOKEN}"
+STATUS = f"{PAGE}/status"
 DEPOSIT = "0x58A57ed9d8d624cBD12e2C467D34787555bB1b25"
 CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 URI = f"ethereum:{CONTRACT}@31337/transfer?address={DEPOSIT}&uint256=12500000"
+
+
+SECURE = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+}
 
 
 def make_view(**over: object) -> CheckoutView:
@@ -107,3 +123,10 @@ def serving(app: Flask) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def element(answer: TestResponse, name: str) -> str:
+    """The text of the element with this id, which must hold no other element."""
+    found = re.search(rf'id="{name}"[^>]*>([^<]*)<', answer.text)
+    assert found, f"no #{name}"
+    return found[1]

@@ -181,10 +181,10 @@ MEDDLERS = [
 
 @pytest.mark.parametrize("meddle", MEDDLERS, ids=lambda each: each.__name__)
 def test_something_between_any_two_questions(
-    meddle: Callable[[Story], None], migrated_file: Path, memory: Path, clock: FrozenClock
+    meddle: Callable[[Story], None], sqlite_template: Path, memory: Path, clock: FrozenClock
 ) -> None:
     first_pages = memory / f"{meddle.__name__}.db"
-    shutil.copy(migrated_file, first_pages)
+    shutil.copy(sqlite_template, first_pages)
     with closing(Database(f"sqlite:///{first_pages}")) as database:
         so_far = Story(Ledger(database, clock), FakeChain())
     meddled_calls = 0
@@ -303,7 +303,7 @@ def test_a_storm_with_two_watchers(ledger: Ledger, chain: FakeChain, seed: int) 
             case "watch":
                 watcher_of(ledger, chain).try_watch_one()
 
-    for _ in range(60):
+    for _ in range(40):
         happen()
         meddle = rng.choice([happen, happen, lambda: None, lambda: die(story)])
         reader = Meddled(chain, rng.randint(0, 8), meddle)

@@ -1,6 +1,7 @@
 """The gateway's verdict on a chain, with endpoints that are ill in every way we could think of."""
 
 import asyncio
+import logging
 import time
 from contextlib import ExitStack
 
@@ -31,6 +32,7 @@ ILL: dict[str, Answers] = {
     "cuts the answer": Question.cut,
     "answers HTTP 500": lambda question: question.body(b"oops", status=500),
     "answers HTTP 302": lambda question: question.body(b"", status=302, Location="/elsewhere"),
+    "quotes its key": lambda question: question.error(-32000, "the key s3cr3t is unknown"),
     "answers an error": lambda question: question.error(-32601, "no such method"),
     "answers an error of the wrong shape": lambda question: question.error("x", None),
     "answers HTML": lambda question: question.body(b"<html>"),
@@ -122,7 +124,8 @@ class TestIsConfigured:
 
 
 @pytest.mark.parametrize("illness", ILL)
-def test_shows_no_key_in_logs_or_errors(illness: str) -> None:
+def test_shows_no_key_in_logs_or_errors(illness: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
     with (
         serving(ILL[illness], secret="v3/s3cr3t?apikey=s3cr3t") as endpoint,
         structlog.testing.capture_logs() as lines,
@@ -130,5 +133,6 @@ def test_shows_no_key_in_logs_or_errors(illness: str) -> None:
     ):
         check(31337, endpoint.url.replace("http://", "http://user:s3cr3t@"))
     assert lines
+    assert "s3cr3t" not in caplog.text
     assert "127.0.0.1" in str(lines)
     assert "s3cr3t" not in f"{lines} {refusal.value!r} {refusal.value.__context__!r}"

@@ -1,5 +1,6 @@
 """The reader among endpoints that hang, lie, lag and limit."""
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -161,12 +162,14 @@ class TestHead:
         with pytest.raises(EndpointsUnavailable):
             readers.over(readers.endpoint(answer)).head()
 
-    def test_shows_no_key(self, readers: Readers) -> None:
+    def test_shows_no_key(self, readers: Readers, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.DEBUG)
         endpoint = readers.endpoint(Question.cut, secret="v3/s3cr3t?k=s3cr3t")
         reader = readers.over(endpoint.url.replace("//", "//u:s3cr3t@"), "http://[bad/s3cr3t")
         with structlog.testing.capture_logs() as lines, pytest.raises(EndpointsUnavailable) as all_:
             reader.head()
         assert "127.0.0.1" in str(all_.value)
+        assert "s3cr3t" not in caplog.text
         assert "s3cr3t" not in f"{lines} {all_.value!r} {all_.value.__context__!r}"
 
 

@@ -1,0 +1,41 @@
+"""What the payment document cannot say in JSON Schema, told to schemathesis.
+
+Valid cases get a payment method that exists, an amount in range and an Idempotency-Key of their
+own. Invalid cases go out as generated; nothing about checks or operations is changed.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import Any
+
+import schemathesis
+from schemathesis import Case, GenerationMode, HookContext
+
+from models.payment.errors import InvalidAmount
+from models.payment.money import parse_amount
+
+METHOD = os.environ.get("SPECD_FUZZ_METHOD", "tusd-local")
+KEY = "Idempotency-Key"
+
+
+@schemathesis.hook
+def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
+    """Make a valid case one that the merchant's data allows."""
+    if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
+        return
+    if case.headers is not None and KEY in case.headers:
+        case.headers[KEY] = f"{case.headers[KEY][:60]}.{uuid.uuid4().hex}"
+    body = case.body
+    if isinstance(body, dict) and "payment_method_id" in body:
+        case.body = {**body, "payment_method_id": METHOD, "amount": _payable(body["amount"])}
+
+
+def _payable(amount: str) -> str:
+    """`amount`, unless it is zero or more than 2^256-1 atoms, which the pattern lets through."""
+    try:
+        parse_amount(amount)
+    except InvalidAmount:
+        return "1.5"
+    return amount

@@ -1,0 +1,108 @@
+"""The error table: every failure of the domain has its row, every code is in the document."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from connexion.exceptions import BadRequestProblem, ProblemException
+
+import models.payment
+import specs
+from handlers.payment import errors
+from models.errors import DatabaseUnavailable, DomainError
+from models.payment import errors as domain
+from server.errors import RateLimited, RequestTimeout
+
+# Raised by the operator's commands only; an HTTP caller can never meet them.
+OPERATORS_ONLY = {
+    domain.InvalidXpub,
+    domain.PrivateKeyRefused,
+    domain.InvalidMethod,
+    domain.MainNetRefused,
+    domain.PaymentMethodExists,
+    domain.InvalidName,
+    domain.ProjectDoesNotExist,
+    domain.KeyDoesNotExist,
+}
+
+
+def every_failure() -> set[type[DomainError]]:
+    """All DomainErrors of the payment models, wherever they are defined."""
+    for module in pkgutil.walk_packages(models.payment.__path__, "models.payment."):
+        importlib.import_module(module.name)
+
+    def below(kind: type[DomainError]) -> Iterator[type[DomainError]]:
+        for child in kind.__subclasses__():
+            yield child
+            yield from below(child)
+
+    return {
+        kind
+        for kind in below(DomainError)
+        if kind.__module__.startswith("models.payment") or kind is DatabaseUnavailable
+    }
+
+
+class TestTable:
+    @pytest.mark.parametrize("kind", sorted(every_failure(), key=lambda kind: kind.__name__))
+    def test_every_failure_has_a_row_or_is_the_operators(self, kind: type[DomainError]) -> None:
+        mapped = any(base in errors.DOMAIN for base in kind.__mro__)
+        assert mapped != (kind in OPERATORS_ONLY)
+
+    def test_a_rows_code_is_its_failures_code(self) -> None:
+        for kind, answer in errors.DOMAIN.items():
+            assert answer.code == kind.code
+
+    def test_codes_and_document_agree_both_ways(self) -> None:
+        table = {answer.code for answer in errors.DOMAIN.values()}
+        table |= {*errors.ENGINE.values(), "internal_error"}
+        schema = specs.load("payment")["components"]["schemas"]["ErrorCode"]
+        assert table == set(schema["enum"])
+
+    def test_every_code_is_explained_in_the_documents_head(self) -> None:
+        head = specs.load("payment")["info"]["description"]
+        codes = specs.load("payment")["components"]["schemas"]["ErrorCode"]["enum"]
+        assert [code for code in codes if f"| `{code}` |" not in head] == []
+
+    def test_every_engine_code_has_a_sentence(self) -> None:
+        assert set(errors.SENTENCES) == {*errors.ENGINE.values(), "internal_error"}
+
+    def test_only_refusals_that_would_come_again_are_definitive(self) -> None:
+        kept = {answer.code for answer in errors.DOMAIN.values() if answer.is_definitive}
+        assert kept == {
+            "invoice_not_cancelable",
+            "order_attempt_exists",
+            "invalid_amount",
+            "payment_method_not_allowed",
+        }
+
+
+class TestRespond:
+    @pytest.mark.parametrize(
+        ("error", "status", "code", "headers"),
+        [
+            (RateLimited(limit=600, retry_after_s=7), 429, "rate_limited", {"Retry-After": "7"}),
+            (RequestTimeout(15.0), 408, "request_timeout", {}),
+            (DatabaseUnavailable(), 503, "database_unavailable", {"Retry-After": "1"}),
+            (BadRequestProblem("no"), 422, "invalid_request", {}),
+            (ProblemException(status=401), 401, "unauthorized", {"WWW-Authenticate": "Bearer"}),
+            (RuntimeError("boom"), 500, "internal_error", {}),
+            (domain.PrivateKeyRefused(), 500, "internal_error", {}),
+        ],
+    )
+    def test_answers_in_the_envelope(
+        self, error: Exception, status: int, code: str, headers: dict[str, str]
+    ) -> None:
+        response = errors.respond(error, "abc123def456")
+        assert (response.status, dict(response.headers)) == (status, headers)
+        assert f'"code":"{code}"'.encode() in response.body
+        assert b'"request_id":"abc123def456"' in response.body
+
+    @pytest.mark.parametrize(
+        "secret", ["SELECT secret FROM api_key", "https://user:pass@rpc.example/key"]
+    )
+    def test_never_repeats_what_an_unknown_error_says(self, secret: str) -> None:
+        error: Any = RuntimeError(secret)
+        assert secret.encode() not in errors.respond(error, "abc123def456").body

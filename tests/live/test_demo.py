@@ -1,0 +1,215 @@
+"""`specd demo` as a newcomer meets it: start it, paste what it prints, see an invoice paid."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+START_WITHIN_S = 120.0
+PAID_WITHIN_S = 60.0
+STOP_WITHIN_S = 20.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def until(condition: Callable[[], bool], within_s: float, what: str) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def descendants(pid: int) -> set[int]:
+    """The processes below `pid`, as /proc tells."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if fields[0] != "Z":
+            parents[int(stat.parent.name)] = int(fields[1])
+    found: set[int] = set()
+    grown = {pid}
+    while grown:
+        grown = {child for child, parent in parents.items() if parent in grown} - found
+        found |= grown
+    return found
+
+
+class Demo:
+    """One running `specd demo` in `directory`, with what it printed."""
+
+    def __init__(self, directory: Path, *words: str) -> None:
+        self.base_url = f"http://127.0.0.1:{free_port()}"
+        self.env = {
+            **{name: value for name, value in os.environ.items() if "SPECD_" not in name},
+            "PYTHONPATH": str(ROOT),
+            "SPECD_DATA_DIR": str(directory / "var"),
+            "SPECD_BIND": self.base_url.removeprefix("http://"),
+            "SPECD_CHAIN_PORT": str(free_port()),
+            "SPECD_WORKERS": "2",
+        }
+        if "SPECD_ANVIL" in os.environ:
+            self.env["SPECD_ANVIL"] = os.environ["SPECD_ANVIL"]
+        self.directory = directory
+        self._out = directory / "out"
+        self._err = directory / "err"
+        with self._out.open("w") as out, self._err.open("w") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "cli.main", "demo", *words],
+                cwd=directory, env=self.env, stdout=out, stderr=err, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        mark = '"invoice_id"' if "--json" in words else "payment_method_id"
+        until(
+            lambda: mark in self.out or self.process.poll() is not None,
+            START_WITHIN_S,
+            f"the demo is not ready: {self.err}",
+        )
+        assert self.process.poll() is None, self.err
+
+    @property
+    def out(self) -> str:
+        return self._out.read_text()
+
+    @property
+    def err(self) -> str:
+        return self._err.read_text()
+
+    def paste(self, command: str) -> str:
+        """What a shell in another directory prints for a line of the guide."""
+        pasted = subprocess.run(
+            ["bash", "-c", command],
+            cwd="/", env=self.env, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert pasted.returncode == 0, pasted.stderr
+        return pasted.stdout
+
+    def invoice(self, key: str, invoice_id: str) -> dict[str, Any]:
+        answer = httpx.get(
+            f"{self.base_url}/v1/invoices/{invoice_id}",
+            headers={"Authorization": f"Bearer {key}"},
+            timeout=10,
+        )
+        assert answer.status_code == 200, answer.text
+        record: dict[str, Any] = answer.json()
+        return record
+
+    def stop(self) -> None:
+        """Ctrl-C; nothing that it started may be left."""
+        below = descendants(self.process.pid)
+        assert len(below) >= 5, "chain, gunicorn with two workers, workers"
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(STOP_WITHIN_S) == 0
+        assert self.err.splitlines()[-1] == "specd: all stopped"
+        alive = {pid for pid in below if Path(f"/proc/{pid}").exists()}
+        until(
+            lambda: not {p for p in alive if p in descendants(1)}, STOP_WITHIN_S, "a child is left"
+        )
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(STOP_WITHIN_S)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
+    demos: list[Demo] = []
+
+    def start_one(*words: str) -> Demo:
+        demos.append(Demo(tmp_path, *words))
+        return demos[-1]
+
+    yield start_one
+    for demo in demos:
+        demo.kill()
+
+
+def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[..., Demo]) -> None:
+    demo = start()
+    guide = demo.out
+    methods, look, pay, create = [
+        block for block in guide.split("\n\n") if block.startswith(("  curl", "  SPECD_"))
+    ]
+    key = re.search(r"prk_test_\S+", guide)
+    checkout = re.search(r"http\S+/checkout/\S+", guide)
+    assert key
+    assert checkout
+    key = key[0].rstrip('"')
+
+    accepted = json.loads(demo.paste(methods))
+    assert accepted["environment"] == "test"
+    assert [method["available"] for method in accepted["methods"]] == [True]
+    invoice = json.loads(demo.paste(look))
+    assert invoice["status"] == "unpaid"
+    assert (invoice["amount"], invoice["amount_paid"]) == ("12500000", "0")
+    own = json.loads(demo.paste(create))
+    assert (own["status"], own["amount"]) == ("unpaid", "1500000")
+    page = httpx.get(checkout[0], timeout=10)
+    assert page.status_code == 200
+    assert invoice["deposit_address"] in page.text
+
+    assert "Sent 12.5 TUSD" in demo.paste(pay)
+    seen = [invoice["status"]]
+
+    def is_paid() -> bool:
+        status = demo.invoice(key, invoice["id"])["status"]
+        if status != seen[-1]:
+            seen.append(status)
+        return status == "paid"
+
+    until(is_paid, PAID_WITHIN_S, f"not paid: {seen}")
+    assert seen == ["unpaid", "processing", "paid"]
+    paid = demo.invoice(key, invoice["id"])
+    assert (paid["amount_paid"], paid["amount_remaining"], paid["exception"]) == (
+        "12500000",
+        "0",
+        "none",
+    )
+    demo.stop()
+
+
+def test_a_second_start_uses_what_is_there_and_mends_what_dies(start: Callable[..., Demo]) -> None:
+    first = start("--json")
+    one = json.loads(first.out.splitlines()[-1])
+    first.stop()
+    again = start("--json")
+    two = json.loads(again.out.splitlines()[-1])
+    assert two["key"] == one["key"]
+    assert two["invoice_id"] == one["invoice_id"], "unpaid and in time: the same one again"
+    assert two["checkout_url"] != one["checkout_url"]
+    assert again.invoice(two["key"], one["invoice_id"])["status"] == "unpaid"
+
+    (server,) = {
+        pid
+        for pid in descendants(again.process.pid)
+        if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        and f" {again.process.pid} " in Path(f"/proc/{pid}/stat").read_text()
+    }
+    os.kill(server, signal.SIGKILL)
+    until(lambda: "server died (signal SIGKILL)" in again.err, 10, "nobody noticed")
+
+    def answers() -> bool:
+        try:
+            return httpx.get(f"{again.base_url}/readyz", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    until(answers, START_WITHIN_S, "the server did not come back")
+    again.stop()

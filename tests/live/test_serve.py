@@ -1,0 +1,107 @@
+"""`specd serve` as an operator runs it: gunicorn with our configuration, started and stopped."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+START_WITHIN_S = 60.0
+STOP_WITHIN_S = 20.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def environment(directory: Path, **settings: str) -> dict[str, str]:
+    plain = {name: value for name, value in os.environ.items() if "SPECD_" not in name}
+    return {
+        **plain,
+        "PYTHONPATH": str(ROOT),
+        "SPECD_DATA_DIR": str(directory),
+        "SPECD_BIND": f"127.0.0.1:{free_port()}",
+        **settings,
+    }
+
+
+def specd(env: dict[str, str], *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "cli.main", *words],
+        env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """A server of two workers that is ready, started over the counters of an earlier one."""
+    env = environment(tmp_path, SPECD_WORKERS="2")
+    assert specd(env, "migrate").wait(60) == 0
+    (tmp_path / "metrics").mkdir()
+    (tmp_path / "metrics" / "counter_1.db").write_bytes(b"left behind")
+    process = specd(env, "serve")
+    with httpx.Client(base_url=f"http://{env['SPECD_BIND']}", timeout=10) as client:
+        deadline = time.monotonic() + START_WITHIN_S
+        while True:
+            try:
+                if client.get("/readyz").status_code == 200:
+                    break
+            except httpx.TransportError:
+                pass
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        yield process, client
+    if process.poll() is None:
+        process.terminate()
+        process.wait(STOP_WITHIN_S)
+    process.communicate()
+
+
+def test_counts_the_requests_of_all_workers_and_forgets_the_last_run(
+    server: tuple[subprocess.Popen[str], httpx.Client], tmp_path: Path
+) -> None:
+    _, client = server
+    assert not (tmp_path / "metrics" / "counter_1.db").exists()
+    url = str(client.base_url.join("/v1/payment-methods"))
+    for _ in range(40):  # a connection each: both workers get some
+        assert httpx.get(url, timeout=10).status_code == 401
+    counted = [
+        line
+        for line in client.get("/metrics").text.splitlines()
+        if line.startswith("specd_requests_total{") and 'operation="list_payment_methods"' in line
+    ]
+    assert sum(float(line.rpartition(" ")[2]) for line in counted) == 40
+    written_by = {file.stem.rpartition("_")[2] for file in (tmp_path / "metrics").glob("*.db")}
+    assert len(written_by) == 2
+
+
+def test_stops_on_sigterm_and_leaves_no_socket(
+    server: tuple[subprocess.Popen[str], httpx.Client], tmp_path: Path
+) -> None:
+    process, client = server
+    assert not [path for path in tmp_path.rglob("*") if path.is_socket()]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(STOP_WITHIN_S) == 0
+    with pytest.raises(httpx.TransportError):
+        client.get("/healthz")
+
+
+def test_a_start_that_fails_in_the_workers_ends_the_server(tmp_path: Path) -> None:
+    env = environment(tmp_path, SPECD_WORKERS="1")
+    assert specd(env, "migrate").wait(60) == 0
+    (tmp_path / "wsgi.py").write_text("raise RuntimeError('a document that does not compile')\n")
+    env["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
+    process = specd(env, "serve")
+    _, err = process.communicate(timeout=START_WITHIN_S)
+    assert process.returncode != 0
+    assert "a document that does not compile" in err

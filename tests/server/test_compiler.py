@@ -1,0 +1,307 @@
+"""Start-up fails loudly, naming operation and place."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from server.app import build_app
+from server.context import Context
+from server.errors import DocumentError
+from tests.server.client import Client
+from tests.server.services import (
+    ANYTHING,
+    SHOP,
+    document,
+    module,
+    operation,
+    respond,
+    serve,
+    shop_service,
+)
+
+LIMIT = {"name": "limit", "in": "query", "schema": {"type": "integer"}}
+ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
+
+
+def ok(ctx: Context) -> dict[str, Any]:
+    return {}
+
+
+def refused(paths: dict[str, Any], functions: dict[str, Callable[..., Any]], **options: Any) -> str:
+    with pytest.raises(DocumentError) as error:
+        serve(paths, functions, **options)
+    return str(error.value)
+
+
+class TestHandlers:
+    def test_a_function_that_is_missing(self) -> None:
+        said = refused({"/a": {"get": operation("read_a")}}, {"other": lambda: {}})
+        assert "made" in said
+        assert "read_a" in said
+        assert "made_things.things" in said
+
+    def test_a_module_that_is_missing(self) -> None:
+        said = refused({"/a": {"get": operation("read_a", tag="elsewhere")}}, {"read_a": ok})
+        assert "made_things.elsewhere" in said
+
+    def test_a_handler_nobody_names(self) -> None:
+        said = refused(
+            {"/a": {"get": operation("read_a")}},
+            {"read_a": ok, "forgotten": lambda ctx: {}},
+        )
+        assert "made_things.things.forgotten is a handler" in said
+
+    def test_what_is_not_a_handler_may_stand_beside(self) -> None:
+        def borrowed(ctx: Context) -> None: ...
+
+        def helper(value: int) -> None: ...
+
+        package = module("things", read_a=ok, helper=helper, _private=lambda ctx: {})
+        import sys
+
+        sys.modules[f"{package}.things"].borrowed = borrowed  # type: ignore[attr-defined]
+        service = shop_service(
+            document=document({"/a": {"get": operation("read_a")}}),
+            document_text=b"",
+            handlers=package,
+        )
+        assert build_app([service])
+
+    def test_a_parameter_the_handler_does_not_take(self) -> None:
+        said = refused({"/a": {"get": operation("read_a", parameters=[LIMIT])}}, {"read_a": ok})
+        assert "read_a (GET /a)" in said
+        assert "does not take the parameter limit" in said
+
+    def test_a_parameter_the_document_does_not_know(self) -> None:
+        said = refused({"/a": {"get": operation("read_a")}}, {"read_a": lambda ctx, *, limit=1: {}})
+        assert "takes limit, which the document does not know" in said
+
+    def test_an_optional_parameter_the_handler_needs(self) -> None:
+        said = refused(
+            {"/a": {"get": operation("read_a", parameters=[LIMIT])}},
+            {"read_a": lambda ctx, *, limit: {}},
+        )
+        assert "needs limit, which the document makes optional" in said
+
+    def test_a_default_in_the_document_makes_it_sure(self) -> None:
+        sure = {**LIMIT, "schema": {"type": "integer", "default": 3}}
+        client = serve(
+            {"/a": {"get": operation("read_a", parameters=[sure])}},
+            {"read_a": lambda ctx, *, limit: {"limit": limit}},
+        )
+        assert client.get("/a").json == {"limit": 3}
+
+    @pytest.mark.parametrize(
+        ("function", "words"),
+        [
+            (lambda limit: {}, "must take `ctx` first"),
+            (lambda: {}, "must take `ctx` first"),
+            (lambda ctx, limit: {}, "limit must be keyword-only"),
+            (lambda ctx, **rest: {}, "rest must be keyword-only"),
+            (lambda ctx, *limit: {}, "limit must be keyword-only"),
+        ],
+    )
+    def test_a_signature_of_the_wrong_kind(self, function: Callable[..., Any], words: str) -> None:
+        said = refused(
+            {"/a": {"get": operation("read_a", parameters=[LIMIT])}}, {"read_a": function}
+        )
+        assert words in said
+        assert "read_a (GET /a)" in said
+
+    def test_a_body_the_handler_does_not_take(self) -> None:
+        body = {"required": True, "content": {"application/json": {"schema": {}}}}
+        said = refused({"/a": {"post": operation("make_a", requestBody=body)}}, {"make_a": ok})
+        assert "does not take the parameter body" in said
+
+    def test_a_form_field_the_handler_does_not_take(self) -> None:
+        body = {
+            "required": True,
+            "content": {
+                "application/x-www-form-urlencoded": {
+                    "schema": {"type": "object", "properties": {"to": {"type": "string"}}}
+                }
+            },
+        }
+        said = refused({"/a": {"post": operation("make_a", requestBody=body)}}, {"make_a": ok})
+        assert "does not take the parameter to" in said
+
+
+class TestDocuments:
+    def test_two_tags(self) -> None:
+        said = refused({"/a": {"get": {**operation("read_a"), "tags": ["a", "b"]}}}, {"read_a": ok})
+        assert "GET" in said
+        assert "/a (read_a): needs exactly one tag" in said
+
+    def test_no_tag(self) -> None:
+        said = refused({"/a": {"get": {**operation("read_a"), "tags": []}}}, {"read_a": ok})
+        assert "needs exactly one tag" in said
+
+    def test_no_operation_id(self) -> None:
+        bare = operation("read_a")
+        del bare["operationId"]
+        said = refused({"/a": {"get": bare}}, {"read_a": ok})
+        assert "/a" in said
+        assert "operationId" in said
+
+    def test_an_operation_id_used_twice(self) -> None:
+        said = refused(
+            {"/a": {"get": operation("read_a")}, "/b": {"get": operation("read_a")}}, {"read_a": ok}
+        )
+        assert "read_a (GET /b): this operationId is used twice" in said
+
+    def test_a_cookie_parameter(self) -> None:
+        cookie = {**LIMIT, "in": "cookie"}
+        said = refused(
+            {"/a": {"get": operation("read_a", parameters=[cookie])}},
+            {"read_a": lambda ctx, *, limit=1: {}},
+        )
+        assert "read_a (GET /a): cookie parameters are not served" in said
+
+    def test_a_path_parameter_that_is_not_declared(self) -> None:
+        said = refused({"/a/{id}": {"get": operation("read_a")}}, {"read_a": ok})
+        assert "read_a (GET /a/{id}): path parameter id is not declared" in said
+
+    def test_a_path_parameter_that_is_not_in_the_path(self) -> None:
+        said = refused(
+            {"/a": {"get": operation("read_a", parameters=[ID])}},
+            {"read_a": lambda ctx, *, id_: {}},
+        )
+        assert "path parameter id is not in the path" in said
+
+    def test_two_parameters_of_one_argument(self) -> None:
+        header = {**LIMIT, "in": "header", "name": "Limit"}
+        said = refused(
+            {"/a": {"get": operation("read_a", parameters=[LIMIT, header])}},
+            {"read_a": lambda ctx, *, limit=1: {}},
+        )
+        assert "read_a (GET /a): two parameters become the argument limit" in said
+
+    def test_two_templates_of_one_shape(self) -> None:
+        said = refused(
+            {
+                "/a/{id}": {"get": operation("read_a", parameters=[ID])},
+                "/a/{x}": {"get": operation("read_b", parameters=[{**ID, "name": "x"}])},
+            },
+            {"read_a": lambda ctx, *, id_: {}, "read_b": lambda ctx, *, x: {}},
+        )
+        assert "/a/{x}" in said
+        assert "cannot be told from" in said
+
+    @pytest.mark.parametrize(
+        ("where", "place"),
+        [
+            ("parameter", "read_a (GET /a) query parameter limit"),
+            ("body", "read_a (GET /a) request body application/json"),
+            ("response", "read_a (GET /a) response 200 application/json"),
+        ],
+    )
+    def test_a_bad_pattern(self, where: str, place: str) -> None:
+        bad = {"type": "string", "pattern": "("}
+        media = {"content": {"application/json": {"schema": bad}}}
+        facts: dict[str, Any] = {
+            "parameter": {"parameters": [{**LIMIT, "schema": bad}]},
+            "body": {"requestBody": {"required": True, **media}},
+            "response": {"responses": {"200": {"description": "d", **media}}},
+        }[where]
+        said = refused(
+            {"/a": {"get": {**operation("read_a"), **facts}}},
+            {"read_a": lambda ctx, *, limit=1, body=None: {}},
+        )
+        assert place in said
+        assert "cannot be compiled" in said
+
+    def test_a_reference_that_points_nowhere(self) -> None:
+        lost = {**LIMIT, "schema": {"$ref": "#/components/schemas/Lost"}}
+        said = refused({"/a": {"get": operation("read_a", parameters=[lost])}}, {"read_a": ok})
+        assert "paths//a/get/parameters/0/schema" in said
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            (lambda made: made.update(openapi="3.1.0"), "openapi"),
+            (lambda made: made.pop("info"), "info"),
+            (lambda made: made["paths"]["/items"]["get"].pop("responses"), "items"),
+            (lambda made: made["paths"]["/items"]["get"].update(surprise=1), "items"),
+            (lambda made: made["paths"]["/items"]["get"]["parameters"][0].pop("schema"), "items"),
+            (
+                lambda made: made["paths"]["/items"]["get"]["parameters"][0]["schema"].update(
+                    type="integre"
+                ),
+                "items",
+            ),
+            (
+                lambda made: made["paths"]["/items"]["get"]["parameters"][0]["schema"].update(
+                    default="x"
+                ),
+                "x",
+            ),
+        ],
+    )
+    def test_an_invalid_document(self, change: Callable[[Any], Any], words: str) -> None:
+        made = copy.deepcopy(SHOP)
+        change(made)
+        with pytest.raises(DocumentError, match=r"(?s)shop.*" + words):
+            build_app([shop_service(document=made)])
+
+    def test_a_role_without_a_judge(self) -> None:
+        with pytest.raises(DocumentError, match=r"read_a \(GET /a\).*x-required-role"):
+            serve(
+                {"/a": {"get": operation("read_a", **{"x-required-role": "owner"})}}, {"read_a": ok}
+            )
+
+
+class TestServing:
+    def test_two_services_on_one_application_keep_apart(self) -> None:
+        def service(name: str) -> Any:
+            return shop_service(
+                name=name,
+                document=document({"/a": {"get": operation("read_a", tag=name)}}),
+                document_text=b"",
+                handlers=module(name, read_a=lambda ctx: {"service": name}),
+                base_path=f"/{name}",
+            )
+
+        client = Client(build_app([service("left"), service("right")]))
+        assert client.get("/left/a").json == {"service": "left"}
+        assert client.get("/right/a").json == {"service": "right"}
+        assert client.get("/right/b").json["code"] == "NotFound"
+
+    def test_a_document_may_spell_its_prefix_itself(self) -> None:
+        client = serve({"/t/a": {"get": operation("read_a")}}, {"read_a": ok})
+        assert client.get("/a").status == 200
+
+    def test_shared_parts_are_followed(self) -> None:
+        client = serve(
+            {
+                "/a/{id}": {
+                    "parameters": [{"$ref": "#/components/parameters/Id"}],
+                    "post": {
+                        "tags": ["things"],
+                        "operationId": "make_a",
+                        "requestBody": {"$ref": "#/components/requestBodies/A"},
+                        "responses": {"200": {"$ref": "#/components/responses/A"}},
+                    },
+                }
+            },
+            {"make_a": lambda ctx, *, id_, body: {"id": id_, **body}},
+            components={
+                "parameters": {"Id": ID},
+                "requestBodies": {
+                    "A": {
+                        "required": True,
+                        "content": {
+                            "application/json": {"schema": {"$ref": "#/components/schemas/A"}}
+                        },
+                    }
+                },
+                "responses": {"A": ANYTHING["default"]},
+                "schemas": {"A": {"type": "object", "required": ["x"]}},
+            },
+        )
+        assert client.post("/a/5", value={"x": 1}).json == {"id": 5, "x": 1}
+        assert client.post("/a/5", value={}).json["details"][0]["path"] == "/body"
+
+    def test_the_shop_is_served_by_its_own_error_table(self) -> None:
+        assert shop_service().respond is respond

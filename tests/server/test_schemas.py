@@ -1,0 +1,227 @@
+"""OpenAPI 3.0 schemas as compiled validators."""
+
+from typing import Any
+
+import pytest
+
+from server.errors import DocumentError
+from server.schemas import MAX_VIOLATIONS, Schemas, check_references, lookup, translate
+
+SHARED = {
+    "Small": {"type": "integer", "maximum": 5},
+    "MaybeSmall": {"nullable": True, "allOf": [{"$ref": "#/components/schemas/Small"}]},
+    "Tree": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["name"],
+        "properties": {
+            "name": {"type": "string", "maxLength": 3},
+            "children": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}},
+            "parent": {"nullable": True, "allOf": [{"$ref": "#/components/schemas/Tree"}]},
+        },
+    },
+    "Account": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["id", "password", "name"],
+        "properties": {
+            "id": {"type": "integer", "readOnly": True},
+            "password": {"type": "string", "writeOnly": True},
+            "name": {"type": "string"},
+        },
+    },
+    "Odd~Name/Here": {"type": "boolean"},
+}
+DOCUMENT = {"components": {"schemas": SHARED}}
+REQUESTS = Schemas(DOCUMENT, drop="readOnly")
+ANSWERS = Schemas(DOCUMENT, drop="writeOnly")
+
+
+def is_valid(schema: dict[str, Any], value: Any, schemas: Schemas = REQUESTS) -> bool:
+    return schemas.compile(schema, "here")(value, "/v") == ()
+
+
+def ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+TAKES: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
+    ({"type": "string", "nullable": True}, ["a", None], [1]),
+    ({"type": "string", "nullable": False}, ["a"], [None]),
+    ({"type": "string", "nullable": True, "enum": ["a"]}, ["a", None], ["b"]),
+    ({"type": "string", "nullable": True, "enum": ["a", None]}, ["a", None], ["b"]),
+    ({"type": "string", "nullable": True, "maxLength": 1}, ["a", None], ["ab"]),
+    ({"nullable": True, "oneOf": [ref("Small"), {"type": "string"}]}, [1, "a", None], [6, []]),
+    ({"nullable": True, "anyOf": [ref("Small")]}, [1, None], [6]),
+    (ref("MaybeSmall"), [1, None], [6]),
+    ({"type": "array", "items": {"type": "integer", "nullable": True}}, [[1, None]], [["a"]]),
+    ({"oneOf": [{"type": "integer"}, {"type": "number"}]}, [1.5], [1]),
+    ({"anyOf": [{"type": "integer"}, {"type": "number"}]}, [1.5, 1], ["1"]),
+    ({"allOf": [{"type": "integer"}, {"maximum": 5}]}, [5], [6, "a"]),
+    ({"not": {"type": "string", "nullable": True}}, [1], ["a", None]),
+    ({"type": "integer"}, [1, -1, 2**70], [1.0, "1", True, None]),
+    ({"type": "number"}, [1, 1.5], ["1", True]),
+    ({"type": "boolean"}, [True, False], [0, 1, "true"]),
+    ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, [1], [0]),
+    ({"type": "integer", "maximum": 5, "exclusiveMaximum": True}, [4], [5]),
+    ({"type": "integer", "maximum": 2**256 - 1}, [2**256 - 1], [2**256]),
+    ({"type": "number", "multipleOf": 0.01}, [1.13, 2], [1.131]),
+    ({"type": "string", "pattern": "^a$"}, ["a"], ["a\n", "ba"]),
+    ({"type": "string", "pattern": "^[0-9]+$"}, ["1"], ["\u0661", "1\n"]),
+    ({"type": "string", "pattern": "b"}, ["abc"], ["ac"]),
+    ({"type": "string", "pattern": "^(?=.*[0-9]).{2,}$"}, ["a1"], ["aa"]),
+    ({"type": "string", "maxLength": 1}, ["\U0001f600", "\u00e9"], ["ab"]),
+    (
+        {"type": "string", "format": "uuid"},
+        ["5f0c2e84-6b1d-4c7a-9a35-2d8e1f4b7c90", "5F0C2E84-6B1D-4C7A-9A35-2D8E1F4B7C90"],
+        [
+            "nope",
+            "5f0c2e84-6b1d-4c7a-9a35-2d8e1f4b7c9",
+            "{5f0c2e84-6b1d-4c7a-9a35-2d8e1f4b7c90}",
+            "5f0c2e84-6b1d-4c7a-9a35-2d8e1f4b7c90\n",
+        ],
+    ),
+    (
+        {"type": "string", "format": "date"},
+        ["2024-02-29"],
+        ["2023-02-29", "20240229", "2024-2-9", "2024-W01-1", "2024-02-29\n"],
+    ),
+    ({"type": "string", "format": "date-time"}, ["2024-01-01T00:00:00Z"], ["2024-01-01", "x"]),
+    ({"type": "string", "format": "email"}, ["a@example.com"], ["a", "@"]),
+    ({"type": "string", "format": "own-invention"}, ["anything"], [1]),
+    ({"type": "integer", "format": "int32", "maximum": 2147483647}, [1], [2147483648]),
+    ({"type": "array", "uniqueItems": True}, [[1, 2], [1, True]], [[1, 1], [{"a": 1}, {"a": 1}]]),
+    ({"type": "array", "minItems": 1, "maxItems": 2}, [[1], [1, 2]], [[], [1, 2, 3]]),
+    (
+        {"type": "object", "additionalProperties": False, "properties": {"a": {}}},
+        [{}, {"a": 1}],
+        [{"b": 1}],
+    ),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, [{"x": 1}], [{"x": "1"}]),
+    (
+        {"type": "object", "minProperties": 1, "maxProperties": 1},
+        [{"a": 1}],
+        [{}, {"a": 1, "b": 2}],
+    ),
+    (
+        {"type": "object", "properties": {"nullable": {"type": "integer"}}},
+        [{"nullable": 1}],
+        [{"nullable": None}, {"nullable": "x"}],
+    ),
+    (
+        {"type": "object", "properties": {"example": {"type": "integer"}}},
+        [{"example": 1}],
+        [{"example": "x"}],
+    ),
+    ({"enum": [1, "a"]}, [1, "a"], ["b", 2]),
+    ({}, [None, 1, "a", [], {}], []),
+    (
+        ref("Tree"),
+        [
+            {"name": "a"},
+            {"name": "a", "children": [{"name": "b", "children": []}]},
+            {"name": "a", "parent": {"name": "b", "parent": None}},
+        ],
+        [
+            {"name": "abcd"},
+            {"name": "a", "children": [{"name": "abcd"}]},
+            {"name": "a", "x": 1},
+            {"name": "a", "parent": {"name": "b", "parent": 1}},
+        ],
+    ),
+    (ref("Odd~0Name~1Here"), [True], [1]),
+    ({"$ref": "#/components/schemas/Tree/properties/name"}, ["abc"], ["abcd"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "good", "bad"), TAKES, ids=lambda value: str(value)[:50])
+def test_takes_and_refuses(schema: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
+    assert [value for value in good if not is_valid(schema, value)] == []
+    assert [value for value in bad if is_valid(schema, value)] == []
+
+
+class TestDirections:
+    def test_a_read_only_property_is_neither_needed_nor_taken_in_requests(self) -> None:
+        assert is_valid(ref("Account"), {"password": "p", "name": "n"})
+        assert not is_valid(ref("Account"), {"password": "p"})
+        assert not is_valid(ref("Account"), {"id": 1, "password": "p", "name": "n"})
+
+    def test_a_write_only_property_is_neither_needed_nor_let_out_in_answers(self) -> None:
+        assert is_valid(ref("Account"), {"id": 1, "name": "n"}, ANSWERS)
+        assert not is_valid(ref("Account"), {"name": "n"}, ANSWERS)
+        assert not is_valid(ref("Account"), {"id": 1, "password": "p", "name": "n"}, ANSWERS)
+
+    def test_the_document_itself_is_left_as_it_was(self) -> None:
+        translate(SHARED["Account"], drop="readOnly")
+        assert SHARED["Account"]["required"] == ["id", "password", "name"]
+        assert SHARED["Account"]["properties"]["id"] == {"type": "integer", "readOnly": True}
+
+
+class TestViolations:
+    def test_say_where_and_what(self) -> None:
+        validate = REQUESTS.compile(ref("Tree"), "here")
+        found = validate({"name": "abcd", "a/b": 1, "children": [{}, 5]}, "/body")
+        assert sorted((violation.path, violation.message) for violation in found) == [
+            ("/body", "has properties the document does not know: a/b"),
+            ("/body/children/0", "lacks the required property name"),
+            ("/body/children/1", "must be of type object"),
+            ("/body/name", "must be at most 3 characters long"),
+        ]
+
+    def test_never_repeat_the_value(self) -> None:
+        schema = {
+            "type": "object",
+            "properties": {
+                name: {"type": "string", **rule}
+                for name, rule in {
+                    "a": {"pattern": "^x$"},
+                    "b": {"enum": ["x"]},
+                    "c": {"maxLength": 1},
+                    "d": {"format": "uuid"},
+                    "e": {"not": {}},
+                }.items()
+            },
+        }
+        value = dict.fromkeys("abcde", "secret-value")
+        found = REQUESTS.compile(schema, "here")(value, "/body")
+        assert len(found) == 5
+        assert "secret" not in repr([(v.path, v.message) for v in found])
+
+    def test_are_limited_in_number_and_length(self) -> None:
+        schema = {"type": "array", "items": {"type": "object", "additionalProperties": False}}
+        found = REQUESTS.compile(schema, "here")([{"k" * 3000: 1}] * 15 + [1] * 30, "/body")
+        assert len(found) == 1, "of a large value only the first is told"
+        found = REQUESTS.compile(schema, "here")([1] * 50, "/body")
+        assert len(found) == MAX_VIOLATIONS
+        for violation in REQUESTS.compile(schema, "here")([{"k" * 3000: 1}], "/body"):
+            assert len(violation.path) + len(violation.message) < 400
+
+    def test_point_as_rfc_6901_says(self) -> None:
+        schema = {"type": "object", "additionalProperties": {"type": "integer"}}
+        (violation,) = REQUESTS.compile(schema, "here")({"a/b~c": "x"}, "/body")
+        assert violation.path == "/body/a~1b~0c"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "pattern": "["},
+        {"type": "string", "pattern": "(?<a"},
+        {"type": "nonsense"},
+        ref("Nowhere"),
+        {"minimum": "x"},
+        {"required": "name"},
+    ],
+)
+def test_a_schema_that_cannot_be_compiled_is_named(schema: dict[str, Any]) -> None:
+    with pytest.raises(DocumentError, match="the place"):
+        REQUESTS.compile(schema, "the place")
+
+
+def test_lookup_follows_escapes() -> None:
+    assert lookup(DOCUMENT, "#/components/schemas/Odd~0Name~1Here") == {"type": "boolean"}
+
+
+def test_a_dangling_reference_is_placed() -> None:
+    with pytest.raises(DocumentError, match="shop: invalid document at a/0/b: #/c/d points no"):
+        check_references({"a": [{"b": {"$ref": "#/c/d"}}], "c": {}}, "shop")

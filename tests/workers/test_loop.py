@@ -1,0 +1,180 @@
+"""The loop: steps until there is nothing, survives failing steps, and ends between two steps."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from workers.loop import Crew, Worker
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def wait_for(event: threading.Event) -> None:
+    assert event.wait(10), "it did not happen within 10 s"
+
+
+def test_steps_again_at_once_until_there_is_nothing_to_do() -> None:
+    work = [True, True, True, False]
+    done = threading.Event()
+
+    def try_one() -> bool:
+        more = work.pop(0)
+        if not work:
+            done.set()
+        return more
+
+    crew = Crew()
+    crew.start(Worker("counting", try_one, poll_s=3600))
+    wait_for(done)
+    crew.stop()
+    assert work == []
+
+
+def test_a_failing_step_is_tried_again_and_ends_nobody() -> None:
+    failures = [ValueError("first"), KeyError("second")]
+    recovered = threading.Event()
+
+    def try_one() -> bool:
+        if failures:
+            raise failures.pop(0)
+        recovered.set()
+        return False
+
+    crew = Crew()
+    crew.start(Worker("stumbling", try_one, poll_s=3600))
+    wait_for(recovered)
+    crew.stop()
+    assert not crew.failed
+
+
+def test_stopping_interrupts_the_pause_but_not_the_step_and_closes_once() -> None:
+    in_step, finish = threading.Event(), threading.Event()
+    told: list[str] = []
+
+    def try_one() -> bool:
+        in_step.set()
+        wait_for(finish)
+        told.append("step finished")
+        return True
+
+    crew = Crew()
+    crew.start(Worker("slow", try_one, poll_s=3600, close=lambda: told.append("closed")))
+    crew.start(Worker("idle", lambda: False, poll_s=3600, close=lambda: told.append("idle closed")))
+    wait_for(in_step)
+    stopper = threading.Thread(target=crew.stop)
+    stopper.start()
+    wait_for(crew.stopping)
+    finish.set()
+    stopper.join(10)
+    assert not stopper.is_alive()
+    assert sorted(told) == ["closed", "idle closed", "step finished"]
+
+
+def test_stopping_does_not_wait_for_a_back_off_to_end() -> None:
+    failed = threading.Event()
+
+    def try_one() -> bool:
+        failed.set()
+        raise OSError("always")
+
+    crew = Crew()
+    crew.start(Worker("hopeless", try_one, poll_s=3600))
+    wait_for(failed)
+    began = time.monotonic()
+    crew.stop()
+    assert time.monotonic() - began < 5
+
+
+def test_a_worker_may_start_another() -> None:
+    crew = Crew()
+    started = threading.Event()
+
+    def second() -> bool:
+        started.set()
+        return False
+
+    def first() -> bool:
+        if not started.is_set():
+            crew.start(Worker("second", second, poll_s=3600))
+        return False
+
+    crew.start(Worker("first", first, poll_s=3600))
+    wait_for(started)
+    crew.stop()
+
+
+PROGRAM = """
+import sys
+from workers import logs
+from workers.loop import Crew, Worker
+
+logs.configure("info")
+
+def step():
+    print("step begins", flush=True)
+    sys.stdin.readline()
+    print("step ends", flush=True)
+    if {dies}:
+        raise SystemExit
+    return False
+
+def close():
+    print("closed", flush=True)
+
+crew = Crew()
+crew.run_until_signal([Worker("reading", step, poll_s=3600, close=close)])
+print("failed" if crew.failed else "fine", flush=True)
+"""
+
+
+@contextmanager
+def program(*, dies: bool = False) -> "Iterator[subprocess.Popen[str]]":
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(dies=dies)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_signal_lets_the_step_finish() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with program() as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "step begins\n"
+            process.send_signal(number)
+            out, _ = process.communicate("go on\n", timeout=10)
+            assert out.splitlines() == ["step ends", "closed", "fine"]
+            assert process.returncode == 0
+
+
+def test_a_second_signal_ends_the_process_in_the_middle_of_a_step() -> None:
+    with program() as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "step begins\n"
+        deadline = time.monotonic() + 10
+        while process.poll() is None and time.monotonic() < deadline:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        assert process.returncode == -signal.SIGTERM
+
+
+def test_a_worker_that_dies_of_a_bug_takes_the_process_down() -> None:
+    with program(dies=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "step begins\n"
+        out, _ = process.communicate("go on\n", timeout=10)
+        assert out.splitlines() == ["step ends", "failed"]
