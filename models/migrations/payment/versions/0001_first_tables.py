@@ -129,18 +129,18 @@ def upgrade() -> None:
         sa.Column("paid_at", sa.BigInteger(), nullable=True),
         sa.Column("canceled_at", sa.BigInteger(), nullable=True),
         sa.CheckConstraint(
-            "(status = 'canceled') = (canceled_at IS NOT NULL)", name="ck_invoice_canceled_at"
+            "(status = 'canceled') = (canceled_at IS NOT NULL)", name=op.f("ck_invoice_canceled_at")
         ),
-        sa.CheckConstraint("(status = 'paid') = (paid_at IS NOT NULL)", name="ck_invoice_paid_at"),
+        sa.CheckConstraint("(status = 'paid') = (paid_at IS NOT NULL)", name=op.f("ck_invoice_paid_at")),
         sa.CheckConstraint(
             "exception IN ('none', 'partial', 'over', 'late', 'reorged')",
-            name="ck_invoice_exception",
+            name=op.f("ck_invoice_exception"),
         ),
         sa.CheckConstraint(
             "status IN ('unpaid', 'processing', 'paid', 'expired', 'canceled')",
-            name="ck_invoice_status",
+            name=op.f("ck_invoice_status"),
         ),
-        sa.CheckConstraint("attempt_no BETWEEN 1 AND 2147483647", name="ck_invoice_attempt_no"),
+        sa.CheckConstraint("attempt_no BETWEEN 1 AND 2147483647", name=op.f("ck_invoice_attempt_no")),
         sa.ForeignKeyConstraint(
             ["project_id", "payment_method_id"],
             ["payment_method.project_id", "payment_method.id"],
@@ -221,7 +221,7 @@ def upgrade() -> None:
         sa.Column("late", sa.Boolean(), nullable=False),
         sa.Column("detected_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint(
-            "status IN ('pending', 'confirmed', 'orphaned')", name="ck_payment_status"
+            "status IN ('pending', 'confirmed', 'orphaned')", name=op.f("ck_payment_status")
         ),
         sa.ForeignKeyConstraint(
             ["invoice_id"], ["invoice.id"], name="fk_payment_invoice_id_invoice"

@@ -1,0 +1,74 @@
+"""API keys: their format, what is kept of them, and whom they speak for."""
+
+import re
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from models.database import Database
+from models.payment import keys
+from models.payment.errors import KeyDoesNotExist, ProjectDoesNotExist
+from models.payment.keys import Actor
+from tests.cast import ADA_XPUB, Merchant
+
+
+class TestCreateKey:
+    def test_makes_a_key_of_the_documented_format(self, ada: Merchant) -> None:
+        assert re.fullmatch(r"prk_test_[0-9a-f]{8}_[A-Za-z0-9_-]{43}", ada.key)
+
+    def test_keeps_nothing_the_key_could_be_recovered_from(
+        self, database: Database, ada: Merchant
+    ) -> None:
+        with database.reading() as connection:
+            row = connection.execute(text("SELECT * FROM api_key")).one()
+        assert ada.key[18:] not in str(row)
+        assert row.id == ada.key[9:17]
+        assert re.fullmatch("[0-9a-f]{64}", row.secret_sha256)
+
+    def test_needs_a_project(self, database: Database, now: datetime) -> None:
+        with pytest.raises(ProjectDoesNotExist):
+            database.run(lambda s: keys.create_key(s, project_id="nobody", now=now))
+
+
+class TestFindActor:
+    def test_finds_the_project_of_an_active_key(self, database: Database, ada: Merchant) -> None:
+        with database.reading() as connection:
+            found = keys.find_actor(connection, ada.key)
+        assert found == Actor(project_id=ada.id, key_id=ada.key[9:17], xpub=ADA_XPUB)
+
+    def test_finds_nobody_for_any_other_text(self, database: Database, ada: Merchant) -> None:
+        wrong = [
+            "",
+            ada.key[:-1],
+            ada.key + "\n",
+            ada.key.upper(),
+            ada.key.replace(ada.key[9:17], "00000000"),
+            ada.key[:18] + "A" * 43,
+            "prk_test_' OR 1=1 --_" + "A" * 43,
+        ]
+        with database.reading() as connection:
+            assert [keys.find_actor(connection, key) for key in wrong] == [None] * len(wrong)
+
+
+class TestRevokeKey:
+    def test_keeps_the_first_date(self, database: Database, ada: Merchant, now: datetime) -> None:
+        key_id = ada.key[9:17]
+        for at in (now, now + timedelta(hours=1)):
+            database.run(lambda s, at=at: keys.revoke_key(s, key_id=key_id, now=at))  # type: ignore[misc]
+        (key,) = database.run(lambda s: keys.list_keys(s, project_id=ada.id))
+        assert key.revoked_at == now
+
+    def test_names_no_key_that_does_not_exist(self, database: Database, now: datetime) -> None:
+        with pytest.raises(KeyDoesNotExist):
+            database.run(lambda s: keys.revoke_key(s, key_id="00000000", now=now))
+
+
+class TestListKeys:
+    def test_lists_a_projects_keys_oldest_first(
+        self, database: Database, ada: Merchant, ben: Merchant, now: datetime
+    ) -> None:
+        later = now + timedelta(seconds=1)
+        key, _ = database.run(lambda s: keys.create_key(s, project_id=ada.id, now=later))
+        listed = database.run(lambda s: keys.list_keys(s, project_id=ada.id))
+        assert [each.id for each in listed] == [ada.key[9:17], key.id]

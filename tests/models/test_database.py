@@ -1,0 +1,170 @@
+"""The unit of work: what is kept, what is undone, what is tried again, and what is given up."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert, select, text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from models.database import Database
+from models.errors import DatabaseUnavailable
+from models.payment.tables import Lease
+
+
+def add(session: Session, name: str, now: datetime) -> None:
+    session.execute(insert(Lease).values(name=name, holder="test", expires_at=now))
+
+
+def names(database: Database) -> list[str]:
+    with database.reading() as connection:
+        return list(connection.execute(select(Lease.name).order_by(Lease.name)).scalars())
+
+
+class TestRun:
+    def test_keeps_what_a_returning_unit_wrote(self, database: Database, now: datetime) -> None:
+        assert database.run(lambda session: add(session, "a", now) or "answer") == "answer"
+        assert names(database) == ["a"]
+
+    def test_undoes_what_a_raising_unit_wrote(self, database: Database, now: datetime) -> None:
+        def work(session: Session) -> None:
+            add(session, "a", now)
+            raise LookupError("changed my mind")
+
+        with pytest.raises(LookupError):
+            database.run(work)
+        assert names(database) == []
+
+    def test_writes_what_the_unit_left_unflushed(self, database: Database, now: datetime) -> None:
+        database.run(lambda session: session.add(Lease(name="a", holder="b", expires_at=now)))
+        assert names(database) == ["a"]
+
+    def test_tries_a_lost_uniqueness_race_once_more(
+        self, database: Database, now: datetime
+    ) -> None:
+        database.run(lambda session: add(session, "taken", now))
+        tries = []
+
+        def work(session: Session) -> int:
+            tries.append(len(tries))
+            add(session, "taken" if len(tries) == 1 else "free", now)
+            return len(tries)
+
+        assert database.run(work) == 2
+        assert names(database) == ["free", "taken"]
+
+    def test_gives_up_after_the_second_try(self, database: Database, now: datetime) -> None:
+        database.run(lambda session: add(session, "taken", now))
+        tries = []
+
+        def work(session: Session) -> None:
+            tries.append(1)
+            add(session, "taken", now)
+
+        with pytest.raises(IntegrityError):
+            database.run(work)
+        assert len(tries) == 2
+
+    def test_does_not_try_other_failures_again(self, database: Database) -> None:
+        tries = []
+
+        def work(session: Session) -> None:
+            tries.append(1)
+            session.execute(text("INSERT INTO lease (name) VALUES ('no holder')"))
+
+        with pytest.raises(IntegrityError):
+            database.run(work)
+        assert len(tries) == 1
+
+    def test_eight_threads_lose_no_update(self, database: Database, now: datetime) -> None:
+        database.run(lambda session: add(session, "0", now))
+
+        def work(session: Session) -> None:
+            lease = session.scalars(select(Lease).with_for_update()).one()
+            session.execute(text("UPDATE lease SET name = :n"), {"n": str(int(lease.name) + 1)})
+
+        threads = [
+            threading.Thread(target=lambda: [database.run(work) for _ in range(5)])
+            for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert names(database) == ["40"]
+
+
+class TestReading:
+    def test_refuses_to_write_on_sqlite(self, database: Database) -> None:
+        if database.dialect == "postgresql":
+            pytest.skip("PostgreSQL readers are kept from writing by the engine alone")
+        with pytest.raises(DatabaseUnavailable), database.reading() as connection:
+            connection.execute(text("DELETE FROM lease"))
+
+    def test_sees_what_was_kept_in_between(self, database: Database, now: datetime) -> None:
+        with database.reading() as connection:
+            query = select(Lease.name)
+            assert connection.execute(query).all() == []
+            database.run(lambda session: add(session, "a", now))
+            assert connection.execute(query).scalar_one() == "a"
+
+
+class TestUnavailable:
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "postgresql+psycopg://nobody@127.0.0.1:1/nowhere",
+            "sqlite:////nowhere/at/all/payment.db",
+        ],
+    )
+    def test_says_so_when_there_is_no_database(self, url: str) -> None:
+        with closing(Database(url, lock_timeout_s=0.1)) as database:
+            with pytest.raises(DatabaseUnavailable):
+                database.run(lambda session: session.connection())
+            with pytest.raises(DatabaseUnavailable):
+                database.ping()
+
+    def test_says_so_when_the_lock_does_not_come(self, sqlite_url: str) -> None:
+        path = sqlite_url.removeprefix("sqlite:///")
+        with (
+            closing(Database(sqlite_url, lock_timeout_s=0.05)) as database,
+            closing(sqlite3.connect(path, isolation_level=None)) as other,
+        ):
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(DatabaseUnavailable):
+                database.run(lambda session: session.connection())
+            database.ping()
+            other.execute("ROLLBACK")
+            database.run(lambda session: session.connection())
+
+
+class TestProfiles:
+    def test_sqlite_is_durable_and_strict(self, sqlite_url: str) -> None:
+        def ask(session: Session) -> list[object]:
+            pragmas = ("journal_mode", "synchronous", "foreign_keys")
+            return [session.execute(text(f"PRAGMA {name}")).scalar() for name in pragmas]
+
+        with closing(Database(sqlite_url)) as database:
+            assert database.run(ask) == ["wal", 2, 1]
+            assert (database.reads_inline, database.write_threads) == (True, 1)
+
+    def test_postgresql_has_time_limits(self, postgres_url: str) -> None:
+        names = ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
+        with closing(Database(postgres_url, lock_timeout_s=2.5, pool_size=3)) as database:
+            with database.reading() as connection:
+                values = [connection.execute(text(f"SHOW {name}")).scalar() for name in names]
+            assert values == ["2500ms", "30s", "30s"]
+            assert (database.reads_inline, database.write_threads) == (False, 3)
+
+    @pytest.mark.parametrize("url", ["mysql://h/d", "sqlite://", "sqlite:///:memory:"])
+    def test_refuses_other_databases(self, url: str) -> None:
+        with pytest.raises(ValueError, match=r"SQLite|database URL"):
+            Database(url)
+
+    def test_opens_nothing_before_it_is_used(self, tmp_path: Path) -> None:
+        Database(f"sqlite:///{tmp_path}/payment.db").dispose()
+        assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,84 @@
+"""Migrations: they build just what the models say, once, however many processes try."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import inspect
+
+from models import migrate
+from models.base import PaymentBase
+from models.database import Database
+from tests.postgres import PostgresServer
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database without any table."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/new/folder/payment.db"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    name = server.create()
+    yield server.url_of(name)
+    server.drop(name)
+
+
+class TestUpgrade:
+    def test_builds_what_the_models_say(self, database: Database) -> None:
+        with database.reading() as connection:
+            context = MigrationContext.configure(connection, opts={"compare_type": True})
+            assert compare_metadata(context, PaymentBase.metadata) == []
+
+    def test_names_every_constraint_as_the_models_do(self, database: Database) -> None:
+        with database.reading() as connection:
+            found = inspect(connection)
+            for table in PaymentBase.metadata.sorted_tables:
+                checks = {check["name"] for check in found.get_check_constraints(table.name)}
+                expected = {str(c.name) for c in table.constraints if str(c.name)[:3] == "ck_"}
+                assert checks == expected
+
+    def test_four_at_once_migrate_once(self, empty_url: str) -> None:
+        failures: list[Exception] = []
+
+        def upgrade() -> None:
+            try:
+                migrate.upgrade(empty_url, "payment")
+            except Exception as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=upgrade) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        assert migrate.is_current(empty_url, "payment")
+
+    def test_works_in_processes_of_their_own(self, tmp_path: Path) -> None:
+        url = f"sqlite:///{tmp_path}/payment.db"
+        code = f"from models import migrate; migrate.upgrade({url!r}, 'payment')"
+        running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
+        assert [process.wait(60) for process in running] == [0, 0]
+        assert migrate.is_current(url, "payment")
+
+    def test_knows_its_services(self) -> None:
+        with pytest.raises(ValueError, match="nonsense"):
+            migrate.upgrade("sqlite:///unused.db", "nonsense")
+
+
+class TestIsCurrent:
+    def test_is_false_before_and_true_after(self, empty_url: str) -> None:
+        if empty_url.startswith("sqlite"):
+            Path(empty_url.removeprefix("sqlite:///")).parent.mkdir(parents=True)
+        assert not migrate.is_current(empty_url, "payment")
+        migrate.upgrade(empty_url, "payment")
+        assert migrate.is_current(empty_url, "payment")
+        with closing(Database(empty_url)) as database:
+            database.ping()
