@@ -131,7 +131,9 @@ def upgrade() -> None:
         sa.CheckConstraint(
             "(status = 'canceled') = (canceled_at IS NOT NULL)", name=op.f("ck_invoice_canceled_at")
         ),
-        sa.CheckConstraint("(status = 'paid') = (paid_at IS NOT NULL)", name=op.f("ck_invoice_paid_at")),
+        sa.CheckConstraint(
+            "(status = 'paid') = (paid_at IS NOT NULL)", name=op.f("ck_invoice_paid_at")
+        ),
         sa.CheckConstraint(
             "exception IN ('none', 'partial', 'over', 'late', 'reorged')",
             name=op.f("ck_invoice_exception"),
@@ -140,7 +142,9 @@ def upgrade() -> None:
             "status IN ('unpaid', 'processing', 'paid', 'expired', 'canceled')",
             name=op.f("ck_invoice_status"),
         ),
-        sa.CheckConstraint("attempt_no BETWEEN 1 AND 2147483647", name=op.f("ck_invoice_attempt_no")),
+        sa.CheckConstraint(
+            "attempt_no BETWEEN 1 AND 2147483647", name=op.f("ck_invoice_attempt_no")
+        ),
         sa.ForeignKeyConstraint(
             ["project_id", "payment_method_id"],
             ["payment_method.project_id", "payment_method.id"],
