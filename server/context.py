@@ -99,6 +99,6 @@ class Context:
         return await self._reader(work)  # type: ignore[no-any-return]
 
     async def write(self, work: Callable[[Any], T]) -> T:
-        """Run `work(session)` in a write unit of its own: to return keeps it, to raise undoes it."""
+        """Run `work(session)` in a write unit of its own: returning keeps it, raising undoes it."""
         assert self._writer is not None, "write() is for async handlers"
         return await self._writer(work)  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ from models.clock import SystemClock
 from models.payment import invoices
 from settings import Settings
 from tests.adapters.chain.rpc_endpoint import Question, healthy, serving
-from tests.cli.test_commands import XPUB, Specd
+from tests.cli.runner import XPUB, Specd
 from tests.live.chain_fixture import (
     LocalChain,
     find_anvil_or_skip,
