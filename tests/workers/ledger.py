@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -45,7 +46,54 @@ def address_of(index: int) -> str:
     return f"0x{index + 1:040d}"
 
 
-class Ledger:
+class Identified(Protocol):
+    """An invoice, in whatever shape a test has it."""
+
+    @property
+    def id(self) -> str: ...
+
+
+class Books:
+    """What a database says of its invoices."""
+
+    database: Database
+
+    def state(self, invoice: Identified) -> State:
+        with self.database.reading() as reader:
+            row = reader.execute(
+                select(
+                    Invoice.status, Invoice.exception, Invoice.amount_paid, Invoice.amount_pending
+                ).where(Invoice.id == invoice.id)
+            ).one()
+        return State(*row)
+
+    def payments(self, invoice: Identified) -> list[tuple[str, int]]:
+        """(status, atoms) of each payment row, in chain order."""
+        with self.database.reading() as reader:
+            rows = reader.execute(
+                select(Payment.status, Payment.amount)
+                .where(Payment.invoice_id == invoice.id)
+                .order_by(Payment.block_number, Payment.log_index, Payment.id)
+            )
+            return [(row.status, row.amount) for row in rows]
+
+    def events(self, invoice: Identified) -> list[tuple[str | None, str, str]]:
+        """(from, to, exception) of each transition, oldest first."""
+        with self.database.reading() as reader:
+            rows = reader.execute(
+                select(InvoiceEvent.from_status, InvoiceEvent.to_status, InvoiceEvent.exception)
+                .where(InvoiceEvent.invoice_id == invoice.id)
+                .order_by(InvoiceEvent.id)
+            )
+            return [(row.from_status, row.to_status, row.exception) for row in rows]
+
+    def checkpoint(self) -> int | None:
+        with self.database.reading() as reader:
+            found = find_checkpoint(reader, CHAIN_ID)
+        return found.block.number if found else None
+
+
+class Ledger(Books):
     """A migrated database with one project and one method, and the verbs of a test's story."""
 
     def __init__(self, database: Database, clock: FrozenClock) -> None:
@@ -127,40 +175,6 @@ class Ledger:
                 session, project_id=PROJECT_ID, invoice_id=invoice.id, now=self.clock.now()
             )
         )
-
-    def state(self, invoice: Invoice) -> State:
-        with self.database.reading() as reader:
-            row = reader.execute(
-                select(
-                    Invoice.status, Invoice.exception, Invoice.amount_paid, Invoice.amount_pending
-                ).where(Invoice.id == invoice.id)
-            ).one()
-        return State(*row)
-
-    def payments(self, invoice: Invoice) -> list[tuple[str, int]]:
-        """(status, atoms) of each payment row, in chain order."""
-        with self.database.reading() as reader:
-            rows = reader.execute(
-                select(Payment.status, Payment.amount)
-                .where(Payment.invoice_id == invoice.id)
-                .order_by(Payment.block_number, Payment.log_index, Payment.id)
-            )
-            return [(row.status, row.amount) for row in rows]
-
-    def events(self, invoice: Invoice) -> list[tuple[str | None, str, str]]:
-        """(from, to, exception) of each transition, oldest first."""
-        with self.database.reading() as reader:
-            rows = reader.execute(
-                select(InvoiceEvent.from_status, InvoiceEvent.to_status, InvoiceEvent.exception)
-                .where(InvoiceEvent.invoice_id == invoice.id)
-                .order_by(InvoiceEvent.id)
-            )
-            return [(row.from_status, row.to_status, row.exception) for row in rows]
-
-    def checkpoint(self) -> int | None:
-        with self.database.reading() as reader:
-            found = find_checkpoint(reader, CHAIN_ID)
-        return found.block.number if found else None
 
 
 def watcher_of(

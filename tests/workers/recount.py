@@ -5,14 +5,33 @@ Deliberately shares no code with the watcher and the state machine.
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Protocol
 
 from adapters.chain.reader import Transfer
-from models.payment.tables import Invoice
-from tests.workers.ledger import Ledger, State
+from tests.workers.ledger import Books, State
+
+
+class Facts(Protocol):
+    """What an invoice asks for; the table's row and the API's view both fit."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def amount(self) -> int: ...
+    @property
+    def token_address(self) -> str: ...
+    @property
+    def deposit_address(self) -> str: ...
+    @property
+    def confirmations_required(self) -> int: ...
+    @property
+    def expires_at(self) -> datetime: ...
+    @property
+    def monitoring_ends_at(self) -> datetime: ...
 
 
 def recount(
-    invoice: Invoice, transfers: Iterable[Transfer], stamps: Mapping[int, datetime], *, head: int
+    invoice: Facts, transfers: Iterable[Transfer], stamps: Mapping[int, datetime], *, head: int
 ) -> tuple[str, int, int]:
     """(status, atoms confirmed, atoms pending) of an invoice that nobody canceled.
 
@@ -46,8 +65,8 @@ def told(state: State) -> tuple[str, int, int]:
 
 
 def differences(
-    ledger: Ledger,
-    invoices: Iterable[Invoice],
+    books: Books,
+    invoices: Iterable[Facts],
     transfers: Iterable[Transfer],
     stamps: Mapping[int, datetime],
     *,
@@ -57,7 +76,7 @@ def differences(
     on_chain = list(transfers)
     wrong = {}
     for invoice in invoices:
-        stored = told(ledger.state(invoice))
+        stored = told(books.state(invoice))
         right = recount(invoice, on_chain, stamps, head=head)
         if stored != right:
             wrong[invoice.id] = (stored, right)

@@ -1,0 +1,243 @@
+"""`scripts/reorg_storm`: random reorganisations of a real chain under random payments.
+
+Two watchers with different habits read along at random moments. Every so often, and at the end, the
+books must equal a recount of the chain's own logs, which shares no code with the watcher.
+"""
+
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.chain.anvil import find_anvil
+from adapters.chain.playground import TOKEN
+from adapters.chain.reader import TRANSFER_TOPIC, Transfer
+from models import migrate
+from models.database import Database
+from tests.live.chain_fixture import NO_ANVIL, LocalChain, running_anvil
+from tests.live.shop import Shop
+from tests.postgres import running_server
+from tests.workers.ledger import watch
+from tests.workers.recount import differences
+
+DEEPEST = 10
+COMPARE_EVERY = 20
+AMOUNTS = (100, 400, 600, 1000)
+
+
+@dataclass
+class Report:
+    """What a storm did, and what was wrong in the end (nothing, one hopes)."""
+
+    reorgs: int = 0
+    invoices: int = 0
+    payments: int = 0
+    dropped: int = 0
+    mined_again: int = 0
+    comparisons: int = 0
+    height: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    rows: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+
+class Storm:
+    """One shop on one chain, and the dice."""
+
+    def __init__(self, database: Database, chain: LocalChain, *, seed: int) -> None:
+        self.chain = chain
+        self.dice = random.Random(seed)
+        self.shop = Shop(database, chain)
+        self.report = Report()
+        self._watchers = [self.shop.watcher(), self.shop.watcher(log_range=7, many=2)]
+        self._first = chain.mine(2)
+
+    def rage(self, reorgs: int) -> Report:
+        """That many reorganisations, and the report."""
+        for number in range(1, reorgs + 1):
+            self._trade()
+            self._look()
+            self._reorganise()
+            self._look()
+            if number % COMPARE_EVERY == 0:
+                self._compare()
+        self.chain.mine(3)
+        self._compare()
+        report = self.report
+        report.invoices = len(self.shop.invoices)
+        report.height = self.chain.height
+        report.states = Counter(self.shop.state(each).status for each in self.shop.invoices)
+        report.rows = Counter(
+            status for each in self.shop.invoices for status, _ in self.shop.payments(each)
+        )
+        return report
+
+    def _trade(self) -> None:
+        """New invoices, some short-lived; payments, alone in their block or several together."""
+        for _ in range(self.dice.randint(0, 2)):
+            lifetime = timedelta(seconds=self.dice.choice([20, 60, 1800, 1800]))
+            self.shop.invoice(self.dice.choice(AMOUNTS), lifetime=lifetime)
+        payers = self.dice.randint(0, 3) if self.shop.invoices else 0
+        together = self.dice.random() < 0.4
+        if together:
+            self.chain.hold_blocks()
+        for _ in range(payers):
+            invoice = self.dice.choice(self.shop.invoices[-12:])
+            amount = self.dice.choice(AMOUNTS)
+            pay = self.chain.submit_pay if together else self.chain.pay
+            pay(invoice.deposit_address, amount)
+            self.report.payments += 1
+        if together:
+            self.chain.mine()
+            self.chain.resume_blocks()
+        if self.dice.random() < 0.2:
+            self.shop.pass_time(self.dice.randint(1, 30))
+        if self.dice.random() < 0.5:
+            self.chain.mine(self.dice.randint(1, 3))
+
+    def _look(self) -> None:
+        """Either watcher takes a few steps, or none: some branches are never seen at all."""
+        for _ in range(self.dice.randint(0, 3)):
+            self.dice.choice(self._watchers).try_watch_one()
+
+    def _reorganise(self) -> None:
+        """Drop 1..10 blocks; their transactions come back all, in part, or never, now or later."""
+        depth = self.dice.randint(1, max(1, min(DEEPEST, self.chain.height - self._first)))
+        while self.chain.height - self._first < depth:
+            self.chain.mine()
+        raw = self._transactions_above(self.chain.height - depth)
+        self.chain.reorg(depth)
+        self.report.reorgs += 1
+        self.report.dropped += len(raw)
+        # By one payer, so a later one needs its predecessors: what comes back is a beginning.
+        again = self.dice.choice([len(raw), len(raw), self.dice.randint(0, len(raw)), 0])
+        if again and self.dice.random() < 0.3:
+            self._look()
+        for transaction in raw[:again]:
+            self.chain.call("eth_sendRawTransaction", transaction)
+        self.report.mined_again += again
+
+    def _transactions_above(self, number: int) -> list[str]:
+        """The raw transactions of the blocks after `number`, in order."""
+        return [
+            self.chain.call("eth_getRawTransactionByHash", tx_hash)
+            for height in range(number + 1, self.chain.height + 1)
+            for tx_hash in self._block(height)["transactions"]
+        ]
+
+    def _compare(self) -> None:
+        """Let everybody finish, and recount."""
+        self._wait_for_an_empty_pool()
+        head = self.chain.height
+        logs = self.chain.call(
+            "eth_getLogs",
+            {
+                "fromBlock": "0x0",
+                "toBlock": hex(head),
+                "address": TOKEN,
+                "topics": [TRANSFER_TOPIC],
+            },
+        )
+        owners = {each.deposit_address.lower(): each.deposit_address for each in self.shop.invoices}
+        transfers = [_transfer(log, owners) for log in logs]
+        numbers = {head, *(each.block_number for each in transfers)}
+        stamps = {
+            number: datetime.fromtimestamp(int(self._block(number)["timestamp"], 16), UTC)
+            for number in numbers
+        }
+        behind = (stamps[head] - self.shop.clock.now()).total_seconds()
+        self.shop.clock.advance(seconds=max(0.0, behind))
+        watch(self._watchers[0])
+        self.shop.expire()
+        self.report.comparisons += 1
+        wrong = differences(self.shop, self.shop.invoices, transfers, stamps, head=head)
+        self.report.wrong += [
+            f"after {self.report.reorgs} reorgs, invoice {key}: stored {stored}, on chain {right}"
+            for key, (stored, right) in wrong.items()
+        ]
+        if self.shop.checkpoint() != head:
+            self.report.wrong.append(f"read up to {self.shop.checkpoint()}, the head is {head}")
+
+    def _wait_for_an_empty_pool(self) -> None:
+        """Anvil answers before it mines; what it holds back for ever was replaced by another."""
+        deadline = time.monotonic() + 10
+        while int(self.chain.call("txpool_status")["pending"], 16):
+            if time.monotonic() > deadline:
+                raise AssertionError("anvil does not mine what is pending")
+            time.sleep(0.01)
+
+    def _block(self, number: int) -> dict[str, Any]:
+        return dict(self.chain.call("eth_getBlockByNumber", hex(number), False))
+
+
+def _transfer(log: dict[str, Any], owners: dict[str, str]) -> Transfer:
+    receiver = "0x" + log["topics"][2][-40:]
+    return Transfer(
+        token=TOKEN,
+        sender="0x" + log["topics"][1][-40:],
+        receiver=owners.get(receiver, receiver),
+        amount=int(log["data"], 16),
+        tx_hash=log["transactionHash"],
+        log_index=int(log["logIndex"], 16),
+        block_number=int(log["blockNumber"], 16),
+        block_hash=log["blockHash"],
+    )
+
+
+def run(url: str, *, reorgs: int, seed: int) -> Report:
+    """A storm on a migrated, empty database and an anvil of its own."""
+    database = Database(url)
+    try:
+        with running_anvil() as chain:
+            return Storm(database, chain, seed=seed).rage(reorgs)
+    finally:
+        database.dispose()
+
+
+def main(argv: list[str]) -> int:
+    reorgs, seed = (int(text) for text in (argv + ["200", "1"][len(argv) :]))
+    if find_anvil(os.environ.get("SPECD_ANVIL", "")) is None:
+        print(NO_ANVIL, file=sys.stderr)
+        return 2
+    held = True
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "payment.db"
+        migrate.upgrade(f"sqlite:///{path}", "payment")
+        held = _show("SQLite", f"sqlite:///{path}", reorgs, seed) and held
+    try:
+        with running_server() as server:
+            name = server.create()
+            migrate.upgrade(server.url_of(name), "payment")
+            held = _show("PostgreSQL", server.url_of(name), reorgs, seed + 1) and held
+            server.drop(name)
+    except pytest.skip.Exception as missing:
+        print(f"PostgreSQL: skipped, {missing}")
+    return 0 if held else 1
+
+
+def _show(name: str, url: str, reorgs: int, seed: int) -> bool:
+    began = time.monotonic()
+    report = run(url, reorgs=reorgs, seed=seed)
+    print(
+        f"{name}, seed {seed}: {report.reorgs} reorgs of depth 1-{DEEPEST} in "
+        f"{time.monotonic() - began:.0f} s, {report.payments} payments to {report.invoices} "
+        f"invoices, {report.dropped} dropped, {report.mined_again} mined again, height "
+        f"{report.height}\n  invoices {dict(report.states)}, payment rows {dict(report.rows)}\n"
+        f"  {report.comparisons} recounts, {len(report.wrong)} differences",
+        flush=True,
+    )
+    for line in report.wrong[:20]:
+        print("   ", line)
+    return report.reorgs == reorgs and not report.wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""A merchant with real deposit addresses on a real chain, and its watchers in this process."""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from adapters.chain.rpc_reader import RpcChainReader
+from models.clock import FrozenClock
+from models.database import Database
+from models.payment.invoice_view import InvoiceView
+from models.payment.settlement import cancel_invoice
+from tests.cast import CHAIN_ID, make_invoice, make_merchant
+from tests.live.chain_fixture import LocalChain
+from tests.workers.ledger import Books
+from workers.chain_watcher import ChainWatcher
+from workers.invoice_expiry import InvoiceExpiry
+
+LIFETIME = timedelta(minutes=30)
+
+
+class Shop(Books):
+    """Invoices in, states out. The clock stands still unless a test moves it with the chain's."""
+
+    def __init__(self, database: Database, chain: LocalChain) -> None:
+        self.database = database
+        self.chain = chain
+        self.clock = FrozenClock(datetime.now(UTC).replace(microsecond=0))
+        self.merchant = database.run(lambda session: make_merchant(session, now=self.clock.now()))
+        self.invoices: list[InvoiceView] = []
+
+    def invoice(self, atoms: int = 1000, *, lifetime: timedelta = LIFETIME) -> InvoiceView:
+        whole, fraction = divmod(atoms, 10**6)
+
+        def create(session: Session) -> InvoiceView:
+            return make_invoice(
+                session,
+                self.merchant,
+                now=self.clock.now(),
+                amount=f"{whole}.{fraction:06d}",
+                lifetime=lifetime,
+            )
+
+        invoice = self.database.run(create)
+        self.invoices.append(invoice)
+        return invoice
+
+    def cancel(self, invoice: InvoiceView) -> None:
+        self.database.run(
+            lambda session: cancel_invoice(
+                session,
+                project_id=self.merchant.id,
+                invoice_id=invoice.id,
+                now=self.clock.now(),
+            )
+        )
+
+    def watcher(self, *, log_range: int = 1000, many: int = 500) -> ChainWatcher:
+        """A watcher of its own, with a connection of its own."""
+        reader = RpcChainReader([self.chain.url], CHAIN_ID, 10.0, lambda: watcher.least_head)
+        watcher = ChainWatcher(
+            self.database, reader, self.clock, chain_id=CHAIN_ID, log_range=log_range, many=many
+        )
+        return watcher
+
+    def expire(self) -> None:
+        """Let the expiry worker finish."""
+        expiry = InvoiceExpiry(self.database, self.clock, key_retention=timedelta(days=7))
+        while expiry.try_expire_one():
+            pass
+
+    def pass_time(self, seconds: int) -> None:
+        """For the clock at once, for the chain with its next block."""
+        self.clock.advance(seconds=seconds)
+        self.chain.advance_clock(seconds)
