@@ -5,13 +5,15 @@ PostgreSQL runs READ COMMITTED with explicit row locks and time limits on statem
 idle transactions.
 """
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import structlog
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
@@ -23,6 +25,7 @@ STATEMENT_TIMEOUT_S = 30
 CONNECT_TIMEOUT_S = 5
 
 SQLITE_BUSY = 5
+SQLITE_OUTAGES = frozenset({5, 6, 7, 9, 10, 11, 13, 14, 15, 26})  # busy, locked, ..., full, no file
 SQLITE_UNIQUE = frozenset({1555, 2067})  # SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 UNIQUE_VIOLATION = "23505"
 LOCK_NOT_AVAILABLE = "55P03"
@@ -35,6 +38,17 @@ def is_lock_timeout(error: DBAPIError) -> bool:
         getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE
         or getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == SQLITE_BUSY
     )
+
+
+def is_outage(error: Exception) -> bool:
+    """Is the database away, full or busy, rather than asked something wrong?
+
+    SQLite reports "no such table" as the same class as "locked", so its codes decide.
+    """
+    cause = getattr(error, "orig", None)
+    if isinstance(cause, sqlite3.Error):
+        return getattr(cause, "sqlite_errorcode", 0) & 0xFF in SQLITE_OUTAGES
+    return isinstance(error, (OperationalError, InterfaceError, PoolTimeout))
 
 
 def is_lost_race(error: DBAPIError) -> bool:
@@ -73,8 +87,9 @@ class Database:
         try:
             with reader.connect() as connection:
                 yield connection
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
-            raise DatabaseUnavailable() from error
+        except SQLAlchemyError as error:
+            _raise_outage(error)
+            raise
 
     def run(self, work: Callable[[Session], T]) -> T:
         """Run `work` as one transaction: returning commits, raising rolls back.
@@ -90,11 +105,11 @@ class Database:
             except _TryAgain:
                 return self._attempt(writer, work)
         except _TryAgain as lost:
+            _raise_outage(lost.error)
             raise lost.error from None
-        except IntegrityError:
+        except SQLAlchemyError as error:
+            _raise_outage(error)
             raise
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
-            raise DatabaseUnavailable() from error
 
     def ping(self) -> None:
         """One trivial statement; raises `DatabaseUnavailable`."""
@@ -179,6 +194,15 @@ class Database:
 
     def _sqlite_pragmas(self, *more: str) -> tuple[str, ...]:
         return ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", *more)
+
+
+def _raise_outage(error: Exception) -> None:
+    """Raise the failure callers know for an outage; whatever else went wrong is a bug."""
+    if is_outage(error):
+        cause = getattr(error, "orig", None) or error
+        log = structlog.get_logger("database")
+        log.warning("database_unavailable", kind=type(cause).__name__, cause=str(cause).strip())
+        raise DatabaseUnavailable() from error
 
 
 class _TryAgain(Exception):

@@ -51,12 +51,15 @@ class Relay:
 class PaymentApp:
     """The compiled application and the event loop its requests run on."""
 
-    def __init__(self, database: Database, clock: Clock, chain: FakeGateway) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, chain: FakeGateway, **settings: Any
+    ) -> None:
         self._database, self._clock, self._chain = Relay(database), Relay(clock), Relay(chain)
         self._settings = Settings(
             payment_database_url="sqlite:///unused.db",
             public_url=PUBLIC_URL,
             validate_responses=True,
+            **({"rate_limits": False} | settings),
         )
         adapters = PaymentAdapters(chain=self._chain)  # type: ignore[arg-type]
         service = build_service(self._settings, clock=self._clock, adapters=adapters)

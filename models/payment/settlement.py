@@ -5,10 +5,10 @@ time agree on one end; both append one `invoice_event` per transition in the sam
 """
 
 import json
-import logging
 from datetime import datetime
 from typing import cast
 
+import structlog
 from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
@@ -18,7 +18,6 @@ from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.lifecycle import Settlement
 from models.payment.tables import Invoice, InvoiceEvent, Payment
 
-_log = logging.getLogger(__name__)
 _invoice = cast(Table, Invoice.__table__)
 _CANCEL = (
     update(_invoice)
@@ -82,7 +81,8 @@ def apply_settlement(
     if before != after:
         _record(session, invoice, before=before, now=now, head_number=head_number)
         if before[0] == lifecycle.PAID:
-            _log.error("paid invoice reorged: invoice=%s now=%s", invoice.id, settlement.status)
+            alarm = structlog.get_logger("settlement")
+            alarm.error("paid_invoice_reorged", invoice=invoice.id, status=settlement.status)
     session.flush()
     return settlement
 

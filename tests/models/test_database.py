@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import insert, select, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.orm import Session
+from structlog.testing import capture_logs
 
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -102,7 +103,7 @@ class TestReading:
     def test_refuses_to_write_on_sqlite(self, database: Database) -> None:
         if database.dialect == "postgresql":
             pytest.skip("PostgreSQL readers are kept from writing by the engine alone")
-        with pytest.raises(DatabaseUnavailable), database.reading() as connection:
+        with pytest.raises(OperationalError), database.reading() as connection:
             connection.execute(text("DELETE FROM lease"))
 
     def test_sees_what_was_kept_in_between(self, database: Database, now: datetime) -> None:
@@ -127,6 +128,24 @@ class TestUnavailable:
                 database.run(lambda session: session.connection())
             with pytest.raises(DatabaseUnavailable):
                 database.ping()
+
+    def test_tells_the_log_why(self) -> None:
+        with (
+            closing(Database("sqlite:////nowhere/at/all/payment.db")) as database,
+            capture_logs() as lines,
+            pytest.raises(DatabaseUnavailable),
+        ):
+            database.ping()
+        assert [(line["event"], line["cause"]) for line in lines] == [
+            ("database_unavailable", "unable to open database file")
+        ]
+
+    def test_a_wrong_statement_is_a_bug_and_no_outage(self, database: Database) -> None:
+        for statement in ("SELECT * FROM no_such_table", "SELEKT 1"):
+            with pytest.raises(DBAPIError):
+                database.run(lambda session, s=statement: session.execute(text(s)))  # type: ignore[misc]
+            with pytest.raises(DBAPIError), database.reading() as connection:
+                connection.execute(text(statement))
 
     def test_says_so_when_the_lock_does_not_come(self, sqlite_url: str) -> None:
         path = sqlite_url.removeprefix("sqlite:///")

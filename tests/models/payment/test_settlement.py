@@ -1,12 +1,12 @@
 """The doors to an invoice's row: what they write, what they append, and who wins a race."""
 
 import json
-import logging
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import select, update
+from structlog.testing import capture_logs
 
 from models.database import Database
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
@@ -91,19 +91,19 @@ class TestApplySettlement:
         }
 
     def test_raises_the_alarm_when_a_paid_invoice_is_reorged(
-        self,
-        database: Database,
-        ada: Merchant,
-        invoice: InvoiceView,
-        now: datetime,
-        caplog: pytest.LogCaptureFixture,
+        self, database: Database, ada: Merchant, invoice: InvoiceView, now: datetime
     ) -> None:
         pay(database, invoice.id, at=now, head_number=105)
         orphan(database)
-        with caplog.at_level(logging.ERROR):
+        with capture_logs() as lines:
             settle(database, invoice, head=105, now=now)
-        assert [(r.levelname, invoice.id in r.getMessage()) for r in caplog.records] == [
-            ("ERROR", True)
+        assert lines == [
+            {
+                "event": "paid_invoice_reorged",
+                "log_level": "error",
+                "invoice": invoice.id,
+                "status": "unpaid",
+            }
         ]
         view = read(database, ada, invoice, now)
         assert (view.status, view.exception, view.amount_paid) == ("unpaid", "reorged", 0)

@@ -1,0 +1,40 @@
+"""Too many requests: refused in the envelope, counted per key, and the headers say where one is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from models.clock import FrozenClock
+from models.database import Database
+from tests.cast import Merchant
+from tests.contract import ContractClient
+from tests.payment_app import FakeGateway, PaymentApp
+
+PATH = "/v1/payment-methods"
+
+
+@pytest.fixture
+def limited(
+    database: Database, clock: FrozenClock, chain: FakeGateway, tmp_path: Path
+) -> Iterator[ContractClient]:
+    if database.dialect == "postgresql":
+        pytest.skip("rate limits do not touch the database: once is enough")
+    app = PaymentApp(
+        database, clock, chain, rate_limits=True, rate_limit_per_minute=10, data_dir=tmp_path
+    )
+    yield ContractClient(app, app.document)
+    app.close()
+
+
+def test_counts_each_key_by_itself_and_strangers_by_address(
+    limited: ContractClient, ada: Merchant, ben: Merchant
+) -> None:
+    answers = [limited.with_key(ada.key).get(PATH) for _ in range(30)]
+    assert [answer.status_code for answer in answers[:5]] == [200] * 5
+    refused = answers[-1]
+    assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
+    assert int(refused.headers["Retry-After"]) >= 1
+    assert "RateLimit-Policy" in answers[0].headers
+    assert limited.with_key(ben.key).get(PATH).status_code == 200
+    assert limited.get(PATH).status_code == 401
