@@ -12,7 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benchmarks.peers.payment_fastapi import errors, invoices
-from benchmarks.peers.payment_fastapi.database import SessionDep, open_engine
+from benchmarks.peers.payment_fastapi.database import SessionDep, open_engines
 from benchmarks.peers.payment_fastapi.idempotency import fingerprint_of, run_once
 from benchmarks.peers.payment_fastapi.schemas import InvoiceOut, NewInvoice, PaymentMethods, Route
 from benchmarks.peers.payment_fastapi.security import CurrentProject
@@ -114,10 +114,10 @@ def cancel_invoice(
 def build_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.engine = open_engine(settings.database_url)
-        app.state.writing_engine = app.state.engine.execution_options(writes=True)
+        app.state.engine, app.state.writing_engine = open_engines(settings.database_url)
         yield
         app.state.engine.dispose()
+        app.state.writing_engine.dispose()
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
     app.state.settings = settings

@@ -10,11 +10,23 @@ from sqlalchemy.orm import Session
 THREADS = 40  # of the pool that runs sync endpoints: every one of them may hold a connection
 
 
-def open_engine(url: str) -> Engine:
+def open_engines(url: str) -> tuple[Engine, Engine]:
+    """One for reading, one for writing. SQLite has one writer at a time, so its writers wait for
+    the one connection, in turn, rather than for SQLite's busy handler, which is not fair.
+    """
+    if not url.startswith("sqlite"):
+        engine = open_engine(url)
+        return engine, engine
+    writing = open_engine(url, pool_size=1, max_overflow=0).execution_options(writes=True)
+    return open_engine(url), writing
+
+
+def open_engine(url: str, **pool: int) -> Engine:
+    pool.setdefault("pool_size", THREADS)
     if not url.startswith("sqlite"):
         timeouts = "-c lock_timeout=5000 -c statement_timeout=30000"
-        return create_engine(url, pool_size=THREADS, connect_args={"options": timeouts})
-    engine = create_engine(url, pool_size=THREADS, connect_args={"timeout": 5})
+        return create_engine(url, **pool, connect_args={"options": timeouts})
+    engine = create_engine(url, **pool, connect_args={"timeout": 5})
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:

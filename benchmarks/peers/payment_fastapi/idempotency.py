@@ -48,7 +48,9 @@ def run_once(
             if stored.fingerprint != fingerprint:
                 message = "Use a new Idempotency-Key for a new request."
                 raise Refusal(422, "idempotency_key_reused", message)
-            return respond(stored.body, stored.status, replayed=True)
+            answer = respond(stored.body, stored.status, replayed=True)
+            session.rollback()  # lets the next writer in before the answer is sent
+            return answer
         now = datetime.now(UTC)
         record = IdempotencyKey(
             project_id=project_id,
