@@ -57,6 +57,17 @@ class SharedTable:
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
 
+    def forget(self, fingerprint: int) -> None:
+        """Let a client begin anew."""
+        with self._threads:
+            fcntl.lockf(self._file, fcntl.LOCK_EX)
+            try:
+                offset, arrival = self._find(fingerprint)
+                if arrival:
+                    _SLOT.pack_into(self._memory, offset, fingerprint, 0.0)
+            finally:
+                fcntl.lockf(self._file, fcntl.LOCK_UN)
+
     def _find(self, fingerprint: int) -> tuple[int, float]:
         oldest, oldest_arrival = 0, float("inf")
         for probe in range(_PROBES):

@@ -1,5 +1,10 @@
-"""Rate limits as clients of this API know them: per user, and per address for everybody else."""
+"""Rate limits as clients of this API know them: per user, per address, and for signing in.
 
+One count for all workers of a machine, in shared memory. Announced as X-RateLimit-Limit, -Remaining
+and -Reset (Unix seconds when the whole allowance is back).
+"""
+
+from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil
 
@@ -7,43 +12,78 @@ from server.context import Context
 from server.errors import RateLimited
 from server.rate_limit import SharedTable
 
-PERIOD_S = 60.0
+Headers = tuple[tuple[str, str], ...]
+
+MINUTE = 60.0
+SIGN_IN_ATTEMPTS = 5
+SIGN_IN_PERIOD_S = 1800.0
 
 
-class Limits:
-    """So many requests a minute per user, so many per address without a user.
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many requests in so many seconds."""
 
-    One count for all workers, in shared memory. Announced as X-RateLimit-Limit, -Remaining and
-    -Reset (Unix seconds when the whole allowance is back).
-    """
+    requests: int
+    period_s: float
+
+    def take(self, table: SharedTable, client: str, now: float) -> Headers:
+        """Count one request of a client. Returns what is left; raises `RateLimited`."""
+        step = self.period_s / self.requests
+        arrival = table.advance(fingerprint_of(client), now, step, self.period_s)
+        over = arrival - now - self.period_s
+        if over > 1e-9:
+            raise RateLimited(
+                limit=self.requests,
+                retry_after_s=max(1, ceil(over)),
+                rate_headers=self._headers(0, now + self.period_s),
+            )
+        return self._headers(int((self.period_s - (arrival - now)) / step + 1e-9), arrival)
+
+    def _headers(self, remaining: int, reset: float) -> Headers:
+        return (
+            ("X-RateLimit-Limit", str(self.requests)),
+            ("X-RateLimit-Remaining", str(remaining)),
+            ("X-RateLimit-Reset", str(ceil(reset))),
+        )
+
+
+def fingerprint_of(client: str) -> int:
+    """A client's 64-bit number in the shared table; never 0."""
+    return int.from_bytes(blake2b(client.encode("utf-8"), digest_size=8).digest(), "little") or 1
+
+
+class RequestLimits:
+    """Requests a minute: per user, and per address for requests without a user."""
 
     def __init__(self, table: SharedTable, *, per_user: int, per_address: int) -> None:
         self._table = table
-        self._per_user = per_user
-        self._per_address = per_address
+        self._user = Limit(per_user, MINUTE)
+        self._address = Limit(per_address, MINUTE)
 
-    def take(self, ctx: Context) -> tuple[tuple[str, str], ...]:
+    def take(self, ctx: Context) -> Headers:
         """Count one request. Returns the headers that say what is left; raises `RateLimited`."""
+        now = ctx.now.timestamp()
         if ctx.actor is None:
-            return self._take(ctx, f"chat address {ctx.client}", self._per_address)
-        return self._take(ctx, f"chat user {ctx.actor.id}", self._per_user)
-
-    def _take(self, ctx: Context, client: str, limit: int) -> tuple[tuple[str, str], ...]:
-        digest = blake2b(client.encode("utf-8"), digest_size=8).digest()
-        fingerprint = int.from_bytes(digest, "little") or 1
-        now, step = ctx.now.timestamp(), PERIOD_S / limit
-        arrival = self._table.advance(fingerprint, now, step, PERIOD_S)
-        over = arrival - now - PERIOD_S
-        if over > 1e-9:
-            headers = _headers(limit, 0, now + PERIOD_S)
-            raise RateLimited(limit=limit, retry_after_s=max(1, ceil(over)), rate_headers=headers)
-        remaining = int((PERIOD_S - (arrival - now)) / step + 1e-9)
-        return _headers(limit, remaining, arrival)
+            return self._address.take(self._table, f"chat address {ctx.client}", now)
+        return self._user.take(self._table, f"chat user {ctx.actor.id}", now)
 
 
-def _headers(limit: int, remaining: int, reset: float) -> tuple[tuple[str, str], ...]:
-    return (
-        ("X-RateLimit-Limit", str(limit)),
-        ("X-RateLimit-Remaining", str(remaining)),
-        ("X-RateLimit-Reset", str(ceil(reset))),
-    )
+class SignInLimit:
+    """Attempts to sign in under one name; a success clears them. Without a table: no limit."""
+
+    def __init__(self, table: SharedTable | None = None) -> None:
+        self._table = table
+        self._limit = Limit(SIGN_IN_ATTEMPTS, SIGN_IN_PERIOD_S)
+
+    def take(self, ctx: Context, realm_id: int, name: str) -> None:
+        """Count one attempt; raises `RateLimited`."""
+        if self._table is not None:
+            self._limit.take(self._table, _sign_in(realm_id, name), ctx.now.timestamp())
+
+    def forget(self, realm_id: int, name: str) -> None:
+        if self._table is not None:
+            self._table.forget(fingerprint_of(_sign_in(realm_id, name)))
+
+
+def _sign_in(realm_id: int, name: str) -> str:
+    return f"chat sign-in {realm_id} {name.strip().casefold()}"

@@ -1,10 +1,10 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import specs
 from handlers.chat import auth, errors
-from handlers.chat.rate_limits import Limits
+from handlers.chat.rate_limits import RequestLimits, SignInLimit
 from models import migrate
 from models.chat.actors import API_KEY
 from models.chat.api_keys import KeyMaker, load_secret
@@ -24,10 +24,17 @@ class ChatAdapters:
     """What handlers reach beyond the database."""
 
     keys: KeyMaker
+    sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "ChatAdapters":
-        return cls(keys=KeyMaker(load_secret(settings.data_dir, settings.chat_secret)))
+        table = None
+        if settings.rate_limits:
+            table = SharedTable(settings.data_dir / "chat.sign-in-limits")
+        return cls(
+            keys=KeyMaker(load_secret(settings.data_dir, settings.chat_secret)),
+            sign_in_limit=SignInLimit(table),
+        )
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
@@ -39,7 +46,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
 
     rate_limit = None
     if settings.rate_limits:
-        rate_limit = Limits(
+        rate_limit = RequestLimits(
             SharedTable(settings.data_dir / "chat.rate-limits"),
             per_user=settings.chat_rate_limit_per_user,
             per_address=settings.chat_rate_limit_per_address,

@@ -1,13 +1,12 @@
 """What people filled into the custom profile fields of their organization."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import bindparam, select
 
 from models.chat.actors import Reader
-from models.chat.tables import ProfileValue
+from models.chat.tables import ProfileValue, User
 
 Profile = dict[str, dict[str, str]]
 """Field id, as text -> `value` and, for Markdown fields, `rendered_value`."""
@@ -16,6 +15,12 @@ _COLUMNS = (ProfileValue.field_id, ProfileValue.value, ProfileValue.rendered_val
 _OF_ONE: Any = (
     select(*_COLUMNS)
     .where(ProfileValue.user_id == bindparam("user_id"))
+    .order_by(ProfileValue.field_id)
+)
+_OF_ALL: Any = (
+    select(ProfileValue.user_id, *_COLUMNS)
+    .join(User, User.id == ProfileValue.user_id)
+    .where(User.realm_id == bindparam("realm_id"))
     .order_by(ProfileValue.field_id)
 )
 
@@ -28,15 +33,10 @@ def find_profile(reader: Reader, user_id: int) -> Profile:
     }
 
 
-def find_profiles(reader: Reader, user_ids: Iterable[int]) -> dict[int, Profile]:
-    """The values of several users; a user without any has an empty profile."""
+def find_profiles(reader: Reader, realm_id: int) -> dict[int, Profile]:
+    """User id -> values, of everybody in the realm who filled in anything."""
     found: dict[int, Profile] = defaultdict(dict)
-    rows = reader.execute(
-        select(ProfileValue.user_id, *_COLUMNS)
-        .where(ProfileValue.user_id.in_(list(user_ids)))
-        .order_by(ProfileValue.field_id)
-    )
-    for user_id, field_id, value, rendered in rows:
+    for user_id, field_id, value, rendered in reader.execute(_OF_ALL, {"realm_id": realm_id}):
         found[user_id][str(field_id)] = _entry(value, rendered)
     return found
 

@@ -185,8 +185,12 @@ _BY_EMAIL = _IN_REALM.where(User.email_key == bindparam("email_key"))
 
 
 def find_users(reader: Reader, actor: Actor, user_ids: Iterable[int] | None = None) -> list[Any]:
-    """Rows of the realm's users, active or not, in order of their ids; all, or those asked for."""
+    """Rows of the realm's users that the actor may know, active or not, in order of their ids;
+    all, or those asked for.
+    """
     wanted = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
+    if not sees_everybody(reader, actor):
+        wanted = wanted.where(User.id.in_(_known_to(actor.id)))
     return list(reader.execute(wanted, {"realm_id": actor.realm.id}))
 
 
@@ -232,14 +236,10 @@ def sees_everybody(reader: Reader, actor: Actor) -> bool:
     return not actor.is_guest or belongs(reader, actor, actor.realm.can_access_all_users_group)
 
 
-def find_known_user_ids(reader: Reader, actor: Actor) -> set[int]:
-    """Ids of the users a restricted guest may know: bots, fellow subscribers, those they wrote with
+def _known_to(user_id: int) -> Select[Any]:
+    """The users a restricted guest may know: bots, fellow subscribers, those they wrote with
     directly, and themselves.
     """
-    return set(reader.execute(_known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
-
-
-def _known_to(user_id: int) -> Select[Any]:
     mine, theirs = aliased(Subscription), aliased(Subscription)
     shares_channel = exists().where(
         mine.user_id == user_id,

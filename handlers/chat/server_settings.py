@@ -1,0 +1,67 @@
+"""Operations of the tag server_settings."""
+
+from hashlib import md5
+from html import escape
+from typing import Any
+from urllib.parse import urlsplit
+
+from handlers.chat import envelope
+from handlers.chat.auth import host_of
+from models.chat.actors import access_realm
+from server.context import Context
+from server.response import Response
+
+VERSION = "12.0"
+FEATURE_LEVEL = 478
+ABSENT_METHODS = (
+    "ldap",
+    "remoteuser",
+    "github",
+    "azuread",
+    "gitlab",
+    "google",
+    "apple",
+    "saml",
+    "openid connect",
+)
+
+
+def get_server_settings(ctx: Context) -> Response:
+    """Get what one can know without signing in."""
+    realm = access_realm(ctx.session, host_of(ctx))
+    # The address as this client reaches it: its own Host, and the scheme the operator publishes.
+    url = f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host')}"
+    return envelope.success(
+        ctx,
+        authentication_methods=_authentication_methods(is_development=ctx.settings.development),
+        external_authentication_methods=[],
+        zulip_version=VERSION,
+        zulip_merge_base=VERSION,
+        zulip_feature_level=FEATURE_LEVEL,
+        push_notifications_enabled=False,
+        is_incompatible=False,
+        email_auth_enabled=True,
+        require_email_format_usernames=True,
+        realm_url=url,
+        realm_uri=url,
+        realm_name=realm.name,
+        realm_icon=_icon(realm.host),
+        realm_description=f"<p>{escape(realm.description)}</p>" if realm.description else "",
+        realm_web_public_access_enabled=realm.enable_spectator_access
+        and ctx.settings.chat_web_public_streams_enabled,
+    )
+
+
+def _authentication_methods(*, is_development: bool) -> dict[str, Any]:
+    """How people can sign in to this server."""
+    return {
+        "password": True,
+        "dev": is_development,
+        "email": True,
+        **dict.fromkeys(ABSENT_METHODS, False),
+    }
+
+
+def _icon(host: str) -> str:
+    digest = md5(host.encode("utf-8"), usedforsecurity=False).hexdigest()
+    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon"

@@ -1,0 +1,53 @@
+"""Operations of the tag user_groups."""
+
+from typing import Any
+
+from handlers.chat import envelope
+from models.chat import groups
+from models.chat.group_settings import GroupValue
+from server.context import Context
+from server.response import Response
+
+
+def list_user_groups(ctx: Context, *, include_deactivated_groups: bool) -> Response:
+    """List the user groups."""
+    found = groups.find_groups(
+        ctx.session, ctx.actor.realm_id, include_deactivated=include_deactivated_groups
+    )
+    return envelope.success(ctx, user_groups=found)
+
+
+def create_user_group(
+    ctx: Context,
+    *,
+    name: str,
+    description: str,
+    members: list[int],
+    subgroups: list[int] | None = None,
+    can_add_members_group: GroupValue | None = None,
+    can_join_group: GroupValue | None = None,
+    can_leave_group: GroupValue | None = None,
+    can_manage_group: GroupValue | None = None,
+    can_mention_group: GroupValue | None = None,
+    can_remove_members_group: GroupValue | None = None,
+) -> Response:
+    """Create a user group."""
+    settings: dict[str, Any] = {
+        "can_add_members_group": can_add_members_group,
+        "can_join_group": can_join_group,
+        "can_leave_group": can_leave_group,
+        "can_manage_group": can_manage_group,
+        "can_mention_group": can_mention_group,
+        "can_remove_members_group": can_remove_members_group,
+    }
+    group = groups.create_group(
+        ctx.session,
+        ctx.actor,
+        name=name,
+        description=description,
+        members=members,
+        subgroups=subgroups or (),
+        settings={setting: value for setting, value in settings.items() if value is not None},
+        now=ctx.now,
+    )
+    return envelope.success(ctx, group_id=group.id)

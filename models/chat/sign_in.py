@@ -1,0 +1,41 @@
+"""Signing in: from a real email to an account that may be used, and to its API key."""
+
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from models.chat.actors import Reader, RealmView
+from models.chat.api_keys import KeyMaker
+from models.chat.errors import AuthenticationFailed, SignInDeactivated, SignInRealmDeactivated
+from models.chat.tables import User
+
+_BY_EMAIL: Any = select(User.id, User.delivery_email, User.is_active, User.password_hash).where(
+    User.realm_id == bindparam("realm_id"),
+    User.email_key == bindparam("email_key"),
+    ~User.is_system_bot,
+)
+
+
+def find_account(reader: Reader, realm: RealmView, email: str) -> Any:
+    """Row of the account with that real email, in any state; None without one."""
+    key = {"realm_id": realm.id, "email_key": email.strip().casefold()}
+    return reader.execute(_BY_EMAIL, key).first()
+
+
+def require_usable(realm: RealmView, account: Any) -> Any:
+    """The account. Raises `AuthenticationFailed` for None, `SignInRealmDeactivated`,
+    `SignInDeactivated`.
+    """
+    if account is None:
+        raise AuthenticationFailed()
+    if realm.is_deactivated:
+        raise SignInRealmDeactivated()
+    if not account.is_active:
+        raise SignInDeactivated()
+    return account
+
+
+def tell_key(session: Session, keys: KeyMaker, account: Any) -> str:
+    """The account's API key, made again."""
+    return keys.key_of(session.get_one(User, account.id))
