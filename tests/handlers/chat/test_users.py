@@ -3,13 +3,32 @@
 from hashlib import md5
 from typing import Any
 
+import pytest
+from sqlalchemy import select, update
+
+from models.chat.tables import (
+    Conversation,
+    ConversationMember,
+    ProfileField,
+    ProfileValue,
+    Realm,
+    User,
+)
+from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast, Member
+
+NO_SUCH_USER = {"result": "error", "msg": "No such user", "code": "BAD_REQUEST"}
+INSUFFICIENT = {"result": "error", "msg": "Insufficient permission", "code": "BAD_REQUEST"}
 
 
 def gravatar(email: str) -> str:
     digest = md5(email.encode(), usedforsecurity=False).hexdigest()
     return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version=1"
+
+
+def change_user(database: Database, user_id: int, **values: Any) -> None:
+    database.run(lambda s: s.execute(update(User).where(User.id == user_id).values(**values)))
 
 
 def own(member: Member, **over: Any) -> dict[str, Any]:
@@ -38,6 +57,70 @@ def own(member: Member, **over: Any) -> dict[str, Any]:
     }
 
 
+def seen(member: Member, **over: Any) -> dict[str, Any]:
+    """The User object of somebody whose email the viewer may see."""
+    return {
+        "user_id": member.id,
+        "delivery_email": member.email,
+        "email": member.email,
+        "full_name": member.name,
+        "date_joined": "2026-11-20T09:30:00+00:00",
+        "is_active": True,
+        "is_owner": member.role == 100,
+        "is_admin": member.role <= 200,
+        "is_guest": member.role == 600,
+        "is_bot": False,
+        "bot_type": None,
+        "bot_owner_id": None,
+        "role": member.role,
+        "timezone": "",
+        "avatar_url": None,
+        "avatar_version": 1,
+        "is_imported_stub": False,
+        **over,
+    }
+
+
+def hidden(member: Member, **over: Any) -> dict[str, Any]:
+    """The User object of somebody whose email the viewer may not see."""
+    dummy = f"user{member.id}@{member.host}"
+    return seen(member, delivery_email=None, email=dummy, avatar_url=gravatar(dummy)) | over
+
+
+def dummy(member: Member) -> str:
+    return f"user{member.id}@{member.host}"
+
+
+def one(user: dict[str, Any]) -> dict[str, Any]:
+    return {"result": "success", "msg": "", "user": user}
+
+
+def fill_profiles(database: Database, cast: Cast) -> dict[str, Any]:
+    """Hamlet tells who he is and who his friends are; his `profile_data`."""
+
+    def work(session: Any) -> tuple[int, int]:
+        about = ProfileField(realm_id=cast.realm_id, name="About", type=2)
+        friends = ProfileField(realm_id=cast.realm_id, name="Friends", type=6)
+        session.add_all([about, friends])
+        session.flush()
+        session.add(
+            ProfileValue(
+                user_id=cast.hamlet.id,
+                field_id=about.id,
+                value="A *prince*",
+                rendered_value="<p>A <em>prince</em></p>",
+            )
+        )
+        session.add(ProfileValue(user_id=cast.hamlet.id, field_id=friends.id, value="[5]"))
+        return about.id, friends.id
+
+    about, friends = database.run(work)
+    return {
+        str(about): {"value": "A *prince*", "rendered_value": "<p>A <em>prince</em></p>"},
+        str(friends): {"value": "[5]"},
+    }
+
+
 class TestGetOwnUser:
     def test_tells_each_role_who_they_are(self, as_nobody: ChatClient, cast: Cast) -> None:
         for member in (cast.cordelia, cast.iago, cast.prospero, cast.hamlet, cast.polonius):
@@ -48,16 +131,237 @@ class TestGetOwnUser:
         del expected["profile_data"]
         assert as_reminder.get("/users/me") == expected
 
+    def test_tells_all_one_has_set(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        change_user(
+            chat_database,
+            cast.hamlet.id,
+            timezone="Europe/Copenhagen",
+            is_imported_stub=True,
+            email_address_visibility=4,
+        )
+        profile = fill_profiles(chat_database, cast)
+        assert chat.get("/users/me") == own(
+            cast.hamlet,
+            timezone="Europe/Copenhagen",
+            is_imported_stub=True,
+            profile_data=profile,
+        )
+
     def test_names_parameters_it_does_not_know(self, chat: ChatClient, cast: Cast) -> None:
         expected = own(cast.hamlet, ignored_parameters_unsupported=["a", "z"])
         assert chat.get("/users/me", z=1, a="x", client="curl") == expected
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
-        response = as_nobody.request("GET", "/users/me")
-        assert response.status_code == 401
-        assert response.headers["WWW-Authenticate"] == 'Basic realm="zulip"'
-        assert response.json() == {
-            "result": "error",
-            "msg": "Not logged in: API authentication or user session required",
-            "code": "UNAUTHORIZED",
+        assert as_nobody.request("GET", "/users/me").status_code == 401
+
+
+class TestGetUserByEmail:
+    def test_finds_by_the_real_email_in_any_case(self, chat: ChatClient, cast: Cast) -> None:
+        for email in (cast.othello.email, cast.othello.email.upper(), "%20othello@acme.example"):
+            assert chat.get(f"/users/{email}") == one(seen(cast.othello))
+
+    @pytest.mark.parametrize(
+        "name", ["cordelia", "iago", "prospero", "hamlet", "othello", "polonius"]
+    )
+    def test_finds_everybody_by_the_dummy_email(
+        self, chat: ChatClient, cast: Cast, name: str
+    ) -> None:
+        member = getattr(cast, name)
+        assert chat.get(f"/users/{dummy(member)}") == one(seen(member))
+
+    def test_finds_bots_and_those_who_left(self, chat: ChatClient, cast: Cast) -> None:
+        bot = seen(cast.reminder, is_bot=True, bot_type=1, bot_owner_id=cast.hamlet.id)
+        assert chat.get(f"/users/{dummy(cast.reminder)}") == one(bot)
+        assert chat.get(f"/users/{dummy(cast.ophelia)}") == one(seen(cast.ophelia, is_active=False))
+
+    @pytest.mark.parametrize("bot_type", [1, 2, 3, 4])
+    def test_tells_what_a_bot_is_for(
+        self, chat: ChatClient, cast: Cast, chat_database: Database, bot_type: int
+    ) -> None:
+        change_user(chat_database, cast.reminder.id, bot_type=bot_type, bot_owner_id=None)
+        bot = seen(cast.reminder, is_bot=True, bot_type=bot_type)
+        assert chat.get(f"/users/{cast.reminder.email}") == one(bot)
+
+    @pytest.mark.parametrize(
+        ("visibility", "sees"),
+        [
+            (1, {"cordelia", "iago", "prospero", "hamlet", "polonius", "reminder"}),
+            (2, {"cordelia", "iago", "prospero", "hamlet", "reminder"}),
+            (3, {"cordelia", "iago"}),
+            (4, set()),
+            (5, {"cordelia", "iago", "prospero"}),
+        ],
+    )
+    def test_shows_the_email_to_those_who_may_see_it(
+        self,
+        as_nobody: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+        visibility: int,
+        sees: set[str],
+    ) -> None:
+        change_user(chat_database, cast.othello.id, email_address_visibility=visibility)
+        for name in ("cordelia", "iago", "prospero", "hamlet", "polonius", "reminder"):
+            viewer = as_nobody.acting_as(getattr(cast, name))
+            by_dummy = viewer.get(f"/users/{dummy(cast.othello)}")
+            by_email = viewer.get(f"/users/{cast.othello.email}")
+            if name in sees:
+                assert by_dummy == by_email == one(seen(cast.othello)), name
+            else:
+                assert by_dummy == one(hidden(cast.othello)), name
+                assert by_email == NO_SUCH_USER, name
+
+    @pytest.mark.parametrize("visibility", [1, 2, 3, 4, 5])
+    def test_always_shows_ones_own_email_and_a_bots(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database, visibility: int
+    ) -> None:
+        for member in (cast.polonius, cast.reminder):
+            change_user(chat_database, member.id, email_address_visibility=visibility)
+        as_guest = as_nobody.acting_as(cast.polonius)
+        assert as_guest.get(f"/users/{cast.polonius.email}") == one(seen(cast.polonius))
+        bot = seen(cast.reminder, is_bot=True, bot_type=1, bot_owner_id=cast.hamlet.id)
+        assert as_guest.get(f"/users/{cast.reminder.email}") == one(bot)
+
+    def test_makes_the_avatars_address_when_asked_to(self, chat: ChatClient, cast: Cast) -> None:
+        drawn = one(seen(cast.othello, avatar_url=gravatar(cast.othello.email)))
+        path = f"/users/{cast.othello.email}"
+        assert chat.get(path, client_extavatar=False) == drawn
+        assert chat.get(path, client_gravatar=False) == drawn
+        assert chat.get(path, client_extavatar=True) == one(seen(cast.othello))
+
+    def test_adds_the_profile_when_asked_to(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        profile = fill_profiles(chat_database, cast)
+        answer = chat.get(f"/users/{cast.hamlet.email}", include_custom_profile_fields=True)
+        assert answer == one(seen(cast.hamlet, profile_data=profile))
+        answer = chat.get(f"/users/{cast.othello.email}", include_custom_profile_fields=True)
+        assert answer == one(seen(cast.othello, profile_data={}))
+        answer = chat.get(f"/users/{cast.reminder.email}", include_custom_profile_fields=True)
+        assert "profile_data" not in answer["user"]
+
+    def test_tells_of_deletion_only_when_it_happened(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        change_user(chat_database, cast.ophelia.id, is_deleted=True)
+        assert chat.get(f"/users/{cast.ophelia.email}") == one(
+            seen(cast.ophelia, is_active=False, is_deleted=True)
+        )
+
+    @pytest.mark.parametrize(
+        "email",
+        [
+            "nobody@acme.example",
+            "user999@acme.example",
+            "user0@acme.example",
+            "hank@globex.example",
+            "user4@globex.example",
+            "user10@acme.example",
+            "user99999999999@acme.example",
+            "not-an-email",
+            "notification-bot@acme.example",
+        ],
+    )
+    def test_knows_nobody_else(self, chat: ChatClient, email: str) -> None:
+        assert chat.get(f"/users/{email}") == NO_SUCH_USER
+
+    def test_keeps_a_guest_from_people_they_share_nothing_with(
+        self,
+        as_polonius: ChatClient,
+        as_cordelia: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+    ) -> None:
+        with chat_database.reading() as reader:
+            members = reader.execute(
+                select(Realm.members_group_id).where(Realm.id == cast.realm_id)
+            ).scalar_one()
+        as_cordelia.patch("/realm", can_access_all_users_group=members)
+        assert as_polonius.get(f"/users/{cast.othello.email}") == INSUFFICIENT
+        assert as_polonius.get(f"/users/{cast.othello.id}") == INSUFFICIENT
+
+        def write_to_each_other(session: Any) -> None:
+            talk = Conversation(realm_id=cast.realm_id, key="5,6")
+            session.add(talk)
+            session.flush()
+            for member in (cast.othello, cast.polonius):
+                session.add(ConversationMember(conversation_id=talk.id, user_id=member.id))
+
+        chat_database.run(write_to_each_other)
+        assert as_polonius.get(f"/users/{cast.othello.email}") == one(seen(cast.othello))
+        known = [user["user_id"] for user in as_polonius.get("/users")["members"]]
+        assert known == [cast.othello.id, cast.polonius.id, cast.reminder.id]
+
+    def test_wants_json_for_its_switches(self, chat: ChatClient, cast: Cast) -> None:
+        for value in ("1", '"true"'):
+            assert chat.get(f"/users/{cast.hamlet.email}", client_extavatar=value) == {
+                "result": "error",
+                "msg": "client_extavatar is not a boolean",
+                "code": "BAD_REQUEST",
+            }
+
+    def test_wants_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+        assert as_nobody.request("GET", f"/users/{cast.hamlet.email}").status_code == 401
+
+
+class TestGetUser:
+    def test_finds_by_id(self, chat: ChatClient, cast: Cast) -> None:
+        assert chat.get(f"/users/{cast.othello.id}") == one(seen(cast.othello))
+
+    def test_takes_the_same_switches(self, chat: ChatClient, cast: Cast) -> None:
+        assert chat.get(
+            f"/users/{cast.othello.id}", client_extavatar=False, include_custom_profile_fields=True
+        ) == one(seen(cast.othello, avatar_url=gravatar(cast.othello.email), profile_data={}))
+
+    def test_knows_nobody_of_another_organization(self, chat: ChatClient, cast: Cast) -> None:
+        for user_id in (cast.hank.id, cast.globex_id + 900, 0):
+            assert chat.get(f"/users/{user_id}") == NO_SUCH_USER
+
+    def test_has_no_path_for_what_is_no_id(self, chat: ChatClient) -> None:
+        assert chat.request("GET", "/users/2147483648").status_code == 404
+        assert chat.get("/users/-1") == NO_SUCH_USER
+
+    def test_wants_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+        assert as_nobody.request("GET", f"/users/{cast.hamlet.id}").status_code == 401
+
+
+class TestListUsers:
+    def test_lists_everybody_in_order_of_their_ids(self, chat: ChatClient, cast: Cast) -> None:
+        bot = seen(cast.reminder, is_bot=True, bot_type=1, bot_owner_id=cast.hamlet.id)
+        assert chat.get("/users") == {
+            "result": "success",
+            "msg": "",
+            "members": [
+                seen(cast.cordelia),
+                seen(cast.iago),
+                seen(cast.hamlet),
+                seen(cast.othello),
+                seen(cast.polonius),
+                bot,
+                seen(cast.prospero),
+                seen(cast.ophelia, is_active=False),
+            ],
         }
+
+    def test_lists_those_asked_for(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        profile = fill_profiles(chat_database, cast)
+        ids = [cast.hamlet.id, cast.iago.id, cast.hank.id, 999]
+        answer = chat.get("/users", user_ids=ids, include_custom_profile_fields=True)
+        assert answer["members"] == [
+            seen(cast.iago, profile_data={}),
+            seen(cast.hamlet, profile_data=profile),
+        ]
+
+    def test_hides_emails_as_each_user_wants(
+        self, as_polonius: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        change_user(chat_database, cast.othello.id, email_address_visibility=2)
+        answer = as_polonius.get("/users", user_ids=[cast.hamlet.id, cast.othello.id])
+        assert answer["members"] == [seen(cast.hamlet), hidden(cast.othello)]
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("GET", "/users").status_code == 401

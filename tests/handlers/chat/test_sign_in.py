@@ -1,0 +1,190 @@
+"""Operations of the tag sign_in."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from models.chat.api_keys import KeyMaker
+from models.chat.tables import Realm, User
+from models.clock import FrozenClock
+from models.database import Database
+from tests.chat_app import ChatApp, ChatClient
+from tests.chat_cast import PASSWORD, Cast, Member
+
+FAILED = {
+    "result": "error",
+    "msg": "Your username or password is incorrect",
+    "code": "AUTHENTICATION_FAILED",
+}
+ACCOUNT_DEACTIVATED = {
+    "result": "error",
+    "msg": "Account is deactivated",
+    "code": "USER_DEACTIVATED",
+}
+REALM_DEACTIVATED = {
+    "result": "error",
+    "msg": "This organization has been deactivated",
+    "code": "REALM_DEACTIVATED",
+}
+NOWHERE = {"result": "error", "msg": "Invalid subdomain", "code": "NONEXISTENT_SUBDOMAIN"}
+
+
+def told(member: Member) -> dict[str, Any]:
+    return {
+        "result": "success",
+        "msg": "",
+        "api_key": member.key,
+        "email": member.email,
+        "user_id": member.id,
+    }
+
+
+def missing(name: str) -> dict[str, Any]:
+    return {
+        "result": "error",
+        "msg": f"Missing '{name}' argument",
+        "var_name": name,
+        "code": "REQUEST_VARIABLE_MISSING",
+    }
+
+
+def deactivate_realm(database: Database, realm_id: int) -> None:
+    database.run(
+        lambda s: s.execute(update(Realm).where(Realm.id == realm_id).values(is_deactivated=True))
+    )
+
+
+def refused(client: ChatClient, path: str, **form: str) -> dict[str, Any]:
+    """The body of a 401 that does not ask for HTTP Basic."""
+    response = client.request("POST", path, form)
+    assert response.status_code == 401
+    assert "WWW-Authenticate" not in response.headers
+    body: dict[str, Any] = response.json()
+    return body
+
+
+class TestFetchApiKey:
+    def test_tells_the_key_for_the_password(self, as_nobody: ChatClient, cast: Cast) -> None:
+        for name in (cast.hamlet.email, "  HAMLET@acme.example "):
+            answer = as_nobody.post("/fetch_api_key", username=name, password=PASSWORD)
+            assert answer == told(cast.hamlet)
+
+    def test_needs_no_good_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+        stranger = as_nobody.acting_as(replace(cast.hamlet, key="x"))
+        answer = stranger.post("/fetch_api_key", username=cast.hamlet.email, password=PASSWORD)
+        assert answer == told(cast.hamlet)
+
+    def test_answers_unknown_names_like_wrong_passwords(
+        self, as_nobody: ChatClient, cast: Cast
+    ) -> None:
+        for name, password in (
+            (cast.hamlet.email, "wrong"),
+            (cast.hamlet.email, ""),
+            ("nobody@acme.example", PASSWORD),
+            (cast.othello.email, ""),  # has no password
+            (cast.othello.email, PASSWORD),
+            (f"user{cast.hamlet.id}@acme.example", PASSWORD),
+            (cast.hank.email, PASSWORD),
+        ):
+            form = {"username": name, "password": password}
+            assert refused(as_nobody, "/fetch_api_key", **form) == FAILED
+
+    def test_tells_those_who_left_that_they_did(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        chat_database.run(
+            lambda s: s.execute(
+                update(User).where(User.id == cast.hamlet.id).values(is_active=False)
+            )
+        )
+        form = {"username": cast.hamlet.email, "password": PASSWORD}
+        assert refused(as_nobody, "/fetch_api_key", **form) == ACCOUNT_DEACTIVATED
+        deactivate_realm(chat_database, cast.realm_id)
+        assert refused(as_nobody, "/fetch_api_key", **form) == REALM_DEACTIVATED
+
+    def test_wants_both_name_and_password(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.post("/fetch_api_key") == missing("password")
+        assert as_nobody.post("/fetch_api_key", password="x") == missing("username")
+
+    def test_knows_no_other_host(self, as_nobody: ChatClient, cast: Cast) -> None:
+        form = {"username": cast.hamlet.email, "password": PASSWORD}
+        response = as_nobody.request("POST", "/fetch_api_key", form, host="elsewhere.example")
+        assert response.status_code == 404
+        assert response.json() == NOWHERE
+
+    def test_replaces_a_key_made_under_an_earlier_secret(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        older = KeyMaker(b"an earlier secret of the same server, 32 bytes")
+        old_key = chat_database.run(lambda s: older.renew(s.get_one(User, cast.hamlet.id)))
+        before = as_nobody.acting_as(replace(cast.hamlet, key=old_key))
+        assert before.get("/users/me")["result"] == "success"
+        form = {"username": cast.hamlet.email, "password": PASSWORD}
+        new_key = as_nobody.post("/fetch_api_key", **form)["api_key"]
+        assert new_key != old_key
+        assert before.get("/users/me")["msg"] == "Invalid API key"
+        after = as_nobody.acting_as(replace(cast.hamlet, key=new_key))
+        assert after.get("/users/me")["result"] == "success"
+
+
+class TestDevFetchApiKey:
+    def test_tells_anybodys_key(self, as_nobody: ChatClient, cast: Cast) -> None:
+        for member in (cast.iago, cast.polonius, cast.reminder):
+            answer = as_nobody.post("/dev_fetch_api_key", username=member.email)
+            assert answer == told(member)
+
+    def test_fails_for_who_is_not_there(self, as_nobody: ChatClient, cast: Cast) -> None:
+        for name in ("nobody@acme.example", cast.hank.email, "notification-bot@acme.example"):
+            assert refused(as_nobody, "/dev_fetch_api_key", username=name) == FAILED
+
+    def test_fails_for_those_who_left(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        left = refused(as_nobody, "/dev_fetch_api_key", username=cast.ophelia.email)
+        assert left == ACCOUNT_DEACTIVATED
+        deactivate_realm(chat_database, cast.realm_id)
+        all_left = refused(as_nobody, "/dev_fetch_api_key", username=cast.iago.email)
+        assert all_left == REALM_DEACTIVATED
+
+    @pytest.mark.parametrize("name", ["", "hamlet", "hamlet@", "@acme.example", "a b@c.example"])
+    def test_wants_an_email(self, as_nobody: ChatClient, name: str) -> None:
+        assert as_nobody.post("/dev_fetch_api_key", username=name) == {
+            "result": "error",
+            "msg": "Enter a valid email address.",
+            "code": "BAD_REQUEST",
+        }
+
+    def test_wants_a_name(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.post("/dev_fetch_api_key") == missing("username")
+
+    def test_knows_no_other_host(self, as_nobody: ChatClient, cast: Cast) -> None:
+        form = {"username": cast.iago.email}
+        response = as_nobody.request("POST", "/dev_fetch_api_key", form, host="elsewhere.example")
+        assert response.json() == NOWHERE
+
+    def test_is_always_an_error_in_production(
+        self, chat_database: Database, cast: Cast, clock: FrozenClock, tmp_path: Path
+    ) -> None:
+        production = ChatApp(chat_database, clock, tmp_path, development=False)
+        nobody = ChatClient(production, "acme.example")
+        try:
+            for name in (cast.iago.email, "nobody", "hank@globex.example"):
+                assert nobody.post("/dev_fetch_api_key", username=name) == {
+                    "result": "error",
+                    "msg": "Endpoint not available in production.",
+                    "code": "BAD_REQUEST",
+                }
+            assert nobody.get("/server_settings")["authentication_methods"]["dev"] is False
+        finally:
+            production.close()
+
+
+class TestKeys:
+    def test_no_key_is_in_the_database(self, chat_database: Database, cast: Cast) -> None:
+        with chat_database.reading() as reader:
+            rows = reader.execute(select(User.__table__)).all()
+        stored = "\n".join(str(value) for row in rows for value in row)
+        assert all(member.key not in stored for member in cast.acme)

@@ -1,0 +1,265 @@
+"""Operations of the tag user_groups."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from models.chat.tables import AuditLog, Event, UserGroup
+from models.database import Database
+from tests.chat_app import ChatClient, Repeated
+from tests.chat_cast import Cast
+
+SYSTEM = [
+    "role:internet",
+    "role:everyone",
+    "role:members",
+    "role:fullmembers",
+    "role:moderators",
+    "role:administrators",
+    "role:owners",
+    "role:nobody",
+]
+
+
+def ids_of(client: ChatClient) -> dict[str, int]:
+    return {group["name"]: group["id"] for group in client.get("/user_groups")["user_groups"]}
+
+
+def bad(msg: str) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
+
+
+class TestListUserGroups:
+    def test_lists_the_system_groups_with_their_direct_members(
+        self, as_polonius: ChatClient, cast: Cast
+    ) -> None:
+        groups = as_polonius.get("/user_groups")["user_groups"]
+        assert [group["name"] for group in groups] == SYSTEM
+        first = groups[0]["id"]
+        members = [cast.hamlet.id, cast.othello.id, cast.reminder.id]
+        assert [group["members"] for group in groups] == [
+            [],
+            [cast.polonius.id],
+            members,
+            members,
+            [cast.prospero.id],
+            [cast.iago.id],
+            [cast.cordelia.id],
+            [],
+        ]
+        assert [group["direct_subgroup_ids"] for group in groups] == [
+            *([first + n] for n in range(1, 7)),
+            [],
+            [],
+        ]
+        nobody, everyone = first + 7, first + 1
+        assert groups[2] == {
+            "id": first + 2,
+            "name": "role:members",
+            "description": "Members of this organization, not including guests",
+            "members": members,
+            "direct_subgroup_ids": [first + 3],
+            "is_system_group": True,
+            "creator_id": None,
+            "date_created": 1795167000,
+            "deactivated": False,
+            "can_add_members_group": nobody,
+            "can_join_group": nobody,
+            "can_leave_group": nobody,
+            "can_manage_group": nobody,
+            "can_mention_group": everyone,
+            "can_remove_members_group": nobody,
+        }
+
+    def test_leaves_deactivated_groups_out_unless_asked(
+        self, chat: ChatClient, chat_database: Database
+    ) -> None:
+        made = chat.post("/user_groups/create", name="players", description="", members=[])
+        chat_database.run(
+            lambda s: s.execute(
+                update(UserGroup)
+                .where(UserGroup.id == made["group_id"])
+                .values(is_deactivated=True)
+            )
+        )
+        assert "players" not in ids_of(chat)
+        groups = chat.get("/user_groups", include_deactivated_groups=True)["user_groups"]
+        assert groups[-1]["deactivated"] is True
+
+    def test_shows_nothing_of_another_organization(
+        self, chat: ChatClient, as_hank: ChatClient
+    ) -> None:
+        chat.post("/user_groups/create", name="players", description="", members=[])
+        assert list(ids_of(as_hank)) == SYSTEM
+        assert not set(ids_of(as_hank).values()) & set(ids_of(chat).values())
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("GET", "/user_groups").status_code == 401
+
+
+class TestCreateUserGroup:
+    def test_makes_a_group_its_maker_manages(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        system = ids_of(chat)
+        made = chat.post(
+            "/user_groups/create",
+            name=" Players ",
+            description="Who is on stage",
+            members=[cast.othello.id, cast.hamlet.id, cast.hamlet.id],
+            subgroups=[system["role:moderators"]],
+        )
+        assert made == {"result": "success", "msg": "", "group_id": made["group_id"]}
+        his = {"direct_members": [cast.hamlet.id], "direct_subgroups": []}
+        group = {
+            "id": made["group_id"],
+            "name": "Players",
+            "description": "Who is on stage",
+            "members": [cast.hamlet.id, cast.othello.id],
+            "direct_subgroup_ids": [system["role:moderators"]],
+            "is_system_group": False,
+            "creator_id": cast.hamlet.id,
+            "date_created": 1795262400,
+            "deactivated": False,
+            "can_add_members_group": his,
+            "can_join_group": system["role:nobody"],
+            "can_leave_group": system["role:everyone"],
+            "can_manage_group": his,
+            "can_mention_group": system["role:everyone"],
+            "can_remove_members_group": system["role:nobody"],
+        }
+        assert chat.get("/user_groups")["user_groups"][-1] == group
+        with chat_database.reading() as reader:
+            event = reader.execute(select(Event.__table__)).one()
+            audit = reader.execute(
+                select(AuditLog.__table__).where(AuditLog.kind == "user_group_created")
+            ).one()
+        assert (event.type, event.audience, event.user_ids) == ("user_group", "realm", None)
+        assert (audit.actor_id, audit.group_id) == (cast.hamlet.id, made["group_id"])
+
+    def test_takes_group_setting_values_of_every_kind(self, chat: ChatClient, cast: Cast) -> None:
+        system = ids_of(chat)
+        nested = {
+            "direct_members": [cast.othello.id, cast.hamlet.id],
+            "direct_subgroups": [system["role:owners"]],
+        }
+        chat.post(
+            "/user_groups/create",
+            name="players",
+            description="",
+            members=[],
+            can_manage_group=nested,
+            can_join_group=system["role:members"],
+            can_mention_group={"direct_members": [], "direct_subgroups": [system["role:owners"]]},
+            can_leave_group={"direct_members": [], "direct_subgroups": []},
+        )
+        group = chat.get("/user_groups")["user_groups"][-1]
+        assert group["can_manage_group"] == {
+            "direct_members": [cast.hamlet.id, cast.othello.id],
+            "direct_subgroups": [system["role:owners"]],
+        }
+        assert group["can_join_group"] == system["role:members"]
+        assert group["can_mention_group"] == system["role:owners"]
+        assert group["can_leave_group"] == system["role:nobody"]
+
+    def test_takes_repeated_keys(self, chat: ChatClient, cast: Cast) -> None:
+        members = Repeated((str(cast.hamlet.id), str(cast.othello.id)))
+        chat.post("/user_groups/create", name="players", description="", members=members)
+        group = chat.get("/user_groups")["user_groups"][-1]
+        assert group["members"] == [cast.hamlet.id, cast.othello.id]
+
+    @pytest.mark.parametrize(
+        ("name", "problem"),
+        [
+            ("", "User group name can't be empty!"),
+            ("  ", "User group name can't be empty!"),
+            ("x" * 101, "User group name cannot exceed 100 characters."),
+            ("role:kings", "User group name cannot start with 'role:'."),
+            ("@kings", "User group name cannot start with '@'."),
+            ("user:kings", "User group name cannot start with 'user:'."),
+            ("stream:kings", "User group name cannot start with 'stream:'."),
+            ("channel:kings", "User group name cannot start with 'channel:'."),
+        ],
+    )
+    def test_refuses_names_no_group_may_have(
+        self, chat: ChatClient, name: str, problem: str
+    ) -> None:
+        form = {"name": name, "description": "", "members": []}
+        assert chat.post("/user_groups/create", **form) == bad(problem)
+
+    def test_takes_a_name_of_100_characters_once(self, chat: ChatClient) -> None:
+        form = {"description": "", "members": []}
+        assert chat.post("/user_groups/create", name="ß" * 100, **form)["result"] == "success"
+        again = chat.post("/user_groups/create", name="ß" * 100, **form)
+        assert again == bad(f"User group '{'ß' * 100}' already exists.")
+        chat.post("/user_groups/create", name="Players", **form)
+        again = chat.post("/user_groups/create", name="PLAYERS", **form)
+        assert again == bad("User group 'PLAYERS' already exists.")
+
+    def test_limits_the_description(self, chat: ChatClient) -> None:
+        form = {"name": "players", "members": []}
+        assert chat.post("/user_groups/create", description="x" * 1025, **form) == bad(
+            "description is too long (limit: 1024 characters)"
+        )
+        answer = chat.post("/user_groups/create", description="x" * 1024, **form)
+        assert answer["result"] == "success"
+
+    def test_refuses_members_and_groups_that_are_not_here(
+        self, chat: ChatClient, as_hank: ChatClient, cast: Cast
+    ) -> None:
+        theirs = ids_of(as_hank)["role:members"]
+        form = {"name": "players", "description": ""}
+        for user_id in (cast.hank.id, cast.ophelia.id, 999):
+            answer = chat.post("/user_groups/create", members=[cast.hamlet.id, user_id], **form)
+            assert answer == bad(f"Invalid user ID: {user_id}")
+            answer = chat.post(
+                "/user_groups/create",
+                members=[],
+                can_manage_group={"direct_members": [user_id], "direct_subgroups": []},
+                **form,
+            )
+            assert answer == bad(f"Invalid user ID: {user_id}")
+        for group_id in (theirs, 999):
+            answer = chat.post("/user_groups/create", members=[], subgroups=[group_id], **form)
+            assert answer == bad("Invalid user group")
+            answer = chat.post("/user_groups/create", members=[], can_manage_group=group_id, **form)
+            assert answer == bad("Invalid user group")
+
+    def test_refuses_system_groups_a_setting_does_not_take(self, chat: ChatClient) -> None:
+        answer = chat.post(
+            "/user_groups/create",
+            name="players",
+            description="",
+            members=[],
+            can_manage_group=ids_of(chat)["role:everyone"],
+        )
+        assert answer == bad("'can_manage_group' setting cannot be set to 'role:everyone' group.")
+
+    def test_is_for_those_the_organization_lets(
+        self, chat: ChatClient, as_polonius: ChatClient, as_cordelia: ChatClient, cast: Cast
+    ) -> None:
+        form = {"name": "players", "description": "", "members": []}
+        assert as_polonius.post("/user_groups/create", **form) == bad("Insufficient permission")
+        only_othello = {"direct_members": [cast.othello.id], "direct_subgroups": []}
+        as_cordelia.patch("/realm", can_create_groups=only_othello)
+        assert chat.post("/user_groups/create", **form) == bad("Insufficient permission")
+        assert as_cordelia.post("/user_groups/create", **form) == bad("Insufficient permission")
+        othello = chat.acting_as(cast.othello)
+        assert othello.post("/user_groups/create", **form)["result"] == "success"
+
+    def test_wants_what_it_needs_in_alphabetical_order(self, chat: ChatClient) -> None:
+        for name, form in (
+            ("description", {}),
+            ("members", {"description": ""}),
+            ("name", {"description": "", "members": []}),
+        ):
+            assert chat.post("/user_groups/create", **form) == {
+                "result": "error",
+                "msg": f"Missing '{name}' argument",
+                "var_name": name,
+                "code": "REQUEST_VARIABLE_MISSING",
+            }
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("POST", "/user_groups/create").status_code == 401
