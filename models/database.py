@@ -146,7 +146,7 @@ class Database:
     def _make_reader(self) -> Engine:
         with self._making:
             if self._reader is None:
-                engine = self._create_engine(isolation_level="AUTOCOMMIT")
+                engine = self._create_engine(read_only=True, isolation_level="AUTOCOMMIT")
                 if self.dialect == "sqlite":
                     _prepare(engine, self._sqlite_pragmas("PRAGMA query_only = ON"))
                 self._reader = engine
@@ -164,7 +164,7 @@ class Database:
                 self._writer = engine
             return self._writer
 
-    def _create_engine(self, **options: Any) -> Engine:
+    def _create_engine(self, *, read_only: bool = False, **options: Any) -> Engine:
         options.setdefault("pool_size", self._pool_size)
         if self.dialect == "sqlite":
             arguments: dict[str, Any] = {
@@ -173,16 +173,15 @@ class Database:
                 "isolation_level": None,  # pysqlite begins nothing by itself; see _begin_immediate
             }
         else:
+            limits = {
+                "statement_timeout": f"{STATEMENT_TIMEOUT_S}s",
+                "lock_timeout": f"{self._lock_timeout_s * 1000:.0f}ms",
+                "idle_in_transaction_session_timeout": f"{STATEMENT_TIMEOUT_S}s",
+                "default_transaction_read_only": "on" if read_only else "off",
+            }
             arguments = {
                 "connect_timeout": CONNECT_TIMEOUT_S,
-                "options": " ".join(
-                    f"-c {name}={milliseconds:.0f}"
-                    for name, milliseconds in (
-                        ("statement_timeout", STATEMENT_TIMEOUT_S * 1000),
-                        ("lock_timeout", self._lock_timeout_s * 1000),
-                        ("idle_in_transaction_session_timeout", STATEMENT_TIMEOUT_S * 1000),
-                    )
-                ),
+                "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
             }
         return create_engine(
             _driver(self._url),

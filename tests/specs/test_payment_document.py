@@ -4,6 +4,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from models.payment.methods import LARGEST_CHAIN_ID, MOST_CONFIRMATIONS
 from models.payment.money import parse_amount
 from server.compiler import is_handler
 
+ROOT = Path(__file__).parent.parent.parent
 DOCUMENT = specs.load("payment")
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
@@ -157,6 +159,12 @@ class TestHandlers:
             if is_handler(value, f"handlers.payment.{tag}")
         }
         assert found == named
+
+    def test_every_handler_module_has_its_tests(self) -> None:
+        handlers = {path.stem for path in (ROOT / "handlers/payment").glob("*.py")}
+        tests = {path.stem for path in (ROOT / "tests/handlers/payment").glob("test_*.py")}
+        plumbing = {"__init__", "render", "wiring"}  # every answer of every test goes through them
+        assert {f"test_{name}" for name in handlers - plumbing} <= tests
 
     def test_every_tag_is_used_and_explained(self) -> None:
         used = {tag for _, _, operation in operations() for tag in operation["tags"]}
