@@ -11,7 +11,7 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment import leases
 
-TTL_S = 20.0
+TTL_S = 12.0
 """A leader that was killed is replaced this long after its last renewal: well within 30 s."""
 
 

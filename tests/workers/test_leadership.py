@@ -32,9 +32,9 @@ def test_a_leader_that_died_is_replaced_within_thirty_seconds(
 ) -> None:
     dead, heir = (Leadership(database, clock, name="job") for _ in range(2))
     assert dead.try_lead()
-    clock.advance(seconds=19)
+    clock.advance(seconds=11)
     assert not heir.try_lead()
-    clock.advance(seconds=10)
+    clock.advance(seconds=18)
     assert heir.try_lead()
     assert not dead.try_lead()
 
