@@ -98,12 +98,12 @@ class InvoiceDoesNotExist(DomainError):
 
 
 class InvoiceNotCancelable(DomainError):
-    """The invoice is not unpaid any more, or money was seen. Facts: `status`, `exception`."""
+    """The invoice is not unpaid any more, or money was seen. Facts: `state`."""
 
     code = "invoice_not_cancelable"
     sentence = (
         "Only an unpaid invoice for which no payment was detected can be canceled; "
-        "this one is {status} ({exception})."
+        "this one is {state}."
     )
 
 

@@ -101,7 +101,8 @@ def cancel_invoice(
     is_canceled = connection.execute(_CANCEL, facts).rowcount == 1
     invoice = access_invoice(connection, project_id=project_id, invoice_id=invoice_id, now=now)
     if not is_canceled:
-        raise InvoiceNotCancelable(status=invoice.status, exception=invoice.exception)
+        words = (invoice.status, invoice.exception)
+        raise InvoiceNotCancelable(state=", ".join(w for w in words if w != lifecycle.NONE))
     _record(session, invoice, before=(lifecycle.UNPAID, lifecycle.NONE), now=now)
     return invoice
 

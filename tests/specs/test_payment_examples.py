@@ -8,7 +8,7 @@ import pytest
 import specs
 from models.clock import FrozenClock
 from models.database import Database
-from tests.cast import Merchant, pay
+from tests.cast import pay
 from tests.contract import ContractClient
 from tests.payment_app import FakeGateway
 
@@ -96,7 +96,11 @@ def test_an_invoices_life_is_as_shown(
 
 
 def test_the_refusals_are_as_shown(
-    api: ContractClient, client: ContractClient, ada: Merchant, chain: FakeGateway
+    api: ContractClient,
+    client: ContractClient,
+    database: Database,
+    clock: FrozenClock,
+    chain: FakeGateway,
 ) -> None:
     def agrees(response: httpx.Response, example: str) -> bool:
         expected = EXAMPLES[example]["value"]
@@ -109,6 +113,7 @@ def test_the_refusals_are_as_shown(
         )
 
     invoice = create(api, ORDER).json()
+    pay(database, invoice["id"], at=clock.now())
     cancel = f"/v1/invoices/{invoice['id']}/cancel"
     nobody = "/v1/invoices/00000000-0000-4000-8000-000000000000"
     assert agrees(client.get("/v1/payment-methods"), "Unauthorized")
@@ -120,9 +125,14 @@ def test_the_refusals_are_as_shown(
     unknown = ORDER | {"payment_method_id": "unknown"}
     assert agrees(create(api, unknown, "key-00000004"), "PaymentMethodNotAllowed")
     assert agrees(api.post(cancel), "InvalidKey")
+    with_key = {"Idempotency-Key": "key-00000005"}
+    assert agrees(api.post(cancel, headers=with_key), "InvoiceNotCancelable")
     assert agrees(create(api, ORDER | {"external_order_id": "x" * 70_000}), "BodyTooLarge")
-    checkout = f"/v1/invoices/{invoice['id']}/checkout-sessions"
+    unpaid = create(api, ORDER | {"attempt_no": 2}, "key-00000006").json()
+    checkout = f"/v1/invoices/{unpaid['id']}/checkout-sessions"
     chain.is_healthy = False
     assert agrees(api.post(checkout), "ChainUnavailable")
     chain.configured.clear()
     assert agrees(api.post(checkout), "ChainNotConfigured")
+    clock.advance(seconds=3600)
+    assert agrees(api.post(checkout), "InvoiceNotPayable")

@@ -434,7 +434,10 @@ class TestCancelInvoice:
         invoice_id = create(api).json()["id"]
         pay(database, invoice_id, at=now, amount=amount)
         before = api.get(f"{PATH}/{invoice_id}").json()
-        assert error(cancel(api, invoice_id)) == (409, "invoice_not_cancelable", [])
+        response = cancel(api, invoice_id)
+        assert error(response) == (409, "invoice_not_cancelable", [])
+        state = "unpaid, partial" if amount == 1 else "processing"
+        assert response.json()["message"].endswith(f"this one is {state}.")
         assert api.get(f"{PATH}/{invoice_id}").json() == before
 
     def test_answers_409_after_the_expiry_though_no_worker_has_seen_it(
