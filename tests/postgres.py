@@ -91,6 +91,16 @@ def _own_server(programs: Path) -> Iterator[PostgresServer]:
         )
         control = [programs / "pg_ctl", "-D", data, "-l", directory / "log", "-w"]
         _run([*control, "-o", options, "start"], user, directory)
+        stop = [*control, "-m", "immediate", "stop"]
+        # Stops the server when its standard input ends, however this process comes to its end.
+        guard = subprocess.Popen(
+            ["sh", "-c", 'cat; "$@"; cd / && rm -rf "$0"', str(directory), *map(str, stop)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            user=user,
+            cwd=directory,
+            start_new_session=True,
+        )
         try:
             yield PostgresServer(
                 URL.create(
@@ -101,7 +111,7 @@ def _own_server(programs: Path) -> Iterator[PostgresServer]:
                 )
             )
         finally:
-            _run([*control, "-m", "immediate", "stop"], user, directory)
+            guard.communicate()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
