@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Mapping
+import types
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
-from starlette.types import Receive
+from starlette.types import Message, Receive
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import MultiPartParser
 from werkzeug.http import parse_options_header
@@ -53,28 +54,59 @@ async def read_body(
         raise BodyTooLarge(limit)
     elif int(length) == 0:
         return b""
+    # Most bodies are there already; then nothing waits, and no deadline has to be set up.
+    steps = receive().__await__()
+    try:
+        pending = next(steps)
+    except StopIteration as arrived:
+        first: Message = arrived.value
+        if not first.get("more_body", False):
+            return _whole([_chunk(first)], limit)
+        reading = _read_rest(first, receive, limit)
+    else:
+        reading = _read_all(steps, pending, receive, limit)
     try:
         async with asyncio.timeout(seconds):
-            return await _read(receive, limit)
+            return await reading
     except TimeoutError:
         raise RequestTimeout(seconds) from None
 
 
-async def _read(receive: Receive, limit: int) -> bytes:
-    message = await receive()
+async def _read_all(
+    steps: Generator[Any, Any, Message], pending: Any, receive: Receive, limit: int
+) -> bytes:
+    return await _read_rest(await _go_on(steps, pending), receive, limit)
+
+
+@types.coroutine
+def _go_on(steps: Generator[Any, Any, Message], pending: Any) -> Generator[Any, Any, Message]:
+    """Awaits what was started by hand: `pending` is what it waits for."""
+    try:
+        yield pending
+    except BaseException:
+        steps.close()
+        raise
+    return (yield from steps)
+
+
+async def _read_rest(message: Message, receive: Receive, limit: int) -> bytes:
+    chunks = [_chunk(message)]
+    size = len(chunks[0])
+    while message.get("more_body", False) and size <= limit:
+        message = await receive()
+        chunks.append(_chunk(message))
+        size += len(chunks[-1])
+    return _whole(chunks, limit)
+
+
+def _chunk(message: Message) -> bytes:
     if message["type"] == "http.disconnect":
         raise Disconnected
-    body: bytes = message.get("body", b"")
-    if message.get("more_body", False):
-        chunks = [body]
-        size = len(body)
-        while message.get("more_body", False) and size <= limit:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise Disconnected
-            chunks.append(message.get("body", b""))
-            size += len(chunks[-1])
-        body = b"".join(chunks)
+    return message.get("body", b"")  # type: ignore[no-any-return]
+
+
+def _whole(chunks: Sequence[bytes], limit: int) -> bytes:
+    body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     if len(body) > limit:
         raise BodyTooLarge(limit)
     return body

@@ -30,7 +30,7 @@ from server.logs import RequestLog
 from server.metrics import Meter
 from server.operation import Call, Operation
 from server.override import meant_method, media_type_of
-from server.response import Response
+from server.response import JSON, Response
 from server.service import Service
 
 log = structlog.get_logger("specd.requests")
@@ -40,6 +40,8 @@ _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
 _END: Message = {"type": "http.response.body", "body": b""}
 _LINGER_BYTES = 4 * 1024 * 1024
 _LINGER_SECONDS = 2.0
+_METRICS_LAG_S = 0.25  # how long a request may be missing from the metrics
+_JSON = (b"content-type", JSON.encode("ascii"))
 
 
 class ServedAPI:
@@ -92,6 +94,7 @@ class Engine(SpecMiddleware):
     def __init__(self, app: ASGIApp, *, probes: Probes) -> None:
         self.app = app
         self.probes = probes
+        probes.flush_metrics = self.flush_metrics
         self.apis: list[ServedAPI] = []
         self._ids = count(int.from_bytes(os.urandom(4), "big"))
         self._id_prefix = ""
@@ -102,8 +105,15 @@ class Engine(SpecMiddleware):
         self.apis.append(ServedAPI(compiled, service))
         self.probes.watch(service)
 
+    def flush_metrics(self) -> None:
+        """Hand every request counted so far to Prometheus."""
+        for api in self.apis:
+            for meter in (api.unrouted, *api.meters.values()):
+                meter.flush()
+
     def close(self) -> None:
         """Let go of all threads; requests under way finish first."""
+        self.flush_metrics()
         for api in self.apis:
             api.close()
 
@@ -160,9 +170,10 @@ class Engine(SpecMiddleware):
             await send(_start(response, headers, extra))
             await send({"type": "http.response.body", "body": body})
         seconds = time.perf_counter() - started
-        (api.unrouted if operation is None else api.meters[operation]).count(
-            response.status, seconds
-        )
+        meter = api.unrouted if operation is None else api.meters[operation]
+        if meter.is_flushed:
+            asyncio.get_running_loop().call_later(_METRICS_LAG_S, meter.flush)
+        meter.count(response.status, seconds)
         requests.line(
             event="request",
             level="info",
@@ -271,7 +282,8 @@ def _start(
     extra: tuple[tuple[str, str], ...],
 ) -> Message:
     if response.status not in (204, 304):
-        headers.append((b"content-type", response.media_type.encode("latin-1")))
+        media_type = response.media_type
+        headers.append(_JSON if media_type == JSON else (b"content-type", media_type.encode()))
         headers.append((b"content-length", b"%d" % len(response.body)))
     for name, value in response.headers:
         headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import structlog
 
@@ -20,6 +21,7 @@ class Probes:
 
     def __init__(self) -> None:
         self._services: list[Service] = []
+        self.flush_metrics: Callable[[], None] = lambda: None
 
     def watch(self, service: Service) -> None:
         """Have `/readyz` ask this service too."""
@@ -37,6 +39,7 @@ class Probes:
         if path == "/healthz":
             return Response(200, encode({"status": "ok"}))
         if path == "/metrics":
+            self.flush_metrics()
             body, media_type = await asyncio.to_thread(exposition)
             return Response(200, body, media_type=media_type)
         return await self._readiness()

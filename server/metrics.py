@@ -7,6 +7,7 @@ makes every worker count in files of its own, which a scrape of any worker adds 
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from typing import Any
 
 from prometheus_client import (
@@ -32,24 +33,47 @@ SECONDS = Histogram(
 
 
 class Meter:
-    """Counts the requests of one operation; label look-ups are done once."""
+    """Counts the requests of one operation in plain numbers, which `flush` hands to Prometheus.
 
-    __slots__ = ("_labels", "_seconds", "_statuses")
+    A multi-process counter writes to a mapped file and asks for the process id each time, three
+    times for a request; adding up first costs a tenth of that. `count` and `flush` belong to the
+    event loop's thread.
+    """
+
+    __slots__ = ("_buckets", "_labels", "_seconds", "_statuses", "_sum", "is_flushed")
 
     def __init__(self, service: str, operation: str) -> None:
         self._labels = (service, operation)
         self._seconds: Any = SECONDS.labels(service, operation)
-        self._statuses: dict[int, Any] = {}
+        self._statuses: dict[int, int] = {}
+        self._buckets = [0] * (len(_BUCKETS) + 1)
+        self._sum = 0.0
+        self.is_flushed = True
 
     def count(self, status: int, seconds: float) -> None:
         """One request answered with `status` after `seconds`."""
-        counter = self._statuses.get(status)
-        if counter is None:
-            counter = self._statuses[status] = REQUESTS.labels(*self._labels, str(status))
-        counter.inc()
-        self._seconds.observe(seconds)
-        if status >= 500:
-            ERRORS.labels(*self._labels).inc()
+        self._statuses[status] = self._statuses.get(status, 0) + 1
+        self._buckets[bisect_left(_BUCKETS, seconds)] += 1
+        self._sum += seconds
+        self.is_flushed = False
+
+    def flush(self) -> None:
+        """Hand over what was counted since the last time."""
+        if self.is_flushed:
+            return
+        for status, requests in self._statuses.items():
+            REQUESTS.labels(*self._labels, str(status)).inc(requests)
+            if status >= 500:
+                ERRORS.labels(*self._labels).inc(requests)
+        # A histogram takes single observations only; its parts are what `observe` writes to.
+        for bucket, requests in zip(self._seconds._buckets, self._buckets, strict=True):
+            if requests:
+                bucket.inc(requests)
+        self._seconds._sum.inc(self._sum)
+        self._statuses = {}
+        self._buckets = [0] * (len(_BUCKETS) + 1)
+        self._sum = 0.0
+        self.is_flushed = True
 
 
 def exposition() -> tuple[bytes, str]:

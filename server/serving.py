@@ -24,6 +24,7 @@ class Protocol(HttpToolsProtocol):
 
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
+    _in_head = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -37,15 +38,18 @@ class Protocol(HttpToolsProtocol):
         if self._head_timer is not None or self.timeout_keep_alive_task is not None:
             self._head_bytes += len(data)
         super().data_received(data)
-        if self._head_timer is not None and self._head_bytes > MAX_HEAD:
-            self._refuse(431, "headers_too_large", "The header section is too long.")
+        if self._in_head:  # nearly always it has arrived whole by now, and needs no timer
+            if self._head_timer is None:
+                self._await_head()
+            if self._head_bytes > MAX_HEAD:
+                self._refuse(431, "headers_too_large", "The header section is too long.")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        if self._head_timer is None:
-            self._await_head()
+        self._in_head = True
 
     def on_headers_complete(self) -> None:
+        self._in_head = False
         self._head_arrived()
         super().on_headers_complete()
 
