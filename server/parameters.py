@@ -13,10 +13,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 from server.errors import DocumentError, InvalidRequest, Violation, invalid
-from server.guard import decode_text, load_json
+from server.guard import decode_text, load_json, unquote
 from server.schemas import Schemas, Validate
 
 Decode = Callable[[list[str], str], Any]
@@ -239,4 +238,4 @@ def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
 
 
 def _unquote(text: str, pointer: str) -> str:
-    return decode_text(unquote_to_bytes(text), pointer) if "%" in text else text
+    return decode_text(unquote(text.encode()), pointer) if "%" in text else text

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +21,7 @@ from server.guard import (
     decode_text,
     load_json,
     pointer_step,
+    unquote,
 )
 
 HOSTILE = {
@@ -283,3 +285,9 @@ class TestText:
     def test_refuses_bad_percent(self, raw: bytes) -> None:
         with pytest.raises(InvalidRequest):
             decode_percent(raw, "/path")
+
+
+class TestUnquoting:
+    @given(st.text(st.sampled_from("%=_ +\r\n\t.éA0f9z")))
+    def test_is_what_urllib_does(self, text: str) -> None:
+        assert unquote(text.encode()) == unquote_to_bytes(text)
