@@ -35,7 +35,7 @@ def build_app(services: Iterable[Service], *, pages: Any = None) -> ConnexionMid
     app: ConnexionMiddleware = ConnexionMiddleware(
         inner,
         import_name=__name__,
-        middlewares=[LifespanMiddleware, partial(Engine, probes=Probes())],
+        middlewares=[partial(Engine, probes=Probes()), LifespanMiddleware],
         lifespan=lambda _: _lifespan(app, services),
     )
     for service in services:

@@ -27,7 +27,7 @@ from server.errors import MethodNotAllowed, NotFound
 from server.guard import check_answer_headers, check_headers, check_target
 from server.health import Probes
 from server.logs import RequestLog
-from server.metrics import Meter
+from server.metrics import METRICS_LAG_S, Meter
 from server.operation import Call, Operation
 from server.override import meant_method, media_type_of
 from server.response import JSON, Response
@@ -40,7 +40,6 @@ _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
 _END: Message = {"type": "http.response.body", "body": b""}
 _LINGER_BYTES = 4 * 1024 * 1024
 _LINGER_SECONDS = 2.0
-_METRICS_LAG_S = 0.25  # how long a request may be missing from the metrics
 _JSON = (b"content-type", JSON.encode("ascii"))
 
 
@@ -172,7 +171,7 @@ class Engine(SpecMiddleware):
         seconds = time.perf_counter() - started
         meter = api.unrouted if operation is None else api.meters[operation]
         if meter.is_flushed:
-            asyncio.get_running_loop().call_later(_METRICS_LAG_S, meter.flush)
+            asyncio.get_running_loop().call_later(METRICS_LAG_S, meter.flush)
         meter.count(response.status, seconds)
         requests.line(
             event="request",

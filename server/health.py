@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import structlog
 
-from server.metrics import exposition
+from server.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
 from server.response import Response, encode
 from server.service import Service
 
@@ -39,6 +39,8 @@ class Probes:
         if path == "/healthz":
             return Response(200, encode({"status": "ok"}))
         if path == "/metrics":
+            if COUNTS_IN_FILES:  # the other workers hand over within METRICS_LAG_S
+                await asyncio.sleep(METRICS_LAG_S * 1.2)
             self.flush_metrics()
             body, media_type = await asyncio.to_thread(exposition)
             return Response(200, body, media_type=media_type)

@@ -22,6 +22,13 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
+METRICS_LAG_S = 0.25
+"""How long a request may be missing from what Prometheus knows; a scrape waits it out."""
+
+COUNTS_IN_FILES = "PROMETHEUS_MULTIPROC_DIR" in os.environ
+"""Whether several processes count together; prometheus_client decides it by the same, when it is
+imported."""
+
 REQUESTS = Counter("specd_requests", "Requests answered.", ("service", "operation", "status"))
 ERRORS = Counter("specd_errors", "Requests answered with a 5xx.", ("service", "operation"))
 SECONDS = Histogram(
@@ -79,7 +86,7 @@ class Meter:
 def exposition() -> tuple[bytes, str]:
     """All metrics in the Prometheus text format, and its media type."""
     registry = REGISTRY
-    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+    if COUNTS_IN_FILES:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return generate_latest(registry), CONTENT_TYPE_LATEST
