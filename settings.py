@@ -206,7 +206,7 @@ class Settings:
     invoice_monitoring_s: int = setting(
         86_400,
         whole(1, 315_360_000),
-        "How long after its creation an invoice's address is watched.",
+        "How long after its expiry an invoice's address is watched.",
     )
     checkout_lifetime_s: int = setting(
         1800, whole(1, 31_536_000), "How long a checkout session is valid, at most."
