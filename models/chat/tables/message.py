@@ -25,6 +25,7 @@ from models.types import RowNumber, UtcMs
 
 UNREAD = text("flags & 1 = 0")
 STARRED = text("flags & 2 <> 0")
+DIRECT = text("flags & 2048 <> 0")
 MENTIONED = text("flags & 120 <> 0")  # mentioned and the three wildcard and group mentions
 
 
@@ -116,6 +117,13 @@ class UserMessage(ChatBase):
             "message_id",
             postgresql_where=MENTIONED,
             sqlite_where=MENTIONED,
+        ),
+        Index(
+            "ix_user_message_direct",
+            "user_id",
+            "message_id",
+            postgresql_where=DIRECT,
+            sqlite_where=DIRECT,
         ),
         {"sqlite_with_rowid": False},
     )

@@ -10,6 +10,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -29,6 +30,7 @@ class User(ChatBase):
     __table_args__ = (
         UniqueConstraint("realm_id", "email_key"),
         Index(None, "realm_id", "role"),
+        Index("ix_user_realm_id_lower_full_name", "realm_id", text("lower(full_name)")),
         CheckConstraint("role IN (100, 200, 300, 400, 600)", name="role"),
         CheckConstraint("bot_type IS NULL OR bot_type BETWEEN 1 AND 4", name="bot_type"),
         CheckConstraint("email_address_visibility BETWEEN 1 AND 5", name="visibility"),

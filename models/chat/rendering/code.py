@@ -1,0 +1,54 @@
+"""Code blocks in colour. Only languages of this list are highlighted: the rest is shown as it is.
+
+A lexer is a heap of regular expressions that somebody else wrote; those here stay quick on any
+10,000 characters (tests/models/chat/rendering holds them to it).
+"""
+
+from functools import lru_cache
+from html import escape
+from typing import Any
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import find_lexer_class_by_name
+from pygments.util import ClassNotFound
+
+LANGUAGES = frozenset(
+    (
+        *("bash", "c", "clojure", "cpp", "csharp", "css", "diff", "docker", "elixir", "erlang"),
+        *("go", "graphql", "groovy", "haskell", "html", "http", "ini", "java", "javascript"),
+        *("json", "kotlin", "latex", "lua", "makefile", "nginx", "ocaml", "perl", "php"),
+        *("powershell", "python", "r", "ruby", "rust", "scala", "shell", "sql", "swift"),
+        *("toml", "typescript", "xml", "yaml"),
+    )
+)
+_ALIASES = {
+    **{"c++": "cpp", "cs": "csharp", "c#": "csharp", "dockerfile": "docker", "hs": "haskell"},
+    **{"js": "javascript", "kt": "kotlin", "make": "makefile", "md": "text", "pl": "perl"},
+    **{"ps1": "powershell", "py": "python", "python3": "python", "rb": "ruby", "rs": "rust"},
+    **{"sh": "bash", "tex": "latex", "ts": "typescript", "yml": "yaml", "zsh": "bash"},
+}
+_FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+
+
+@lru_cache(maxsize=64)
+def _find_lexer(language: str) -> Any | None:
+    name = _ALIASES.get(language, language)
+    if name not in LANGUAGES:
+        return None
+    try:
+        lexer = find_lexer_class_by_name(name)
+    except ClassNotFound:
+        return None
+    return lexer(stripnl=False, ensurenl=False)
+
+
+def render_code(code: str, language: str) -> str:
+    """A code block; `language` as its author wrote it, or empty."""
+    lexer = _find_lexer(language.lower()) if language else None
+    inner = escape(code, quote=False) if lexer is None else highlight(code, lexer, _FORMATTER)
+    attribute = ""
+    if language:
+        shown = lexer.name if lexer is not None else language
+        attribute = f' data-code-language="{escape(shown)}"'
+    return f'<div class="codehilite"{attribute}><pre><span></span><code>{inner}</code></pre></div>'

@@ -1,0 +1,183 @@
+"""What the text of a message may refer to: people, groups, channels, custom emoji, linkifiers.
+
+One pass over the text collects candidates, then one statement per kind that occurs reads them.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Select, and_, bindparam, func, or_, select
+
+from models.chat.actors import Actor, Reader
+from models.chat.permissions import belongs, readable_channel_ids
+from models.chat.rendering.emoji import EMOJI
+from models.chat.rendering.links import Linkifier
+from models.chat.tables import Channel, RealmEmoji, User, UserGroup
+from models.chat.tables import Linkifier as LinkifierRow
+
+MOST_NAMES = 200
+"""Of one kind in one message; what comes after them stays text."""
+
+_BOLD = re.compile(r"([@#])_?\*\*([^*\n]{1,250})\*\*")
+_GROUP = re.compile(r"@_?\*([^*\n]{1,100})\*")
+_EMOJI = re.compile(r":([a-z0-9_+-]{1,60}):")
+_USER_ID = re.compile(r"(.*)\|([0-9]{1,10})", re.DOTALL)
+WILDCARDS = frozenset(("all", "everyone", "channel", "stream"))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Everything a text may refer to. Keys are casefolded names."""
+
+    users: dict[int, str] = field(default_factory=dict)
+    users_by_name: dict[str, list[int]] = field(default_factory=dict)
+    groups: dict[str, tuple[int, str, bool]] = field(default_factory=dict)
+    """Name -> id, name as it is written, whether the author may notify it."""
+    channels: dict[str, tuple[int, str]] = field(default_factory=dict)
+    emoji: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Custom emoji: name -> id, address."""
+    linkifiers: Sequence[Linkifier] = ()
+
+    def find_user(self, text: str) -> int | None:
+        """The user meant by `Hamlet`, `Hamlet|4` or `|4`; None where it is nobody or ambiguous."""
+        match = _USER_ID.fullmatch(text)
+        if match is not None:
+            user_id = int(match[2])
+            name = self.users.get(user_id)
+            if name is not None and (not match[1] or name.casefold() == match[1].casefold()):
+                return user_id
+            return None
+        named = self.users_by_name.get(text.casefold(), ())
+        return named[0] if len(named) == 1 else None
+
+
+_LINKIFIERS: Select[Any] = (
+    select(LinkifierRow.pattern, LinkifierRow.url_template)
+    .where(LinkifierRow.realm_id == bindparam("realm_id"))
+    .order_by(LinkifierRow.position, LinkifierRow.id)
+)
+
+
+def find_linkifiers(reader: Reader, realm_id: int) -> list[Linkifier]:
+    """The organization's linkifiers in the order they apply."""
+    return [Linkifier(*row) for row in reader.execute(_LINKIFIERS, {"realm_id": realm_id})]
+
+
+def find_names(reader: Reader, author: Actor, text: str) -> Names:
+    """What `text` may refer to when `author` writes it."""
+    linkifiers = find_linkifiers(reader, author.realm_id)
+    people: set[str] = set()
+    channels: set[str] = set()
+    groups: set[str] = set()
+    emoji: set[str] = set()
+    if "**" in text:
+        for sign, name in _BOLD.findall(text):
+            (people if sign == "@" else channels).add(name)
+    if "@*" in text or "@_*" in text:
+        groups.update(_GROUP.findall(text))
+    if ":" in text:
+        emoji.update(name for name in _EMOJI.findall(text) if name not in EMOJI)
+    people -= WILDCARDS | {"topic"}
+    users, by_name = _find_users(reader, author.realm_id, _some(people))
+    return Names(
+        users=users,
+        users_by_name=by_name,
+        groups=_find_groups(reader, author, _some(groups)),
+        channels=_find_channels(reader, author, _some(channels)),
+        emoji=_find_emoji(reader, author.realm_id, _some(emoji)),
+        linkifiers=linkifiers,
+    )
+
+
+def _some(names: set[str]) -> list[str]:
+    return sorted(names)[:MOST_NAMES]
+
+
+def _find_users(
+    reader: Reader, realm_id: int, mentions: Iterable[str]
+) -> tuple[dict[int, str], dict[str, list[int]]]:
+    names: list[str] = []
+    ids: list[int] = []
+    for mention in mentions:
+        match = _USER_ID.fullmatch(mention)
+        if match is None:
+            names.append(mention)
+        else:
+            ids.append(int(match[2]))
+    users: dict[int, str] = {}
+    by_name: dict[str, list[int]] = defaultdict(list)
+    if not names and not ids:
+        return users, by_name
+    wanted = select(User.id, User.full_name).where(
+        User.realm_id == realm_id,
+        or_(
+            User.id.in_(ids),
+            # The database's own idea of lower case on both sides, so that its index serves.
+            and_(
+                func.lower(User.full_name).in_([func.lower(name) for name in names]),
+                User.is_active,
+            ),
+        ),
+    )
+    for user_id, full_name in reader.execute(wanted.order_by(User.id)):
+        users[user_id] = full_name
+        by_name[full_name.casefold()].append(user_id)
+    return users, by_name
+
+
+def _find_groups(
+    reader: Reader, author: Actor, names: Sequence[str]
+) -> dict[str, tuple[int, str, bool]]:
+    if not names:
+        return {}
+    found = reader.execute(
+        select(UserGroup.id, UserGroup.name, UserGroup.kind, UserGroup.can_mention_group).where(
+            UserGroup.realm_id == author.realm_id,
+            UserGroup.name_key.in_([name.casefold() for name in names]),
+            ~UserGroup.is_deactivated,
+        )
+    )
+    return {
+        name.casefold(): (
+            group_id,
+            name,
+            kind == "named" and belongs(reader, author, can_mention),
+        )
+        for group_id, name, kind, can_mention in found
+    }
+
+
+def _find_channels(
+    reader: Reader, author: Actor, texts: Sequence[str]
+) -> dict[str, tuple[int, str]]:
+    """Channels the author may read: naming one that others may not see tells nobody anything."""
+    if not texts:
+        return {}
+    keys = {text.casefold() for text in texts}
+    keys |= {text.partition(">")[0].strip().casefold() for text in texts}
+    found = reader.execute(
+        select(Channel.id, Channel.name).where(
+            Channel.realm_id == author.realm_id,
+            Channel.name_key.in_(keys),
+            Channel.id.in_(readable_channel_ids(reader, author)),
+        )
+    )
+    return {name.casefold(): (channel_id, name) for channel_id, name in found}
+
+
+def _find_emoji(
+    reader: Reader, realm_id: int, names: Sequence[str]
+) -> dict[str, tuple[int, str]]:
+    if not names:
+        return {}
+    found = reader.execute(
+        select(RealmEmoji.name, RealmEmoji.id, RealmEmoji.source_url).where(
+            RealmEmoji.realm_id == realm_id,
+            RealmEmoji.name.in_(names),
+            ~RealmEmoji.is_deactivated,
+        )
+    )
+    return {name: (emoji_id, url) for name, emoji_id, url in found}
