@@ -11,7 +11,7 @@ from cli.output import one_sentence, without_secrets
 from models.errors import DomainError
 from settings import SettingsError
 
-COMMANDS = ("demo", "migrate", "serve", "worker", "chain", "payment", "config", "doctor")
+COMMANDS = ("demo", "migrate", "serve", "worker", "chain", "payment", "chat", "config", "doctor")
 TRACEBACK = "--traceback"
 USAGE_STATUS = 2
 FAILURE_STATUS = 1
@@ -44,7 +44,7 @@ class Commands(click.Group):
     help="Show where a failure came from; put it first.",
 )
 def specd() -> None:
-    """Payment test checkout, served straight from its OpenAPI document.
+    """Payment test checkout and team chat, served straight from their OpenAPI documents.
 
     Settings are SPECD_* environment variables: `specd config check` lists them.
     """

@@ -51,6 +51,7 @@ def answer_table(
 def without_secrets(text: str) -> str:
     """`text` with API keys, extended private keys and passwords in URLs replaced."""
     text = re.sub(r"\b([a-zA-Z]prv)[1-9A-HJ-NP-Za-km-z]{20,}", r"\1***", text)
+    text = re.sub(r"\b[A-Za-z0-9]{32}\b", "***", text)
     text = re.sub(r"\b(prk_test_)[A-Za-z0-9_-]+", r"\1***", text)
     return mask(text)
 

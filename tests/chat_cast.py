@@ -3,17 +3,19 @@
 from dataclasses import dataclass, fields
 from datetime import datetime
 
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from models.chat.api_keys import KeyMaker
 from models.chat.passwords import hash_password
 from models.chat.realms import access_realm_by_id, create_realm
 from models.chat.roles import BotType, Role
-from models.chat.tables import User
+from models.chat.tables import Event, User
 from models.chat.users import create_user
 
 KEYS = KeyMaker(b"the secret of the chat tests, 32 bytes and more")
 PASSWORD = "to be or not to be"
+CAST_MADE_AT = datetime.fromisoformat("2026-11-20T09:30:00+00:00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ def make_cast(session: Session, *, now: datetime) -> Cast:
         owner_name="Hank",
         now=now,
     )
+    session.execute(delete(Event))  # what led here is not what a test is about
     return Cast(
         realm_id=realm.id,
         notification_bot_id=owner.id + 1,

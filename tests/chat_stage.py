@@ -6,7 +6,6 @@ ordinary member; `as_cordelia`, `as_iago` and so on call as the others, `as_nobo
 
 import shutil
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,9 @@ from models import migrate
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import Cast, make_cast
+from tests.chat_cast import CAST_MADE_AT, Cast, make_cast
 from tests.postgres import PostgresServer
 
-CAST_MADE_AT = datetime.fromisoformat("2026-11-20T09:30:00+00:00")
 Template = tuple[str, Cast]
 """Where the copy comes from (a file or a database's name), and who is in it."""
 

@@ -11,7 +11,7 @@ from models.chat.errors import (
     InvalidAuthorizationHeader,
     NotLoggedIn,
 )
-from models.chat.realms import parse_host
+from models.chat.hosts import parse_host
 from server.context import Context
 
 

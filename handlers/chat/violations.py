@@ -124,14 +124,17 @@ def _problem(rule: str, facts: Mapping[str, Any]) -> str:
 
 
 def _word_branch(violation: Violation, steps: list[str]) -> ChatError:
-    """What is wrong in the branch that was meant: the first one that takes the value's type."""
-    branches = violation.facts.get("context") or []
-    found: list[Violation] = []
-    for errors in branches:
-        for error in errors[:1]:
-            path = "/".join(("", "body", *steps, *map(str, error.instance_path)))
-            rule, facts = error.kind.name, error.kind.as_dict()
-            if rule != "type" or list(error.instance_path):
-                return word(Violation(path, "", rule, facts))
-            found.append(Violation(path, "", rule, facts))
-    return word(found[0]) if found else InvalidValue(name=_name(steps))
+    """What is wrong in the branch that was meant: the one that got furthest into the value; if none
+    takes the value's type, the first.
+    """
+    place = violation.path.split("/")[1]
+    best: Violation | None = None
+    deepest = -1
+    for errors in violation.facts.get("context") or ():
+        error = errors[0]
+        at = [str(step) for step in error.instance_path]
+        found = Violation("/".join(("", place, *at)), "", error.kind.name, error.kind.as_dict())
+        depth = len(at) - len(steps) if at != steps or found.rule != "type" else -1
+        if best is None or depth > deepest:
+            best, deepest = found, depth
+    return InvalidValue(name=_name(steps)) if best is None else word(best)

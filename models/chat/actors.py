@@ -234,10 +234,15 @@ def find_actor(reader: Reader, user_id: int) -> Actor | None:
 
 def access_realm(reader: Reader, host: str) -> RealmView:
     """The realm that lives at a host. Raises `NonexistentSubdomain`."""
-    row = reader.execute(_REALM_BY_HOST, {"host": host}).first()
-    if row is None:
+    realm = find_realm_at(reader, host)
+    if realm is None:
         raise NonexistentSubdomain()
-    return RealmView(*row)
+    return realm
+
+
+def find_realm_at(reader: Reader, host: str) -> RealmView | None:
+    row = reader.execute(_REALM_BY_HOST, {"host": host}).first()
+    return None if row is None else RealmView(*row)
 
 
 def find_realm(reader: Reader, realm_id: int) -> RealmView | None:

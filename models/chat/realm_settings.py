@@ -119,6 +119,7 @@ SETTINGS: dict[str, RealmSetting] = {
 }
 """Every setting but the groups, which `REALM_GROUPS` lists."""
 
+TEXT_SETTINGS = frozenset(("name", "description", "default_language", "empty_topic_display_name"))
 CHANNEL_SETTINGS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
 OWNER_GROUPS = frozenset(("can_create_groups", "can_manage_all_groups"))
 

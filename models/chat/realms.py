@@ -1,40 +1,23 @@
 """Organizations: made by the operator, each at a host of its own."""
 
-import re
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat import audit
-from models.chat.actors import RealmView, find_realm
+from models.chat.actors import RealmView, find_realm, find_realm_at
 from models.chat.api_keys import KeyMaker
-from models.chat.errors import HostInUse, InvalidHost, InvalidRealmName, RealmDoesNotExist
+from models.chat.errors import HostInUse, InvalidRealmName, RealmDoesNotExist
 from models.chat.group_settings import REALM_GROUPS
 from models.chat.groups import create_system_groups
+from models.chat.hosts import check_host
 from models.chat.roles import BotType, Role
 from models.chat.tables import Realm, User
 from models.chat.users import create_user
 
 NAME_MAX = 40
 NOTIFICATION_BOT = "Notification Bot"
-_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_HOST = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:.]{{2,45}}\])")
-
-
-def parse_host(text: str) -> str:
-    """A Host header as realms are told apart by it: lower case, without its port."""
-    host = text.strip().lower()
-    name, colon, port = host.rpartition(":")
-    return name if colon and port.isdigit() and (name[-1:] == "]" or ":" not in name) else host
-
-
-def check_host(text: str) -> str:
-    """A host name or address as a realm is stored under. Raises `InvalidHost`."""
-    host = text.strip().lower()
-    if len(host) > 253 or _HOST.fullmatch(host) is None:
-        raise InvalidHost(host=text)
-    return host
 
 
 def create_realm(
@@ -96,6 +79,17 @@ def access_realm_by_id(session: Session, realm_id: int) -> RealmView:
     realm = find_realm(session, realm_id)
     if realm is None:
         raise RealmDoesNotExist(realm=realm_id)
+    return realm
+
+
+def access_realm_named(session: Session, name: str) -> RealmView:
+    """A realm by its id or its host, as operators name it. Raises `RealmDoesNotExist`."""
+    if name.isascii() and name.isdigit() and len(name) < 19:
+        realm = find_realm(session, int(name))
+    else:
+        realm = find_realm_at(session, name.strip().lower())
+    if realm is None:
+        raise RealmDoesNotExist(realm=name)
     return realm
 
 

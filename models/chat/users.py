@@ -11,7 +11,7 @@ from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import Select, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from models.chat import audit
+from models.chat import audit, events
 from models.chat.actors import Actor, Reader, RealmView
 from models.chat.api_keys import KeyMaker
 from models.chat.errors import (
@@ -25,6 +25,7 @@ from models.chat.errors import (
     NoSuchUser,
 )
 from models.chat.groups import follow_role
+from models.chat.hosts import is_host
 from models.chat.permissions import belongs
 from models.chat.roles import EmailVisibility, Role
 from models.chat.tables import ConversationMember, Subscription, User, UserMessage
@@ -52,9 +53,13 @@ def check_full_name(name: str) -> str:
 def check_email(email: str) -> str:
     """The address as it is stored: trimmed. Raises `InvalidEmail`."""
     email = email.strip()
+    local, _, domain = email.rpartition("@")
+    if is_host(domain.lower()):
+        # The validator refuses names such as `localhost` and `acme.test`: an organization's own
+        # business here.
+        domain = "example.com"
     try:
-        # A host such as `localhost` is an organization's own business.
-        validate_email(email, check_deliverability=False, globally_deliverable=False)
+        validate_email(f"{local}@{domain}", check_deliverability=False)
     except EmailNotValidError:
         raise InvalidEmail() from None
     if len(email) > EMAIL_MAX:
@@ -116,7 +121,36 @@ def create_user(
         session, realm.id, "user_created", actor_id=actor_id, user_id=user.id, now=now,
         facts={"role": int(role), "bot_type": bot_type},
     )  # fmt: skip
+    events.append(
+        session, realm.id, "realm_user", {"op": "add", "person": _person(user, realm)}, now=now
+    )
     return user, api_key
+
+
+def _person(user: User, realm: RealmView) -> dict[str, Any]:
+    """A new user as everybody in the realm may see them."""
+    is_open = user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility)
+    email = user.delivery_email if is_open else f"user{user.id}@{realm.host}"
+    person = {
+        "user_id": user.id,
+        "delivery_email": email if is_open else None,
+        "email": email,
+        "full_name": user.full_name,
+        "date_joined": user.date_joined.replace(microsecond=0).isoformat(),
+        "is_active": True,
+        "is_owner": user.role == Role.OWNER,
+        "is_admin": user.role <= Role.ADMINISTRATOR,
+        "is_guest": user.role == Role.GUEST,
+        "is_bot": user.bot_type is not None,
+        "bot_type": user.bot_type,
+        "bot_owner_id": user.bot_owner_id,
+        "role": int(user.role),
+        "timezone": "",
+        "avatar_url": avatar_url(email, 1),
+        "avatar_version": 1,
+        "is_imported_stub": False,
+    }
+    return person if user.bot_type is not None else {**person, "profile_data": {}}
 
 
 # --- what others see --------------------------------------------------------------------------

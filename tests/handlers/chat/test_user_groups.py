@@ -9,6 +9,7 @@ from models.chat.tables import AuditLog, Event, UserGroup
 from models.database import Database
 from tests.chat_app import ChatClient, Repeated
 from tests.chat_cast import Cast
+from tests.handlers.chat.groups import ids_of
 
 SYSTEM = [
     "role:internet",
@@ -20,10 +21,6 @@ SYSTEM = [
     "role:owners",
     "role:nobody",
 ]
-
-
-def ids_of(client: ChatClient) -> dict[str, int]:
-    return {group["name"]: group["id"] for group in client.get("/user_groups")["user_groups"]}
 
 
 def bad(msg: str) -> dict[str, Any]:

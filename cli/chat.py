@@ -1,0 +1,176 @@
+"""`specd chat ...`: organizations, their people and settings, as the operator makes them."""
+
+import json
+from typing import Any
+
+import click
+
+from cli.databases import chat_database
+from cli.output import answer, json_option
+from models.chat import realms, users
+from models.chat.api_keys import KeyMaker, load_secret
+from models.chat.passwords import hash_password
+from models.chat.realm_settings import TEXT_SETTINGS, change_realm
+from models.chat.roles import BotType, Role
+from models.clock import SystemClock
+from settings import Settings
+
+
+@click.group()
+def chat() -> None:
+    """Run the chat service's back office."""
+
+
+def key_maker(settings: Settings) -> KeyMaker:
+    """Makes API keys under the same secret as the server."""
+    return KeyMaker(load_secret(settings.data_dir, settings.chat_secret))
+
+
+@chat.command("create-realm")
+@click.option("--name", required=True, help="What people call the organization.")
+@click.option("--host", required=True, help="Host name it lives at, without port.")
+@click.option("--owner-email", required=True, help="Real email of its first owner.")
+@click.option("--owner-name", required=True, help="Full name of its first owner.")
+@click.option("--owner-password", help="Lets the owner sign in with fetch_api_key.")
+@json_option
+def create_realm(
+    name: str,
+    host: str,
+    owner_email: str,
+    owner_name: str,
+    owner_password: str | None,
+    as_json: bool,
+) -> None:
+    """Make an organization with its first owner and show the owner's API key."""
+    settings = Settings.from_env()
+    keys, now = key_maker(settings), SystemClock().now()
+    password_hash = None if owner_password is None else hash_password(owner_password)
+    with chat_database(settings) as database:
+        realm, owner, api_key = database.run(
+            lambda session: realms.create_realm(
+                session,
+                keys,
+                name=name,
+                host=host,
+                owner_email=owner_email,
+                owner_name=owner_name,
+                owner_password_hash=password_hash,
+                now=now,
+            )
+        )
+    answer(
+        {
+            "realm_id": realm.id,
+            "user_id": owner.id,
+            "email": owner.delivery_email,
+            "api_key": api_key,
+        },
+        as_json=as_json,
+        text=f"Organization {realm.id} lives at {realm.host}.\n"
+        f"Its owner is user {owner.id}, {owner.delivery_email}, with the API key\n{api_key}",
+    )
+
+
+@chat.command("create-user")
+@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.option("--email", required=True, help="Real email.")
+@click.option("--name", required=True, help="Full name.")
+@click.option(
+    "--role",
+    type=click.Choice([str(int(role)) for role in Role]),
+    default=str(int(Role.MEMBER)),
+    show_default=True,
+    help="100 owner, 200 administrator, 300 moderator, 400 member, 600 guest.",
+)
+@click.option("--bot-owner", type=int, help="Makes a bot of that user's.")
+@click.option(
+    "--bot-type",
+    type=click.Choice([str(int(kind)) for kind in BotType]),
+    help="1 generic, 2 incoming webhook, 3 outgoing webhook, 4 embedded.",
+)
+@click.option("--password", help="Lets the user sign in with fetch_api_key.")
+@click.option("--can-create-users", is_flag=True, help="May use POST /users.")
+@click.option("--can-change-user-emails", is_flag=True, help="May change others' emails.")
+@json_option
+def create_user(
+    realm: str,
+    email: str,
+    name: str,
+    role: str,
+    bot_owner: int | None,
+    bot_type: str | None,
+    password: str | None,
+    can_create_users: bool,
+    can_change_user_emails: bool,
+    as_json: bool,
+) -> None:
+    """Make a person or a bot and show their API key."""
+    settings = Settings.from_env()
+    keys, now = key_maker(settings), SystemClock().now()
+    kind = int(bot_type) if bot_type else BotType.GENERIC if bot_owner else None
+    if kind is not None and password is not None:
+        raise click.UsageError("A bot has no password: it is given its API key.")
+    password_hash = None if password is None else hash_password(password)
+    with chat_database(settings) as database:
+        user, api_key = database.run(
+            lambda session: users.create_user(
+                session,
+                keys,
+                realm=realms.access_realm_named(session, realm),
+                email=email,
+                full_name=name,
+                role=int(role),
+                bot_type=kind,
+                bot_owner_id=bot_owner,
+                password_hash=password_hash,
+                can_create_users=can_create_users,
+                can_change_user_emails=can_change_user_emails,
+                now=now,
+            )
+        )
+    answer(
+        {"user_id": user.id, "email": user.delivery_email, "api_key": api_key},
+        as_json=as_json,
+        text=f"User {user.id}, {user.delivery_email}, with the API key\n{api_key}",
+    )
+
+
+@chat.command("set-realm")
+@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.argument("assignments", nargs=-1, required=True, metavar="KEY=VALUE...")
+@json_option
+def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Change settings by the names PATCH /realm uses; values are JSON, else text.
+
+    It holds from the server's next request on. Groups may be named: role:everyone, role:members,
+    role:fullmembers, role:moderators, role:administrators, role:owners, role:nobody.
+    """
+    changes = dict(parse_assignment(assignment) for assignment in assignments)
+    now = SystemClock().now()
+    with chat_database(Settings.from_env()) as database:
+
+        def work(session: Any) -> int:
+            realm_id = realms.access_realm_named(session, realm).id
+            change_realm(session, realm_id, changes, actor=None, now=now)
+            return realm_id
+
+        realm_id = database.run(work)
+    names = ", ".join(sorted(changes))
+    answer(
+        {"realm_id": realm_id, "set": sorted(changes)},
+        as_json=as_json,
+        text=f"Organization {realm_id}: {names} set.",
+    )
+
+
+def parse_assignment(text: str) -> tuple[str, Any]:
+    """`KEY=VALUE` as name and value. Raises UsageError without `=`."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise click.UsageError(f"{text.partition('=')[0]!r} is not KEY=VALUE.")
+    try:
+        parsed: Any = json.loads(value)
+    except ValueError:
+        return name, value
+    # A name may look like a number.
+    return name, value if name in TEXT_SETTINGS and not isinstance(parsed, str) else parsed

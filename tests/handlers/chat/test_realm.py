@@ -1,0 +1,287 @@
+"""Operations of the tag realm."""
+
+import json
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, select
+
+from models.chat.group_settings import CHANNEL_GROUPS, REALM_GROUPS
+from models.chat.realm_settings import SETTINGS
+from models.chat.tables import AuditLog, Channel, Event, Realm
+from models.database import Database
+from tests.chat_app import ChatClient
+from tests.chat_cast import CAST_MADE_AT, Cast
+from tests.handlers.chat.groups import ids_of
+
+DONE = {"result": "success", "msg": ""}
+
+
+def bad(msg: str) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
+
+
+def not_a(role: str) -> dict[str, Any]:
+    return {
+        "result": "error",
+        "msg": f"Must be an organization {role}",
+        "code": "UNAUTHORIZED_PRINCIPAL",
+    }
+
+
+def stored(database: Database, realm_id: int, name: str) -> Any:
+    with database.reading() as reader:
+        column = getattr(Realm, name)
+        return reader.execute(select(column).where(Realm.id == realm_id)).scalar_one()
+
+
+def make_channel(database: Database, realm_id: int, nobody: int) -> int:
+    row = {
+        "realm_id": realm_id,
+        "name": "general",
+        "name_key": "general",
+        "date_created": CAST_MADE_AT,
+        **dict.fromkeys(CHANNEL_GROUPS, nobody),
+    }
+    return database.run(
+        lambda s: s.execute(insert(Channel).values(row).returning(Channel.id)).scalar_one()
+    )
+
+
+class TestUpdateRealm:
+    @pytest.mark.parametrize(
+        ("name", "sent", "kept"),
+        [
+            ("name", " Acme Corp ", "Acme Corp"),
+            ("name", "12", "12"),
+            ("description", "Rockets", "Rockets"),
+            ("description", "", ""),
+            ("default_language", "de", "de"),
+            ("email_address_visibility", 4, 4),
+            ("enable_spectator_access", True, True),
+            ("topics_policy", "disable_empty_topic", "disable_empty_topic"),
+            ("topics_policy", "allow_empty_topic", "allow_empty_topic"),
+            ("empty_topic_display_name", "misc", "misc"),
+            ("message_retention_days", 30, 30),
+            ("message_retention_days", -1, -1),
+            ("message_retention_days", "unlimited", -1),
+            ("allow_message_editing", False, False),
+            ("message_edit_history_visibility_policy", "all", "all"),
+            ("message_edit_history_visibility_policy", "moves", "moves"),
+            ("message_edit_history_visibility_policy", "none", "none"),
+            ("message_content_edit_limit_seconds", 60, 60),
+            ("message_content_delete_limit_seconds", "null", None),
+            ("message_content_delete_limit_seconds", "unlimited", None),
+            ("message_content_delete_limit_seconds", '"unlimited"', None),
+            ("move_messages_within_stream_limit_seconds", 1, 1),
+            ("move_messages_between_streams_limit_seconds", 2147483647, 2147483647),
+            ("moderation_request_channel_id", -1, None),
+            ("new_stream_announcements_stream_id", "null", None),
+        ],
+    )
+    def test_changes_each_setting(
+        self,
+        as_cordelia: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+        name: str,
+        sent: Any,
+        kept: Any,
+    ) -> None:
+        assert as_cordelia.patch("/realm", **{name: sent}) == DONE
+        assert stored(chat_database, cast.realm_id, name) == kept
+
+    def test_covers_every_setting_there_is(self) -> None:
+        tested = {
+            mark.args[1][i][0]
+            for mark in TestUpdateRealm.test_changes_each_setting.pytestmark  # type: ignore[attr-defined]
+            for i in range(len(mark.args[1]))
+        }
+        assert tested == set(SETTINGS)
+
+    @pytest.mark.parametrize("name", sorted(REALM_GROUPS))
+    def test_changes_each_group_setting(
+        self, as_cordelia: ChatClient, cast: Cast, chat_database: Database, name: str
+    ) -> None:
+        groups = ids_of(as_cordelia)
+        for group in REALM_GROUPS[name].only or ("role:members", "role:owners"):
+            for value in (groups[group], {"new": groups[group]}):
+                assert as_cordelia.patch("/realm", **{name: value}) == DONE
+                assert stored(chat_database, cast.realm_id, name) == groups[group]
+
+    @pytest.mark.parametrize("name", sorted(REALM_GROUPS))
+    def test_refuses_groups_a_setting_does_not_take(
+        self, as_cordelia: ChatClient, name: str
+    ) -> None:
+        for group, group_id in ids_of(as_cordelia).items():
+            answer = as_cordelia.patch("/realm", **{name: group_id})
+            if REALM_GROUPS[name].allows(group):
+                assert answer == DONE
+            else:
+                assert answer == bad(f"'{name}' setting cannot be set to '{group}' group.")
+
+    def test_takes_an_anonymous_group_and_tells_everybody(
+        self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        owners = ids_of(as_cordelia)["role:owners"]
+        value = {"direct_members": [cast.othello.id], "direct_subgroups": [owners]}
+        assert as_cordelia.patch("/realm", can_delete_any_message_group=value) == DONE
+        with chat_database.reading() as reader:
+            event = reader.execute(select(Event.__table__)).one()
+            audit = reader.execute(
+                select(AuditLog.__table__).where(AuditLog.kind == "realm_setting_changed")
+            ).one()
+        assert (event.type, event.audience) == ("realm", "realm")
+        assert json.loads(event.payload) == {
+            "op": "update_dict",
+            "property": "default",
+            "data": {"can_delete_any_message_group": value},
+        }
+        assert audit.actor_id == cast.cordelia.id
+
+    def test_says_nothing_when_nothing_changes(
+        self, as_cordelia: ChatClient, chat_database: Database
+    ) -> None:
+        assert as_cordelia.patch("/realm", name="Acme") == DONE
+        assert as_cordelia.patch("/realm") == DONE
+        with chat_database.reading() as reader:
+            assert reader.execute(select(Event.__table__)).all() == []
+
+    def test_minds_the_old_value_of_a_group(self, as_cordelia: ChatClient, cast: Cast) -> None:
+        groups = ids_of(as_cordelia)
+        owners, members = groups["role:owners"], groups["role:members"]
+        name = "can_delete_any_message_group"
+        stale = {"new": owners, "old": members}
+        assert as_cordelia.patch("/realm", **{name: stale}) == {
+            "result": "error",
+            "msg": "'old' value does not match the expected value.",
+            "code": "EXPECTATION_MISMATCH",
+        }
+        fresh = {"new": owners, "old": groups["role:administrators"]}
+        assert as_cordelia.patch("/realm", **{name: fresh}) == DONE
+        mine = {"direct_members": [cast.iago.id, cast.cordelia.id], "direct_subgroups": []}
+        assert as_cordelia.patch("/realm", **{name: {"new": mine, "old": owners}}) == DONE
+        assert as_cordelia.patch("/realm", **{name: {"new": owners, "old": mine}}) == DONE
+
+    def test_names_a_channel_of_the_organization(
+        self, as_cordelia: ChatClient, as_hank: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        nobody = ids_of(as_cordelia)["role:nobody"]
+        channel_id = make_channel(chat_database, cast.realm_id, nobody)
+        for name in ("moderation_request_channel_id", "new_stream_announcements_stream_id"):
+            assert as_cordelia.patch("/realm", **{name: channel_id}) == DONE
+            assert stored(chat_database, cast.realm_id, name) == channel_id
+            assert as_cordelia.patch("/realm", **{name: 999}) == bad("Invalid channel ID")
+            assert as_hank.patch("/realm", **{name: channel_id}) == bad("Invalid channel ID")
+
+    @pytest.mark.parametrize(
+        ("name", "sent", "msg"),
+        [
+            ("name", "", "name cannot be blank"),
+            ("name", "x" * 41, "name is too long (limit: 40 characters)"),
+            ("description", "x" * 1001, "description is too long (limit: 1000 characters)"),
+            (
+                "empty_topic_display_name",
+                "x" * 61,
+                "empty_topic_display_name is too long (limit: 60 characters)",
+            ),
+            ("allow_message_editing", "yes", "allow_message_editing is not valid JSON"),
+            ("allow_message_editing", "True", "allow_message_editing is not valid JSON"),
+            ("allow_message_editing", "1", "allow_message_editing is not a boolean"),
+            (
+                "email_address_visibility",
+                6,
+                "Invalid email_address_visibility: Value error, Not in the list of possible values",
+            ),
+            ("email_address_visibility", '"4"', "email_address_visibility is not an integer"),
+            ("topics_policy", "maybe", "Invalid topics_policy"),
+            (
+                "message_edit_history_visibility_policy",
+                "some",
+                "Invalid message_edit_history_visibility_policy",
+            ),
+            (
+                "moderation_request_channel_id",
+                "x",
+                "moderation_request_channel_id is not valid JSON",
+            ),
+            ("moderation_request_channel_id", -2, "moderation_request_channel_id is too small"),
+            ("can_create_groups", "x", "can_create_groups is not valid JSON"),
+            ("can_create_groups", 999, "Invalid user group"),
+            ("can_create_groups", '"role:members"', "can_create_groups is not an integer"),
+            (
+                "can_create_groups",
+                {"direct_members": [], "direct_subgroups": [], "x": 1},
+                'Argument "x" at can_create_groups is unexpected',
+            ),
+            (
+                "can_create_groups",
+                {"direct_members": ["x"], "direct_subgroups": []},
+                'can_create_groups["direct_members"][0] is not an integer',
+            ),
+            (
+                "can_create_groups",
+                {"direct_members": []},
+                'can_create_groups["direct_subgroups"] field is missing',
+            ),
+        ],
+    )
+    def test_refuses_bad_values(
+        self, as_cordelia: ChatClient, name: str, sent: Any, msg: str
+    ) -> None:
+        assert as_cordelia.patch("/realm", **{name: sent}) == bad(msg)
+
+    @pytest.mark.parametrize(
+        ("name", "sent"),
+        [
+            ("message_content_delete_limit_seconds", 0),
+            ("message_content_edit_limit_seconds", -5),
+            ("move_messages_within_stream_limit_seconds", "soon"),
+            ("message_retention_days", 0),
+            ("message_retention_days", -2),
+        ],
+    )
+    def test_refuses_bad_limits_in_the_older_words(
+        self, as_cordelia: ChatClient, name: str, sent: Any
+    ) -> None:
+        assert as_cordelia.patch("/realm", **{name: sent}) == {
+            "result": "error",
+            "msg": f"Bad value for '{name}': {sent}",
+            "var_name": name,
+            "bad_value": sent,
+            "code": "REQUEST_VARIABLE_INVALID",
+        }
+
+    def test_changes_all_or_nothing(
+        self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        answer = as_cordelia.patch("/realm", name="New", message_content_edit_limit_seconds=0)
+        assert answer["code"] == "REQUEST_VARIABLE_INVALID"
+        assert stored(chat_database, cast.realm_id, "name") == "Acme"
+
+    def test_is_for_administrators_before_anything_else(
+        self, as_nobody: ChatClient, cast: Cast
+    ) -> None:
+        for member in (cast.prospero, cast.hamlet, cast.polonius, cast.reminder):
+            client = as_nobody.acting_as(member)
+            assert client.patch("/realm", allow_message_editing="no") == not_a("administrator")
+        assert as_nobody.acting_as(cast.iago).patch("/realm", name="By Iago") == DONE
+
+    @pytest.mark.parametrize(
+        "name", ["message_retention_days", "can_create_groups", "can_manage_all_groups"]
+    )
+    def test_leaves_some_settings_to_owners(
+        self, as_iago: ChatClient, as_cordelia: ChatClient, name: str
+    ) -> None:
+        value = 30 if name == "message_retention_days" else ids_of(as_iago)["role:members"]
+        assert as_iago.patch("/realm", **{name: value}) == not_a("owner")
+        assert as_cordelia.patch("/realm", **{name: value}) == DONE
+
+    def test_names_parameters_it_does_not_know(self, as_cordelia: ChatClient) -> None:
+        assert as_cordelia.patch("/realm", colour="red", name="Acme") == {
+            **DONE,
+            "ignored_parameters_unsupported": ["colour"],
+        }
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("PATCH", "/realm").status_code == 401
