@@ -320,6 +320,7 @@ class Field:
         self._single = kinds - {"array"}
         item_kinds = kinds_of(items_of(schema, schemas), schemas) if self._array else frozenset()
         self._text_items = "string" in item_kinds
+        self._object_items = "object" in item_kinds
         self._exploded = self._array and encoding.get("contentType") != JSON
 
     def decode(self, texts: list[Any]) -> Any:
@@ -337,6 +338,8 @@ class Field:
                 return [text]
             raise
         if self._array and not self._single and not isinstance(value, list):
+            if isinstance(value, dict) and not self._object_items:
+                return value  # somebody meant an object; the schema says what was wanted
             return [text if self._text_items else value]
         return value
 

@@ -22,6 +22,7 @@ from handlers.chat.wiring import ChatAdapters, build_service
 from models.clock import Clock
 from models.database import Database
 from server.app import build_app
+from server.override import meant_method
 from settings import Settings
 from tests.chat_cast import KEYS, Member
 from tests.contract import OutsideTheDocument, judge_of
@@ -177,9 +178,13 @@ class ChatClient:
         path = request.url.path
         while "//" in path:
             path = path.replace("//", "/")
+        method = request.method
+        if method == "POST":
+            headers = {name.lower(): value for name, value in request.headers.raw}
+            method = meant_method(request.content, headers) or method
         asked = MockRequest(
             host_url=f"http://{request.headers['Host']}",
-            method=request.method.lower(),
+            method=method.lower(),
             path=path,
             args={},
             headers={},

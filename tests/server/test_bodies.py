@@ -90,7 +90,7 @@ FORMS: list[tuple[list[tuple[str, str]], dict[str, Any] | list[str]]] = [
     ([("text", "hi"), ("numbers", "[1,2,3,4]")], ["/body/numbers"]),
     ([("text", "hi"), ("numbers", "[1,")], ["/body/numbers"]),
     ([("text", "hi"), ("numbers", '["1"]')], ["/body/numbers/0"]),
-    ([("text", "hi"), ("numbers", "{}")], ["/body/numbers/0"]),
+    ([("text", "hi"), ("numbers", "{}")], ["/body/numbers"]),
     ([("text", "hi"), ("numbers", "[-1]")], ["/body/numbers/0"]),
     ([("text", "hi"), ("numbers", "[" * 65 + "]" * 65)], ["/body/numbers"]),
     ([("text", "hi"), ("words", "a")], {"words": ["a"], "flag": False}),
