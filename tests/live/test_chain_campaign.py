@@ -131,7 +131,7 @@ class TestPaying:
         watch(shop.watcher())
         invoices = [shop.invoice(lifetime=timedelta(hours=9)) for _ in range(5)]
         for invoice in invoices:
-            anvil.mine_within(399, block_seconds=1)
+            anvil.mine(399)
             anvil.pay(invoice.deposit_address, 1000)
         anvil.mine()
         watch(shop.watcher(log_range=500))
