@@ -9,6 +9,7 @@ Why no payment is missed, whatever interleaves (`tests/workers/test_chain_watche
 1. *Blocks.* A step reads the tip's hash first, then finds the base canonical, then reads the logs,
    then finds the tip canonical again. The tip fixes its ancestors, so base and logs are of one
    chain; each log's block hash is compared too. A step that saw the chain move writes nothing.
+   What a flapping chain or a node without the newest block may still hide, `REREAD` brings.
 2. *Invoices.* Every invoice starts as a newcomer (`catch_up_block` is not null) and is read alone,
    from its creation block to the checkpoint; only then it joins those that are read together. So
    "joined" means "read up to the checkpoint", and each step moves all the joined ones on together.
@@ -46,6 +47,10 @@ from workers.chain_view import ChainView, by_token, mark
 
 MANY_RECEIVERS = 500
 """With more open invoices than this, whole blocks are read and matched in the database."""
+
+REREAD = 4
+"""Blocks below the base that every question includes again. Behind one URL there may be several
+nodes: the one asked for logs may lack the newest block, which the ones asked for hashes have."""
 
 NEWCOMERS_AT_ONCE = 200
 
@@ -149,7 +154,7 @@ class ChainWatcher:
                 )
             tokens = watching.find_tokens(books, self._chain_id) if whole_tokens else []
         wanted = dict.fromkeys(tokens) if whole_tokens else by_token(open_now)
-        transfers = self._view.read(wanted, base.number + 1, tip.number)
+        transfers = self._view.read(wanted, max(0, base.number + 1 - REREAD), tip.number)
         if whole_tokens:
             with self._database.reading() as books:
                 open_now = watching.match_receivers(

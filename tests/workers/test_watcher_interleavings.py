@@ -19,7 +19,7 @@ from adapters.chain.reader import Block, EndpointsUnavailable, Transfer
 from models.clock import FrozenClock
 from models.database import Database
 from models.payment.tables import Invoice
-from tests.workers.ledger import CHAIN_ID, Ledger, State, at, watch, watcher_of
+from tests.workers.ledger import CHAIN_ID, Ledger, State, address_of, at, watch, watcher_of
 from tests.workers.recount import differences
 from workers.chain_watcher import ChainWatcher
 
@@ -276,6 +276,143 @@ def test_a_newcomer_is_not_expired_before_its_own_blocks_are_read(
     clock.advance(seconds=5000)
     watch(watcher_of(ledger, chain, log_range=100))
     assert ledger.events(invoice) == [("unpaid", "paid", "none")]
+
+
+class Flapping:
+    """A chain behind a balancer: logs come from a node with other newest blocks."""
+
+    def __init__(self, chain: FakeChain, other: FakeChain) -> None:
+        self.chain = chain
+        self.other = other
+
+    def head(self) -> Block:
+        return self.chain.head()
+
+    def block(self, number: int) -> Block | None:
+        return self.chain.block(number)
+
+    def transfers(
+        self, token: str, receivers: Sequence[str] | None, first: int, last: int
+    ) -> list[Transfer]:
+        found = self.other.transfers(token, receivers, first, min(last, self.other.height))
+        self.other = self.chain
+        return found
+
+
+def test_a_payment_on_another_branch_is_never_written(ledger: Ledger, chain: FakeChain) -> None:
+    invoice = ledger.invoice(1000)
+    watch(watcher_of(ledger, chain))
+    other = deepcopy(chain)
+    chain.mine()
+    other.pay(invoice.deposit_address, 1000)
+    reader = Flapping(chain, other)
+    watcher = ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=100)
+    watch(watcher)
+    watch(watcher)
+    assert ledger.payments(invoice) == []
+    assert ledger.checkpoint() == chain.height
+
+
+def test_a_payment_that_a_lagging_node_hid_is_found_with_the_next_block(
+    ledger: Ledger, chain: FakeChain
+) -> None:
+    invoice = ledger.invoice(1000)
+    watch(watcher_of(ledger, chain))
+    other = deepcopy(chain)
+    chain.pay(invoice.deposit_address, 1000)
+    reader = Flapping(chain, other)
+    watcher = ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=100)
+    watch(watcher)
+    assert ledger.payments(invoice) == [], "the story is not told as it should be"
+    chain.mine()
+    watch(watcher)
+    assert ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
+@pytest.mark.parametrize("nth", range(1, 7))
+def test_an_invoice_paid_beforehand_that_another_watcher_joins_meanwhile(
+    ledger: Ledger, chain: FakeChain, nth: int
+) -> None:
+    """The step under way does not know the invoice and must not claim its blocks."""
+    watch(watcher_of(ledger, chain))
+    ledger.invoice(1000)
+    watch(watcher_of(ledger, chain))
+    chain.pay(address_of(1), 1000)
+    chain.mine(6)  # or the next step would read it again anyway
+
+    def sell() -> None:
+        invoices.append(ledger.invoice(1000))
+        watcher_of(ledger, chain).try_watch_one()
+
+    invoices: list[Invoice] = []
+    reader = Meddled(chain, nth, sell)
+    watch(ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=1000))
+    if not invoices:
+        sell()
+    watch(watcher_of(ledger, chain))
+    assert invoices[0].deposit_address == address_of(1)
+    assert ledger.state(invoices[0]) == State("paid", "none", 1000, 0)
+
+
+def test_a_creation_block_above_the_payment(ledger: Ledger, chain: FakeChain) -> None:
+    """The chain shrank while the invoice's transaction ran, and others had their turn first."""
+    watcher = watcher_of(ledger, chain)
+    chain.mine(40)
+    watch(watcher)
+
+    def shrink() -> None:
+        chain.reorg(30, length=1)
+        chain.mine(at=at(60))
+        watch(watcher)
+        ledger.invoice()
+        watcher.try_watch_one()  # the newcomers' turn is over now
+
+    invoice = ledger.invoice(1000, before_insert=shrink)
+    assert (invoice.creation_block, ledger.checkpoint()) == (40, 12)
+    chain.pay(invoice.deposit_address, 1000)
+    watch(watcher)
+    chain.mine()
+    watch(watcher)
+    assert ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
+def test_a_reorganisation_below_what_a_newcomer_has_read(
+    ledger: Ledger, chain: FakeChain, clock: FrozenClock
+) -> None:
+    """It is half-way through its past when that past changes; nor is it settled before its end."""
+    invoice = ledger.invoice(1000, lifetime=timedelta(seconds=150))
+    chain.mine(4)
+    chain.pay(invoice.deposit_address, 200)
+    chain.mine(195)
+    clock.advance(seconds=400)
+    watcher = watcher_of(ledger, chain, log_range=20)
+    for _ in range(5):
+        watcher.try_watch_one()
+    assert ledger.payments(invoice) == [("pending", 200)]
+    assert ledger.events(invoice) == []
+    chain.reorg(198, length=1, lose=True)
+    chain.pay(invoice.deposit_address, 1000, at=at(140))
+    chain.mine(250, at=at(500))
+    watch(watcher)
+    assert ledger.state(invoice) == State("paid", "none", 1000, 0)
+    assert ledger.events(invoice) == [("unpaid", "paid", "none")]
+
+
+def test_confirmations_by_a_head_that_is_gone_do_not_count(
+    ledger: Ledger, chain: FakeChain
+) -> None:
+    """Far behind, with the head read first: it shrinks while the step reads below it."""
+    invoice = ledger.invoice(1000, confirmations=3, lifetime=LONG, monitoring=LONG)
+    watcher = watcher_of(ledger, chain, log_range=100)
+    watch(watcher)
+    chain.mine(99)
+    chain.pay(invoice.deposit_address, 1000)
+    chain.mine(100)
+    chain.on_transfers.append(lambda: chain.reorg(100, length=1))
+    watch(watcher)
+    watch(watcher)
+    assert chain.height == 101
+    assert ledger.state(invoice) == State("processing", "none", 0, 1000)
 
 
 @pytest.mark.parametrize("seed", range(2))
