@@ -13,6 +13,10 @@ from workers.transfer_scan import TransferScan
 SHALLOW = 64
 """Reorganisations up to this depth are walked back to a checkpoint of ours that lies this near."""
 
+REREAD = 4
+"""Blocks below the base that a question includes again where there is room. Behind one URL may be
+several nodes: the one asked for logs may lack the newest block that the others have."""
+
 CLOCK_SLACK = timedelta(hours=1)
 """How far a chain's clock may be behind ours without an invoice's start being taken too late."""
 
@@ -40,6 +44,10 @@ class ChainView:
         if last == head.number and last - base.number > SHALLOW and not exactly:
             last = head.number - SHALLOW
         return head if last == head.number else self._reader.block(last)
+
+    def first(self, base: BlockMark, tip: Block) -> int:
+        """The block to read from to `tip`: right above `base`, or a few that were read already."""
+        return max(0, tip.number + 1 - self.scan.width, base.number + 1 - REREAD)
 
     def ends(self, head: Block) -> tuple[Block, Block] | None:
         """Block 0, and the block to begin with: a little below the head, to walk back to."""

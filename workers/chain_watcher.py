@@ -48,10 +48,6 @@ from workers.chain_view import ChainView, by_token, mark
 MANY_RECEIVERS = 500
 """With more open invoices than this, whole blocks are read and matched in the database."""
 
-REREAD = 4
-"""Blocks below the base that every question includes again. Behind one URL there may be several
-nodes: the one asked for logs may lack the newest block, which the ones asked for hashes have."""
-
 NEWCOMERS_AT_ONCE = 200
 
 
@@ -154,7 +150,7 @@ class ChainWatcher:
                 )
             tokens = watching.find_tokens(books, self._chain_id) if whole_tokens else []
         wanted = dict.fromkeys(tokens) if whole_tokens else by_token(open_now)
-        transfers = self._view.read(wanted, max(0, base.number + 1 - REREAD), tip.number)
+        transfers = self._view.read(wanted, self._view.first(base, tip), tip.number)
         if whole_tokens:
             with self._database.reading() as books:
                 open_now = watching.match_receivers(
