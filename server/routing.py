@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Generic, TypeVar
 
 from server.errors import DocumentError
-from server.guard import decode_percent
+from server.guard import decode_percent, decode_text
 
 T = TypeVar("T")
 
@@ -81,41 +80,39 @@ class Router(Generic[T]):
 
         Raises `InvalidRequest` for a path that is not clean percent-encoded UTF-8.
         """
-        if b"%" not in raw_path:
-            path = decode_percent(raw_path, "/path")
-            route = self._fixed.get(path)
-            if route is not None:
-                return route, {}
-            segments = path.split("/")
-        else:
+        if b"%" in raw_path:
             segments = [decode_percent(segment, "/path") for segment in raw_path.split(b"/")]
+        else:
+            path = decode_text(raw_path, "/path")
+            fixed = self._fixed.get(path)
+            if fixed is not None:
+                return fixed, {}
+            segments = path.split("/")
         texts: list[str] = []
-        found = self._descend(segments, texts)
-        if found is None:
+        route = self._descend(segments, texts)
+        if route is None:
             texts.clear()
-            found = self._walk(self._root, segments, 1, texts)
-        if found is None:
-            return None
-        return found, {name: [text] for name, text in zip(found.names, texts, strict=True)}
+            route = self._walk(self._root, segments, 1, texts)
+            if route is None:
+                return None
+        return route, {name: [text] for name, text in zip(route.names, texts, strict=True)}
 
     def _descend(self, segments: list[str], texts: list[str]) -> Route[T] | None:
         """`_walk` without a way back: takes the best branch at each segment, and nearly always
         arrives. None only says that there may be another way.
         """
         node = self._root
-        for segment in islice(segments, 1, None):
-            following = node.fixed.get(segment)
-            if following is None:
-                if segment == "":
-                    return None
-                if node.integer is not None and self._takes_integer(node, segment):
-                    following = node.integer
-                elif node.text is not None:
-                    following = node.text
-                else:
-                    return None
-                texts.append(segment)
-            node = following
+        for segment in segments[1:]:
+            if segment in node.fixed:
+                node = node.fixed[segment]
+                continue
+            if node.integer is not None and self._takes_integer(node, segment):
+                node = node.integer
+            elif node.text is not None and segment:
+                node = node.text
+            else:
+                return None
+            texts.append(segment)
         return node.route
 
     def _walk(
@@ -144,6 +141,6 @@ class Router(Generic[T]):
         return None
 
     def _takes_integer(self, node: _Node[T], segment: str) -> bool:
-        if segment.isascii() and segment.isdigit():
+        if segment.isdigit() and segment.isascii():
             return True
-        return not self._strict and node.text is None
+        return bool(segment) and not self._strict and node.text is None
