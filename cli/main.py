@@ -1,14 +1,18 @@
 """The console script `specd`: one click group; every failure is one sentence and an exit status."""
 
+import logging
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import click
+import structlog
 
 from cli.output import one_sentence, without_secrets
-from models.errors import DomainError
+from models.errors import DatabaseUnavailable, DomainError
 from settings import SettingsError
 
 COMMANDS = ("demo", "migrate", "serve", "worker", "chain", "payment", "chat", "config", "doctor")
@@ -54,7 +58,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit: 0, 1 for a failure, 2 for a wrong command line."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        status: Any = specd.main(words, prog_name="specd", standalone_mode=False)
+        with _silent_logs():
+            status: Any = specd.main(words, prog_name="specd", standalone_mode=False)
     except Exception as error:
         if TRACEBACK in words[:1]:
             # Locals are not shown, but a message may quote what was typed: mask it like the rest.
@@ -66,7 +71,23 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
+@contextmanager
+def _silent_logs() -> Iterator[None]:
+    """A command speaks for itself; what runs on (`worker`) sets its log up anew."""
+    before = structlog.get_config()
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),
+        cache_logger_on_first_use=False,
+    )
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
+
+
 def _wording(error: Exception) -> str:
+    if told := _told_by_database(error):
+        return f"The database cannot be used: {told}"
     match error:
         case click.ClickException():
             return error.format_message()
@@ -78,6 +99,13 @@ def _wording(error: Exception) -> str:
             return f"{error.strerror}: {error.filename or error.errno}"
     # Unforeseen: the text of a foreign exception may hold anything, so only its kind is told.
     return f"specd failed ({type(error).__name__}); `specd {TRACEBACK} ...` shows where"
+
+
+def _told_by_database(error: Exception) -> str:
+    """The first line of what the database or its driver said; later lines may quote data."""
+    cause = error.__cause__ if isinstance(error, DatabaseUnavailable) else error
+    lines = str(getattr(cause, "orig", None) or "").strip().splitlines()
+    return lines[0] if lines else ""
 
 
 if __name__ == "__main__":

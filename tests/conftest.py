@@ -4,12 +4,14 @@ A test that asks for `database` (or for anything that needs it) runs twice, on S
 PostgreSQL; where there is no PostgreSQL its half is skipped with the reason.
 """
 
+import os
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings as hypothesis_settings
 
 from models import migrate
@@ -116,11 +118,14 @@ def chain() -> FakeGateway:
 @pytest.fixture(scope="session")
 def payment_apps() -> Iterator[dict[str, PaymentApp]]:
     """One compiled application per kind of database: compiling takes a second."""
-    logs.configure("error", secrets=(SECRET,))
-    apps: dict[str, PaymentApp] = {}
-    yield apps
-    for app in apps.values():
-        app.close()
+    with Path(os.devnull).open("wb") as nowhere:
+        logs.configure("info", secrets=(SECRET,), stream=nowhere)
+        # A cached logger keeps the processors of its first use: no test could catch its lines.
+        structlog.configure(cache_logger_on_first_use=False)
+        apps: dict[str, PaymentApp] = {}
+        yield apps
+        for app in apps.values():
+            app.close()
 
 
 @pytest.fixture

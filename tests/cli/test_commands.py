@@ -25,12 +25,15 @@ class TestMigrate:
     ) -> None:
         url = "postgresql://specd:hush@127.0.0.1:1/specd"
         monkeypatch.setenv("SPECD_PAYMENT_DATABASE_URL", url)
-        assert "hush" not in specd.refusal("migrate")
+        sentence = specd.refusal("migrate")
+        assert sentence.startswith("The database cannot be used: connection failed")
+        assert "hush" not in sentence
 
     def test_refuses_a_file_that_is_no_database(self, specd: Specd, tmp_path: Path) -> None:
         (tmp_path / "var").mkdir()
         (tmp_path / "var" / "payment.db").write_text("Dear diary, " * 200)
-        specd.refusal("migrate")
+        sentence = specd.refusal("migrate")
+        assert sentence == "The database cannot be used: file is not a database."
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import httpx
 from cli.serve import gunicorn_argv
 
 ROOT = Path(__file__).parents[2]
-START_S = 30.0
+START_S = 120.0
 
 
 def free_port() -> int:
