@@ -41,7 +41,7 @@ class Specd:
         assert status != 0
         assert out == ""
         assert err.startswith("Error: ")
-        assert err.endswith((".\n", "?\n"))
+        assert err.endswith((".\n", "?\n", "!\n"))
         assert err.count("\n") == 1, err
         assert "Traceback" not in err
         return err.removeprefix("Error: ").strip()

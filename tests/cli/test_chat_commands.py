@@ -1,0 +1,256 @@
+"""`specd chat ...`: organizations, people and settings from the command line."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from models.chat.actors import Actor, authenticate
+from models.chat.errors import InvalidApiKey
+from models.chat.passwords import is_password
+from models.chat.tables import Realm, User
+from models.database import Database
+from tests.cli.runner import Specd
+
+ACME = (
+    "chat", "create-realm", "--name", "Acme", "--host", "acme.example",
+    "--owner-email", "cordelia@acme.example", "--owner-name", "Cordelia",
+)  # fmt: skip
+
+
+@pytest.fixture
+def migrated(specd: Specd) -> Specd:
+    assert specd("migrate")[0] == 0
+    return specd
+
+
+@pytest.fixture
+def chat_database(migrated: Specd, tmp_path: Path) -> Any:
+    database = Database(f"sqlite:///{tmp_path / 'var' / 'chat.db'}")
+    yield database
+    database.dispose()
+
+
+@pytest.fixture
+def acme(migrated: Specd) -> dict[str, Any]:
+    return migrated.json(*ACME)
+
+
+def sign_in(database: Database, made: dict[str, Any], host: str = "acme.example") -> Actor:
+    with database.reading() as reader:
+        return authenticate(reader, host=host, email=made["email"], api_key=made["api_key"])
+
+
+def realm_column(database: Database, name: str) -> Any:
+    with database.reading() as reader:
+        return reader.execute(select(getattr(Realm, name))).scalar_one()
+
+
+class TestCreateRealm:
+    def test_prints_how_to_sign_in_as_its_owner(
+        self, migrated: Specd, chat_database: Database
+    ) -> None:
+        made = migrated.json(*ACME)
+        assert set(made) == {"realm_id", "user_id", "email", "api_key"}
+        assert (made["realm_id"], made["user_id"]) == (1, 1)
+        owner = sign_in(chat_database, made)
+        assert (owner.role, owner.full_name, owner.realm.name) == (100, "Cordelia", "Acme")
+
+    def test_reads_well_without_json(self, migrated: Specd) -> None:
+        status, out, err = migrated(*ACME)
+        assert (status, err) == (0, "")
+        assert out.startswith("Organization 1 lives at acme.example.\nIts owner is user 1, ")
+
+    def test_gives_the_owner_a_password(self, migrated: Specd, chat_database: Database) -> None:
+        migrated.json(*ACME, "--owner-password", "four score and seven")
+        with chat_database.reading() as reader:
+            kept = reader.execute(select(User.password_hash).where(User.id == 1)).scalar_one()
+        assert is_password("four score and seven", kept)
+        assert "four score" not in str(kept)
+
+    def test_refuses_a_host_that_is_taken(self, migrated: Specd, acme: dict[str, Any]) -> None:
+        again = migrated.refusal(*ACME)
+        assert again == ("An organization already lives at acme.example; choose another host.")
+
+    @pytest.mark.parametrize("host", ["", "http://acme.example", "acme.example:80", "a b", "a/b"])
+    def test_refuses_what_is_no_host(self, migrated: Specd, host: str) -> None:
+        words = [host if word == "acme.example" else word for word in ACME]
+        assert "is not a host name" in migrated.refusal(*words)
+
+    @pytest.mark.parametrize(
+        ("word", "instead", "problem"),
+        [
+            ("cordelia@acme.example", "cordelia", "Enter a valid email address."),
+            ("Cordelia", "C", "Name too short!"),
+            ("Cordelia", "C" * 101, "Name too long!"),
+            ("Cordelia", "C*", "Invalid characters in name!"),
+            ("Cordelia", "Cordelia|1", "Invalid format!"),
+            ("Acme", " ", "Give the organization a name of 1 to 40 characters."),
+        ],
+    )
+    def test_refuses_bad_names_and_addresses(
+        self, migrated: Specd, word: str, instead: str, problem: str
+    ) -> None:
+        words = [instead if w == word else w for w in ACME]
+        assert migrated.refusal(*words) == problem
+
+
+class TestCreateUser:
+    @pytest.mark.parametrize("role", [100, 200, 300, 400, 600])
+    def test_makes_a_person_of_each_role(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database, role: int
+    ) -> None:
+        made = migrated.json(
+            "chat", "create-user", "--realm", "1", "--email", "hamlet@acme.example",
+            "--name", "Hamlet", "--role", str(role),
+        )  # fmt: skip
+        assert set(made) == {"user_id", "email", "api_key"}
+        actor = sign_in(chat_database, made)
+        assert (actor.id, actor.role, actor.is_bot) == (made["user_id"], role, False)
+        assert actor.can_create_users is actor.can_change_user_emails is False
+
+    def test_makes_bots(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database
+    ) -> None:
+        bot = ("chat", "create-user", "--realm", "acme.example", "--name", "Reminder")
+        owned = migrated.json(*bot, "--email", "a-bot@acme.example", "--bot-owner", "1")
+        actor = sign_in(chat_database, owned)
+        assert (actor.bot_type, actor.bot_owner_id) == (1, 1)
+        legacy = migrated.json(*bot, "--email", "b-bot@acme.example", "--bot-type", "3")
+        actor = sign_in(chat_database, legacy)
+        assert (actor.bot_type, actor.bot_owner_id) == (3, None)
+
+    def test_gives_special_permissions(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database
+    ) -> None:
+        made = migrated.json(
+            "chat", "create-user", "--realm", "1", "--email", "iago@acme.example", "--name",
+            "Iago", "--role", "200", "--can-create-users", "--can-change-user-emails",
+        )  # fmt: skip
+        actor = sign_in(chat_database, made)
+        assert actor.can_create_users is actor.can_change_user_emails is True
+
+    @pytest.mark.parametrize(
+        ("words", "problem"),
+        [
+            (("--email", "CORDELIA@acme.example"), "'CORDELIA@acme.example' already in use."),
+            (("--email", "nonsense"), "Enter a valid email address."),
+            (("--realm", "7"), "There is no organization 7"),
+            (("--realm", "elsewhere.example"), "There is no organization elsewhere.example"),
+            (("--bot-owner", "99"), "No such user."),
+            (("--role", "500"), "'500' is not one of"),
+            (("--bot-type", "5"), "'5' is not one of"),
+            (("--bot-type", "1", "--password", "x"), "A bot has no password"),
+        ],
+    )
+    def test_refuses_in_one_sentence(
+        self, migrated: Specd, acme: dict[str, Any], words: tuple[str, ...], problem: str
+    ) -> None:
+        sentence = migrated.refusal(
+            "chat", "create-user", "--realm", "1", "--email", "x@acme.example", "--name", "Xerxes",
+            *words,
+        )  # fmt: skip
+        assert problem in sentence
+
+
+class TestSetRealm:
+    @pytest.mark.parametrize(
+        ("assignment", "name", "kept"),
+        [
+            ("message_content_delete_limit_seconds=60", "message_content_delete_limit_seconds", 60),
+            (
+                "message_content_delete_limit_seconds=null",
+                "message_content_delete_limit_seconds",
+                None,
+            ),
+            (
+                "message_edit_history_visibility_policy=moves",
+                "message_edit_history_visibility_policy",
+                "moves",
+            ),
+            ('topics_policy="disable_empty_topic"', "topics_policy", "disable_empty_topic"),
+            ("name=42", "name", "42"),
+            ("description=a=b", "description", "a=b"),
+            ("enable_spectator_access=true", "enable_spectator_access", True),
+        ],
+    )
+    def test_takes_json_and_text(
+        self,
+        migrated: Specd,
+        acme: dict[str, Any],
+        chat_database: Database,
+        assignment: str,
+        name: str,
+        kept: Any,
+    ) -> None:
+        answer = migrated.json("chat", "set-realm", "--realm", "1", assignment)
+        assert answer == {"realm_id": 1, "set": [name]}
+        assert realm_column(chat_database, name) == kept
+
+    @pytest.mark.parametrize(
+        "group", ["everyone", "members", "moderators", "administrators", "owners", "nobody"]
+    )
+    def test_takes_system_groups_by_name(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database, group: str
+    ) -> None:
+        migrated.json(
+            "chat", "set-realm", "--realm", "acme.example",
+            f"can_delete_own_message_group=role:{group}",
+        )  # fmt: skip
+        wanted = realm_column(chat_database, f"{group}_group_id")
+        assert realm_column(chat_database, "can_delete_own_message_group") == wanted
+
+    def test_changes_all_or_nothing(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database
+    ) -> None:
+        migrated.refusal("chat", "set-realm", "--realm", "1", "name=New", "topics_policy=maybe")
+        assert realm_column(chat_database, "name") == "Acme"
+
+    @pytest.mark.parametrize(
+        ("assignment", "problem"),
+        [
+            ("nonsense", "'nonsense' is not KEY=VALUE."),
+            ("=1", "'' is not KEY=VALUE."),
+            ("can_delete_own=1", "did you mean can_delete_own_message_group?"),
+            ("moderation_request_channel_id=9", "Invalid channel ID."),
+            ("can_create_groups=role:wizards", "Invalid user group."),
+            ("can_create_groups=true", "can_create_groups is not a group setting value."),
+            (
+                'can_create_groups={"direct_members":[99]}',
+                "Invalid user ID: 99.",
+            ),
+            ("allow_message_editing=yes", "allow_message_editing is not a boolean."),
+        ],
+    )
+    def test_refuses_in_one_sentence(
+        self, migrated: Specd, acme: dict[str, Any], assignment: str, problem: str
+    ) -> None:
+        assert problem in migrated.refusal("chat", "set-realm", "--realm", "1", assignment)
+
+
+def test_without_migration_says_so(specd: Specd, tmp_path: Path) -> None:
+    assert specd.refusal(*ACME) == (
+        "The chat database is not migrated to this release; run `specd migrate` first."
+    )
+    assert not (tmp_path / "var" / "chat.db").exists()
+
+
+def test_another_data_directory_is_another_secret(
+    migrated: Specd,
+    acme: dict[str, Any],
+    chat_database: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secret = tmp_path / "var" / "chat-secret"
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert acme["api_key"] not in secret.read_text()
+    monkeypatch.setenv("SPECD_CHAT_SECRET", "one secret for all machines, long enough")
+    made = migrated.json(
+        "chat", "create-user", "--realm", "1", "--email", "h@acme.example", "--name", "Hamlet"
+    )
+    assert sign_in(chat_database, made).id == made["user_id"]
+    assert sign_in(chat_database, acme).id == acme["user_id"]
+    with pytest.raises(InvalidApiKey):
+        sign_in(chat_database, {**acme, "api_key": made["api_key"]})
