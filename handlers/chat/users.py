@@ -3,7 +3,7 @@
 from typing import Any
 
 from handlers.chat import envelope, render
-from models.chat import profiles, users
+from models.chat import profiles, statuses, users
 from server.context import Context
 from server.response import Response
 
@@ -72,6 +72,30 @@ def get_user(
     row = users.access_user(ctx.session, ctx.actor, user_id)
     extavatar = _extavatar(client_extavatar, client_gravatar)
     return _one(ctx, row, extavatar, include_custom_profile_fields)
+
+
+def get_user_status(ctx: Context, *, user_id: int) -> Response:
+    """Get a user's status."""
+    return envelope.success(ctx, status=statuses.access_status(ctx.session, ctx.actor, user_id))
+
+
+def update_own_status(
+    ctx: Context,
+    *,
+    away: bool | None = None,
+    emoji_code: str | None = None,
+    emoji_name: str | None = None,
+    reaction_type: str | None = None,
+    status_text: str | None = None,
+) -> Response:
+    """Set your status."""
+    text = statuses.check_status(status_text, away, emoji_name)
+    kind = statuses.EXTRA if reaction_type == "zulip_extra_emoji" else reaction_type
+    emoji = statuses.check_emoji(ctx.session, ctx.actor, emoji_name, emoji_code, kind)
+    statuses.change_status(
+        ctx.session, ctx.actor, status_text=text, away=away, emoji=emoji, now=ctx.now
+    )
+    return envelope.success(ctx)
 
 
 def _one(ctx: Context, row: Any, client_extavatar: bool, with_profile: bool) -> Response:

@@ -184,6 +184,26 @@ class InvalidUserId(ChatError):
     sentence = "Invalid user ID: {user_id}"
 
 
+class NoNewStatus(ChatError):
+    sentence = "Client did not pass any new values."
+
+
+class EmojiCodeWithoutName(ChatError):
+    sentence = "Client must pass emoji_name if they pass either emoji_code or reaction_type."
+
+
+class EmojiDoesNotExist(ChatError):
+    """Facts: `name`."""
+
+    sentence = "Emoji '{name}' does not exist"
+
+
+class InvalidEmoji(ChatError):
+    """Name, code and type of an emoji do not fit together. Facts: `what`."""
+
+    sentence = "Invalid {what}."
+
+
 class EmailInUse(ChatError):
     """Facts: `email`."""
 

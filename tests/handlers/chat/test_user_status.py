@@ -1,0 +1,208 @@
+"""Operations of the tag users that are about a user's status."""
+
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import insert, select, update
+
+from models.chat.tables import Event, Realm, RealmEmoji, User
+from models.database import Database
+from tests.chat_app import ChatClient
+from tests.chat_cast import Cast
+
+DONE = {"result": "success", "msg": ""}
+CAR = {"emoji_name": "car", "emoji_code": "1f697", "reaction_type": "unicode_emoji"}
+
+
+def bad(msg: str) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
+
+
+def status_of(status: dict[str, Any]) -> dict[str, Any]:
+    return {**DONE, "status": status}
+
+
+class TestGetUserStatus:
+    def test_shows_text_and_emoji(
+        self, chat: ChatClient, as_othello: ChatClient, cast: Cast
+    ) -> None:
+        chat.post("/users/me/status", status_text="on vacation", **CAR)
+        answer = as_othello.get(f"/users/{cast.hamlet.id}/status")
+        assert answer == status_of({"status_text": "on vacation", **CAR})
+
+    def test_is_empty_without_a_status(self, chat: ChatClient, cast: Cast) -> None:
+        assert chat.get(f"/users/{cast.othello.id}/status") == status_of({})
+
+    def test_names_parameters_without_a_meaning(self, chat: ChatClient, cast: Cast) -> None:
+        answer = chat.get(f"/users/{cast.othello.id}/status", colour="red")
+        assert answer == {**status_of({}), "ignored_parameters_unsupported": ["colour"]}
+
+    def test_shows_away_only_when_true(self, chat: ChatClient, cast: Cast) -> None:
+        path = f"/users/{cast.hamlet.id}/status"
+        chat.post("/users/me/status", away=True)
+        assert chat.get(path) == status_of({"away": True})
+        chat.post("/users/me/status", away=False)
+        assert chat.get(path) == status_of({})
+
+    def test_of_nobody_and_of_another_organization(self, chat: ChatClient, cast: Cast) -> None:
+        for user_id in (2_147_483_647, cast.hank.id, 0):
+            assert chat.get(f"/users/{user_id}/status") == bad("No such user")
+
+    def test_of_a_bot(self, chat: ChatClient, cast: Cast) -> None:
+        for user_id in (cast.reminder.id, cast.notification_bot_id):
+            assert chat.get(f"/users/{user_id}/status") == bad("No such user")
+
+    def test_of_one_who_left(self, chat: ChatClient, cast: Cast) -> None:
+        assert chat.get(f"/users/{cast.ophelia.id}/status") == bad("User is deactivated")
+
+    def test_of_one_a_restricted_guest_may_not_know(
+        self, as_polonius: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        members = update(Realm).values(can_access_all_users_group=Realm.members_group_id)
+        chat_database.run(lambda s: s.execute(members))
+        answer = as_polonius.get(f"/users/{cast.hamlet.id}/status")
+        assert answer == bad("Insufficient permission")
+        assert as_polonius.get(f"/users/{cast.polonius.id}/status") == status_of({})
+
+    @pytest.mark.parametrize("user_id", ["abc", "-1", "2147483648"])
+    def test_an_id_that_is_none_is_an_unknown_path(self, chat: ChatClient, user_id: str) -> None:
+        assert chat.request("GET", f"/users/{user_id}/status").status_code == 404
+
+    def test_without_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+        response = as_nobody.request("GET", f"/users/{cast.hamlet.id}/status")
+        assert response.status_code == 401
+        assert response.json()["code"] == "UNAUTHORIZED"
+
+
+class TestUpdateOwnStatus:
+    def own(self, chat: ChatClient, cast: Cast) -> dict[str, Any]:
+        status: dict[str, Any] = chat.get(f"/users/{cast.hamlet.id}/status")["status"]
+        return status
+
+    def test_sets_what_is_sent_and_leaves_the_rest(self, chat: ChatClient, cast: Cast) -> None:
+        assert chat.post("//users/me/status", status_text="  busy ") == DONE
+        assert self.own(chat, cast) == {"status_text": "busy"}
+        assert chat.post("/users/me/status", emoji_name="car") == DONE
+        assert self.own(chat, cast) == {"status_text": "busy", **CAR}
+        assert chat.post("/users/me/status", status_text="") == DONE
+        assert self.own(chat, cast) == CAR
+        assert chat.post("/users/me/status", emoji_name="") == DONE
+        assert self.own(chat, cast) == {}
+
+    def test_everybody_is_told(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
+        chat.post("/users/me/status", status_text="busy", away=True, emoji_name="car")
+        with chat_database.reading() as reader:
+            rows = reader.execute(select(Event.type, Event.payload, Event.audience)).all()
+        hide = {"op": "update", "property": "presence_enabled", "value": False}
+        told = {"user_id": cast.hamlet.id, "away": True, "status_text": "busy", **CAR}
+        assert [(kind, orjson.loads(payload), to) for kind, payload, to in rows] == [
+            ("user_settings", hide, "users"),
+            ("user_status", told, "realm"),
+        ]
+
+    def test_away_is_the_inverse_of_showing_ones_presence(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        chat.post("/users/me/status", away=True)
+        with chat_database.reading() as reader:
+            shown = select(User.presence_enabled).where(User.id == cast.hamlet.id)
+            assert reader.execute(shown).scalar() is False
+
+    def test_a_text_of_60_characters_and_of_one_more(self, chat: ChatClient, cast: Cast) -> None:
+        assert chat.post("/users/me/status", status_text="é" * 60) == DONE
+        assert self.own(chat, cast)["status_text"] == "é" * 60
+        answer = chat.post("/users/me/status", status_text="é" * 61)
+        assert answer == bad("status_text is too long (limit: 60 characters)")
+
+    def test_nothing_new(self, chat: ChatClient) -> None:
+        answer = bad("Client did not pass any new values.")
+        assert chat.post("/users/me/status") == answer
+        assert chat.post("/users/me/status", emoji_code="1f697") == answer
+
+    @pytest.mark.parametrize("field", [{"emoji_code": "1f697"}, {"reaction_type": "unicode_emoji"}])
+    def test_parts_of_an_emoji_without_its_name(
+        self, chat: ChatClient, field: dict[str, str]
+    ) -> None:
+        answer = chat.post("/users/me/status", status_text="x", **field)
+        assert answer == bad(
+            "Client must pass emoji_name if they pass either emoji_code or reaction_type."
+        )
+
+    @pytest.mark.parametrize(
+        ("emoji", "msg"),
+        [
+            ({"emoji_name": "no_such"}, "Emoji 'no_such' does not exist"),
+            ({**CAR, "emoji_code": "xyz"}, "Invalid emoji code."),
+            ({**CAR, "emoji_code": "1f698"}, "Invalid emoji name."),
+            ({**CAR, "reaction_type": "realm_emoji"}, "Invalid custom emoji."),
+            ({**CAR, "reaction_type": "service_extra_emoji"}, "Invalid emoji code."),
+            (
+                {**CAR, "reaction_type": "service_extra_emoji", "emoji_code": "zulip"},
+                "Invalid emoji name.",
+            ),
+            ({**CAR, "reaction_type": "gif"}, "Invalid reaction_type"),
+            ({"away": "yes"}, "away is not valid JSON"),
+            ({"away": "1"}, "away is not a boolean"),
+        ],
+    )
+    def test_what_is_refused(self, chat: ChatClient, emoji: dict[str, str], msg: str) -> None:
+        assert chat.post("/users/me/status", **emoji) == bad(msg)
+
+    def test_an_emoji_our_table_lacks_is_taken_with_its_code(
+        self, chat: ChatClient, cast: Cast
+    ) -> None:
+        flag = {"emoji_name": "denmark", "emoji_code": "1f1e9-1f1f0"}
+        chat.post("/users/me/status", reaction_type="unicode_emoji", **flag)
+        assert self.own(chat, cast) == {**flag, "reaction_type": "unicode_emoji"}
+
+    @pytest.mark.parametrize("kind", [None, "service_extra_emoji", "zulip_extra_emoji"])
+    def test_the_emoji_of_the_service(self, chat: ChatClient, cast: Cast, kind: str | None) -> None:
+        chat.post("/users/me/status", emoji_name="zulip", reaction_type=kind)
+        assert self.own(chat, cast) == {
+            "emoji_name": "zulip",
+            "emoji_code": "zulip",
+            "reaction_type": "service_extra_emoji",
+        }
+
+    def test_the_organizations_own_emoji(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        def add(name: str, realm_id: int, is_deactivated: bool = False) -> int:
+            row = {
+                "name": name,
+                "realm_id": realm_id,
+                "source_url": "",
+                "is_deactivated": is_deactivated,
+            }
+            made = insert(RealmEmoji).returning(RealmEmoji.id)
+            return int(chat_database.run(lambda s: s.execute(made, row).scalar_one()))
+
+        yorick, theirs = add("yorick", cast.realm_id), add("doughnut", cast.globex_id)
+        gone = add("ghost", cast.realm_id, is_deactivated=True)
+        chat.post("/users/me/status", emoji_name="yorick")
+        expected = {
+            "emoji_name": "yorick",
+            "emoji_code": str(yorick),
+            "reaction_type": "realm_emoji",
+        }
+        assert self.own(chat, cast) == expected
+        assert chat.post("/users/me/status", **expected) == DONE
+        for emoji_id, name, msg in (
+            (yorick, "skull", "Invalid custom emoji name."),
+            (theirs, "doughnut", "Invalid custom emoji."),
+            (gone, "ghost", "Invalid custom emoji."),
+        ):
+            emoji = {"emoji_name": name, "emoji_code": str(emoji_id)}
+            answer = chat.post("/users/me/status", reaction_type="realm_emoji", **emoji)
+            assert answer == bad(msg)
+
+    def test_not_for_bots(self, as_reminder: ChatClient) -> None:
+        answer = as_reminder.post("/users/me/status", status_text="x" * 99)
+        assert answer == bad("This endpoint does not accept bot requests.")
+
+    def test_for_guests(self, as_polonius: ChatClient) -> None:
+        assert as_polonius.post("/users/me/status", status_text="behind the arras") == DONE
+
+    def test_without_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("POST", "/users/me/status").status_code == 401
