@@ -13,7 +13,9 @@ import click
 import httpx
 
 from adapters.chain.playground import CHAIN_ID, TOKEN, Playground, PlaygroundError
-from cli.databases import payment_database
+from cli.chat import key_maker
+from cli.databases import chat_database, payment_database
+from cli.demo_chat import ChatAccess, seed_chat
 from cli.demo_seed import Access, OpenInvoice, seed, store_access, stored_access, try_open
 from cli.demo_text import Ready, announce
 from cli.migrate import migrate_all
@@ -91,7 +93,11 @@ def require_free(variable: str, host: str, port: int) -> None:
 async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
     """The demo's life under the supervisor; the exit status."""
     settings = one.settings
+    host, port = _host_and_port(settings.bind)
+    reached = "127.0.0.1" if host in ("0.0.0.0", "") else host
+    base_url = f"http://{f'[{reached}]' if ':' in reached else reached}:{port}"
     access, genesis = prepare(one)
+    chat = prepare_chat(one, httpx.URL(base_url).netloc.decode().rpartition(":")[0])
     supervisor.say(
         f"starting chain, server and workers; their output is in {settings.data_dir}/logs"
     )
@@ -99,8 +105,6 @@ async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
     await supervisor.start(one.program("server", "serve"))
     await supervisor.start(one.program("workers", "worker"))
 
-    host, port = _host_and_port(settings.bind)
-    base_url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '') else host}:{port}"
     invoice: OpenInvoice | None = None
 
     def try_open_invoice() -> bool:
@@ -128,6 +132,8 @@ async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
             amount=invoice.amount,
             checkout_url=invoice.checkout_url,
             data_dir=str(settings.data_dir),
+            chat_url=f"{base_url}/api/v1",
+            chat_users=chat.users,
         ),
         as_json=as_json,
     )
@@ -145,6 +151,13 @@ def prepare(one: Demo) -> tuple[Access, str | None]:
             known = find_known_blocks(reader, CHAIN_ID, up_to=0)
     store_access(file, access)
     return access, known[0].hash if known else None
+
+
+def prepare_chat(one: Demo, host: str) -> ChatAccess:
+    """Seed the chat database with an organization at the host that the demo is reached at."""
+    keys, now = key_maker(one.settings), SystemClock().now()
+    with chat_database(one.settings) as database:
+        return database.run(partial(seed_chat, keys=keys, host=host, now=now))
 
 
 def _block_hash(chain_url: str, number: int) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from cli.demo_chat import ChatUser
+
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -23,6 +25,8 @@ class Ready:
     amount: str
     checkout_url: str
     data_dir: str
+    chat_url: str
+    chat_users: tuple[ChatUser, ...]
 
 
 def announce(ready: Ready, *, as_json: bool) -> None:
@@ -48,6 +52,7 @@ def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
         "SPECD_DATA_DIR": ready.data_dir,
         # A database URL may hold a password: it is not printed, the shell has to know it.
         "SPECD_PAYMENT_DATABASE_URL": "$SPECD_PAYMENT_DATABASE_URL",
+        "SPECD_CHAT_DATABASE_URL": "$SPECD_CHAT_DATABASE_URL",
         "SPECD_CHAIN_PORT": environ.get("SPECD_CHAIN_PORT", ""),
     }
     given = [
@@ -88,4 +93,29 @@ An invoice of your own:
     -H "Idempotency-Key: order-$RANDOM$RANDOM" -H "Content-Type: application/json" \\
     -d '{{"external_order_id": "order-'$RANDOM$RANDOM'", "attempt_no": 1,
          "amount": "1.5", "payment_method_id": "tusd-local"}}'
+{chat_guide(ready)}"""
+
+
+def chat_guide(ready: Ready) -> str:
+    """The chat organization: who one can be, and lines to paste."""
+    people = "\n".join(
+        f"  {user.name:<10}{user.what:<15}{user.email}:{user.api_key}" for user in ready.chat_users
+    )
+    by_name = {user.name: f"{user.email}:{user.api_key}" for user in ready.chat_users}
+    url = ready.chat_url
+    return f"""
+The chat organization Acme lives at {url}   (document: {url}/openapi.yaml)
+
+{people}
+
+Who am I, and who else is here:
+
+  curl -s -u {by_name["Hamlet"]} {url}/users/me
+
+  curl -s -u {by_name["Hamlet"]} {url}/users
+
+An owner may change the organization; it holds from the next request on:
+
+  curl -s -u {by_name["Cordelia"]} -X PATCH {url}/realm \\
+    -d message_content_delete_limit_seconds=3600
 """

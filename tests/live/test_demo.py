@@ -75,7 +75,7 @@ class Demo:
                 [sys.executable, "-m", "cli.main", "demo", *words],
                 cwd=directory, env=self.env, stdout=out, stderr=err, stdin=subprocess.DEVNULL,
             )  # fmt: skip
-        mark = '"invoice_id"' if "--json" in words else "payment_method_id"
+        mark = '"invoice_id"' if "--json" in words else "message_content_delete_limit_seconds"
         until(
             lambda: mark in self.out or self.process.poll() is not None,
             START_WITHIN_S,
@@ -144,7 +144,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
 def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[..., Demo]) -> None:
     demo = start()
     guide = demo.out
-    methods, look, pay, create = [
+    methods, look, pay, create, *chat = [
         block for block in guide.split("\n\n") if block.startswith(("  curl", "  SPECD_"))
     ]
     key = re.search(r"prk_test_\S+", guide)
@@ -164,6 +164,11 @@ def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[.
     page = httpx.get(checkout[0], timeout=10)
     assert page.status_code == 200
     assert invoice["deposit_address"] in page.text
+
+    answers = [json.loads(demo.paste(line)) for line in chat]
+    assert len(answers) >= 3
+    assert [answer["result"] for answer in answers] == ["success"] * len(answers)
+    assert answers[0]["full_name"] == "Hamlet"
 
     assert "Sent 12.5 TUSD" in demo.paste(pay)
     seen = [invoice["status"]]
@@ -192,6 +197,7 @@ def test_a_second_start_uses_what_is_there_and_mends_what_dies(start: Callable[.
     again = start("--json")
     two = json.loads(again.out.splitlines()[-1])
     assert two["key"] == one["key"]
+    assert two["chat_users"] == one["chat_users"]
     assert two["invoice_id"] == one["invoice_id"], "unpaid and in time: the same one again"
     assert two["checkout_url"] != one["checkout_url"]
     assert again.invoice(two["key"], one["invoice_id"])["status"] == "unpaid"

@@ -1,0 +1,94 @@
+"""The demo's chat organization: people of every kind, found again by later starts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.chat.actors import find_realm_at
+from models.chat.api_keys import KeyMaker
+from models.chat.realms import access_realm_by_id, create_realm
+from models.chat.roles import Role
+from models.chat.tables import User
+from models.chat.users import create_user
+
+NAME = "Acme"
+OWNER = "Cordelia"
+PEOPLE = {
+    "Iago": Role.ADMINISTRATOR,
+    "Hamlet": Role.MEMBER,
+    "Othello": Role.MEMBER,
+    "Polonius": Role.GUEST,
+}
+BOT = "Reminder"
+BOTS_OWNER = "Hamlet"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatUser:
+    """Somebody to be: what `curl -u` wants, and what they are."""
+
+    name: str
+    what: str
+    user_id: int
+    email: str
+    api_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAccess:
+    """How to use the demo organization."""
+
+    realm_id: int
+    users: tuple[ChatUser, ...]
+
+    def user(self, name: str) -> ChatUser:
+        return next(user for user in self.users if user.name == name)
+
+
+def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> ChatAccess:
+    """The organization at the demo's host with its people, and their keys, made or found.
+
+    One unit of work: safe to run again.
+    """
+    realm = find_realm_at(session, host)
+    if realm is None:
+        made, _, _ = create_realm(
+            session,
+            keys,
+            name=NAME,
+            host=host,
+            owner_email=_email(OWNER),
+            owner_name=OWNER,
+            now=now,
+        )
+        realm = access_realm_by_id(session, made.id)
+
+    def user(name: str, role: Role, owner_id: int | None = None) -> ChatUser:
+        found = session.execute(
+            select(User).where(User.realm_id == realm.id, User.email_key == _email(name))
+        ).scalar()
+        if found is None:
+            found, _ = create_user(
+                session,
+                keys,
+                realm=realm,
+                email=_email(name),
+                full_name=name,
+                role=role,
+                bot_type=None if owner_id is None else 1,
+                bot_owner_id=owner_id,
+                now=now,
+            )
+        what = "bot" if owner_id is not None else role.name.lower()
+        return ChatUser(name, what, found.id, found.delivery_email, keys.key_of(found))
+
+    users = [user(OWNER, Role.OWNER), *(user(name, role) for name, role in PEOPLE.items())]
+    owner_id = next(person.user_id for person in users if person.name == BOTS_OWNER)
+    users.append(user(BOT, Role.MEMBER, owner_id))
+    return ChatAccess(realm_id=realm.id, users=tuple(users))
+
+
+def _email(name: str) -> str:
+    return f"{name.lower()}@acme.example"
