@@ -36,6 +36,17 @@ DOMAIN: dict[type[DomainError], Answer] = {
     domain.SignInRealmDeactivated: Answer(401),
     domain.MissingParameter: Answer(400, ("var_name",)),
     domain.BadParameter: Answer(400, ("var_name", "bad_value")),
+    domain.StreamDoesNotExist: Answer(400, ("stream_id",)),
+    domain.StreamNameDoesNotExist: Answer(400, ("stream",)),
+    domain.BadNarrow: Answer(400, ("desc",)),
+    domain.MoveTimeLimitExceeded: Answer(
+        400,
+        (
+            "first_message_id_allowed_to_move",
+            "total_messages_in_topic",
+            "total_messages_allowed_to_move",
+        ),
+    ),
     domain.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
 }
 """By class; a class that is not here has the row of the nearest class it derives from."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from models.chat.errors import ChatError, InvalidParameter, MissingParameter
+from models.chat.errors import ChatError, InvalidNarrow, InvalidParameter, MissingParameter
 from server.errors import Violation
 
 TYPES = {
@@ -89,6 +89,8 @@ def word(violation: Violation) -> ChatError:
         return MissingField(name=_name([*steps, facts["property"]]))
     if not steps:
         return UnexpectedArgument(key=facts["unexpected"][0], name="request")
+    if steps[0] == "narrow" and len(steps) > 1 and steps[1].isdecimal():
+        return _word_narrow(violation, steps)
     name = _name(steps)
     match rule:
         case "encoding":
@@ -138,3 +140,27 @@ def _word_branch(violation: Violation, steps: list[str]) -> ChatError:
         if best is None or depth > deepest:
             best, deepest = found, depth
     return InvalidValue(name=_name(steps)) if best is None else word(best)
+
+
+def _word_narrow(violation: Violation, steps: list[str]) -> ChatError:
+    """A term of a narrow that is neither an object of operator and operand, nor a pair."""
+    as_object, as_pair = violation.facts.get("context") or ([], [])
+    problem = "dict or list required"
+    if as_object and not _is_other_type(as_object[0]):
+        first = as_object[0]
+        place = [str(step) for step in first.instance_path][len(steps) - 1 :]
+        if first.kind.name == "required":
+            problem = f"{first.kind.as_dict()['property']} is missing"
+        elif place == ["operand"]:
+            problem = "operand is not a string or integer"
+        else:
+            wanted = next(iter(first.kind.as_dict().get("types", ["valid"])))
+            problem = f"{'.'.join(place)} {TYPES.get(wanted, 'is not valid')}"
+    elif as_pair and not _is_other_type(as_pair[0]):
+        problem = "element is not a string pair"
+    return InvalidNarrow(index=int(steps[1]), problem=problem)
+
+
+def _is_other_type(error: Any) -> bool:
+    """Is the value as a whole of another type than this branch is for?"""
+    return error.kind.name == "type" and len(list(error.instance_path)) <= 2

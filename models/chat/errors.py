@@ -307,3 +307,274 @@ class InvalidChannelName(ChatError):
     """Like `InvalidChannelId`, by name. Facts: `name`."""
 
     sentence = "Invalid channel name '{name}'"
+
+
+# --- sending messages -------------------------------------------------------------------------
+
+
+class StreamDoesNotExist(ChatError):
+    """No channel of the organization has this id. Facts: `stream_id`."""
+
+    code = "STREAM_DOES_NOT_EXIST"
+    sentence = "Channel with ID '{stream_id}' does not exist"
+
+
+class StreamNameDoesNotExist(ChatError):
+    """No channel of the organization has this name. Facts: `stream`."""
+
+    code = "STREAM_DOES_NOT_EXIST"
+    sentence = "Channel '{stream}' does not exist"
+
+
+class NotAuthorizedToSend(ChatError):
+    """Facts: `channel`."""
+
+    sentence = "Not authorized to send to channel '{channel}'"
+
+
+class MessageIsEmpty(ChatError):
+    sentence = "Message must not be empty"
+
+
+class MessageHasNullBytes(ChatError):
+    sentence = "Message must not contain null bytes"
+
+
+class NoRecipients(ChatError):
+    sentence = "Message must have recipients"
+
+
+class InvalidRecipientId(ChatError):
+    """Facts: `user_id`."""
+
+    sentence = "Invalid user ID {user_id}"
+
+
+class InvalidRecipientEmail(ChatError):
+    """Facts: `email`."""
+
+    sentence = "Invalid email '{email}'"
+
+
+class InvalidRecipientType(ChatError):
+    """`to` has a type that this kind of message does not take. Facts: `what`."""
+
+    sentence = "Invalid data type for {what}"
+
+
+class OneChannelExpected(ChatError):
+    sentence = "Expected exactly one channel"
+
+
+class RecipientDeactivated(ChatError):
+    """Facts: `email`."""
+
+    sentence = "'{email}' is no longer using Zulip."
+
+
+class RecipientsNotAccessible(ChatError):
+    """A guest writes to somebody they may not know."""
+
+    sentence = "You do not have permission to access some of the recipients."
+
+
+class DirectMessagesDisabled(ChatError):
+    sentence = "Direct messages are disabled in this organization."
+
+
+class DirectMessageNotAllowed(ChatError):
+    sentence = "This conversation does not include any users who can authorize it."
+
+
+class DirectMessageInitiationNotAllowed(ChatError):
+    sentence = "You do not have permission to initiate direct message conversations."
+
+
+class MissingTopic(ChatError):
+    sentence = "Missing topic"
+
+
+class InvalidCharacterInTopic(ChatError):
+    """Facts: `position`, from 1."""
+
+    sentence = "Invalid character in topic, at position {position}!"
+
+
+class EmptyTopicNotAllowed(ChatError):
+    """The channel wants topics. Facts: `empty_topic_name`."""
+
+    sentence = "Sending messages to {empty_topic_name} is not allowed in this channel."
+
+
+class TopicsNotAllowed(ChatError):
+    """The channel has only the empty topic. Facts: `empty_topic_name`."""
+
+    sentence = "Only {empty_topic_name} is allowed in this channel."
+
+
+class NewTopicsNotAllowed(ChatError):
+    sentence = "You do not have permission to create new topics in this channel."
+
+
+class StreamWildcardMentionNotAllowed(ChatError):
+    code = "STREAM_WILDCARD_MENTION_NOT_ALLOWED"
+    sentence = "You do not have permission to use channel wildcard mentions in this channel."
+
+
+class TopicWildcardMentionNotAllowed(ChatError):
+    code = "TOPIC_WILDCARD_MENTION_NOT_ALLOWED"
+    sentence = "You do not have permission to use topic wildcard mentions in this topic."
+
+
+class GroupMentionNotAllowed(ChatError):
+    """Facts: `name`."""
+
+    sentence = "You are not allowed to mention user group '{name}'."
+
+
+# --- reading and changing messages ------------------------------------------------------------
+
+
+class InvalidMessage(ChatError):
+    """Unknown, or not the actor's to read: the two look the same."""
+
+    sentence = "Invalid message(s)"
+
+
+class MessageAlreadyDeleted(ChatError):
+    sentence = "Message already deleted"
+
+
+class DeletionNotAllowed(ChatError):
+    sentence = "You don't have permission to delete this message"
+
+
+class DeletionTooLate(ChatError):
+    sentence = "The time limit for deleting this message has passed"
+
+
+class NothingToChange(ChatError):
+    sentence = "Nothing to change"
+
+
+class EditingTurnedOff(ChatError):
+    sentence = "Your organization has turned off message editing"
+
+
+class EditNotAllowed(ChatError):
+    sentence = "You don't have permission to edit this message"
+
+
+class EditTooLate(ChatError):
+    sentence = "The time limit for editing this message has passed"
+
+
+class MoveNotAllowed(ChatError):
+    sentence = "You don't have permission to move this message"
+
+
+class ResolveNotAllowed(ChatError):
+    sentence = "You don't have permission to resolve topics in this channel."
+
+
+class TopicEditTooLate(ChatError):
+    sentence = "The time limit for editing this message's topic has passed."
+
+
+class ChannelEditTooLate(ChatError):
+    sentence = "The time limit for editing this message's channel has passed"
+
+
+class MoveTimeLimitExceeded(ChatError):
+    """Some messages of a bulk move are too old. Facts: `first_message_id_allowed_to_move`,
+    `total_messages_in_topic`, `total_messages_allowed_to_move`.
+    """
+
+    code = "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED"
+    sentence = (
+        "You only have permission to move the {total_messages_allowed_to_move}/"
+        "{total_messages_in_topic} most recent messages in this topic."
+    )
+
+
+class DirectMessagesCannotMove(ChatError):
+    sentence = "Direct messages cannot be moved to channels."
+
+
+class DirectMessagesHaveNoTopic(ChatError):
+    sentence = "Direct messages cannot have topics."
+
+
+class PropagationWithoutMove(ChatError):
+    sentence = "Invalid propagate_mode without topic edit"
+
+
+class ContentAndChannelEdited(ChatError):
+    sentence = "Cannot change message content while changing channel"
+
+
+class PreviousContentMismatch(ChatError):
+    """Somebody else edited the message first."""
+
+    code = "EXPECTATION_MISMATCH"
+    sentence = "'prev_content_sha256' value does not match the expected value."
+
+
+class EditHistoryDisabled(ChatError):
+    sentence = "Message edit history is disabled in this organization"
+
+
+class ReportingNotEnabled(ChatError):
+    sentence = "Message reporting is not enabled in this organization."
+
+
+class ExplanationRequired(ChatError):
+    sentence = "An explanation is required."
+
+
+# --- narrows and flags ------------------------------------------------------------------------
+
+
+class BadNarrow(ChatError):
+    """A filter nobody understands. Facts: `desc`."""
+
+    code = "BAD_NARROW"
+    sentence = "Invalid narrow operator: {desc}"
+
+
+class InvalidNarrow(ChatError):
+    """A filter of the wrong shape. Facts: `index`, `problem`."""
+
+    sentence = "Invalid narrow[{index}]: Value error, {problem}"
+
+
+class InvalidAnchor(ChatError):
+    sentence = "Invalid anchor"
+
+
+class AnchorMustBeAtEnd(ChatError):
+    sentence = "The anchor can only be excluded at an end of the range"
+
+
+class TooManyMessagesRequested(ChatError):
+    """Facts: `most`."""
+
+    sentence = "Too many messages requested (maximum {most})."
+
+
+class InvalidFlag(ChatError):
+    """Facts: `flag`."""
+
+    sentence = "Invalid flag: '{flag}'"
+
+
+class FlagNotEditable(ChatError):
+    """Facts: `flag`."""
+
+    sentence = "Flag not editable: '{flag}'"
+
+
+class InvalidFlagOperation(ChatError):
+    """Facts: `op`."""
+
+    sentence = "Invalid message flag operation: '{op}'"

@@ -77,7 +77,7 @@ def _addresses(text: str) -> Iterator[Link]:
         start = match.start()
         shown = _trim(match.group())
         before = text[start - 1 : start]
-        if len(shown) <= len("https://") and "://" in shown or before.isalnum():
+        if (len(shown) <= len("https://") and "://" in shown) or before.isalnum():
             continue
         if shown[:4].lower() == "www.":
             url = f"http://{shown}"
@@ -100,9 +100,7 @@ def _trim(url: str) -> str:
     return url
 
 
-def _matches(
-    text: str, compiled: tuple[Any, URITemplate], taken: Iterable[Link]
-) -> Iterator[Link]:
+def _matches(text: str, compiled: tuple[Any, URITemplate], taken: Iterable[Link]) -> Iterator[Link]:
     pattern, template = compiled
     taken = list(taken)
     position = 0

@@ -45,6 +45,8 @@ class Rendered:
     group_ids: set[int] = field(default_factory=set)
     mentions_channel: bool = False
     mentions_topic: bool = False
+    refused_group: str | None = None
+    """A group its author may not mention loudly, but did."""
     has_link: bool = False
     has_image: bool = False
     has_attachment: bool = False
@@ -195,8 +197,10 @@ def _note_mention(rendered: Rendered, meta: dict[str, Any]) -> None:
     match meta["mention"]:
         case "user":
             rendered.user_ids.add(meta["id"])
-        case "group":
+        case "group" if meta["allowed"]:
             rendered.group_ids.add(meta["id"])
+        case "group":
+            rendered.refused_group = rendered.refused_group or meta["name"]
         case "channel_wildcard":
             rendered.mentions_channel = True
         case "topic_wildcard":

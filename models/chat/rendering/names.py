@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Select, and_, bindparam, func, or_, select
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from models.chat.actors import Actor, Reader
 from models.chat.permissions import belongs, readable_channel_ids
@@ -54,7 +54,7 @@ class Names:
         return named[0] if len(named) == 1 else None
 
 
-_LINKIFIERS: Select[Any] = (
+_LINKIFIERS: Any = (
     select(LinkifierRow.pattern, LinkifierRow.url_template)
     .where(LinkifierRow.realm_id == bindparam("realm_id"))
     .order_by(LinkifierRow.position, LinkifierRow.id)
@@ -141,9 +141,9 @@ def _find_groups(
         )
     )
     return {
-        name.casefold(): (
+        str(name).casefold(): (
             group_id,
-            name,
+            str(name),
             kind == "named" and belongs(reader, author, can_mention),
         )
         for group_id, name, kind, can_mention in found
@@ -168,9 +168,7 @@ def _find_channels(
     return {name.casefold(): (channel_id, name) for channel_id, name in found}
 
 
-def _find_emoji(
-    reader: Reader, realm_id: int, names: Sequence[str]
-) -> dict[str, tuple[int, str]]:
+def _find_emoji(reader: Reader, realm_id: int, names: Sequence[str]) -> dict[str, tuple[int, str]]:
     if not names:
         return {}
     found = reader.execute(

@@ -53,6 +53,7 @@ def _mention(state: StateInline, silent: bool) -> bool:
         return _group_mention(state, silent)
     quiet, text = match[1] == "_", match[2]
     names: Names = state.env["names"]
+    who: int | str | None
     if text in WILDCARDS:
         kind, who, classes = "channel_wildcard", "*", "user-mention channel-wildcard-mention"
     elif text == "topic":
@@ -87,7 +88,7 @@ def _group_mention(state: StateInline, silent: bool) -> bool:
         return False
     group_id, name, may_notify = known
     if not silent:
-        quiet = match[1] == "_" or not may_notify
+        quiet = match[1] == "_"
         attribute = f' data-user-group-id="{group_id}"'
         _push(
             state,
@@ -95,6 +96,8 @@ def _group_mention(state: StateInline, silent: bool) -> bool:
             match[0],
             mention="group",
             id=group_id,
+            name=name,
+            allowed=may_notify,
             quiet=quiet,
             silenced=_wrap("user-group-mention", attribute, name, True),
         )

@@ -1,0 +1,58 @@
+"""Operations of the tag message_flags."""
+
+from typing import Any
+
+from handlers.chat import envelope
+from models.chat.flagging import update_flags
+from models.chat.message_access import check_readable
+from models.chat.message_ranges import clamp_counts, find_range, parse_anchor
+from models.chat.narrow import build_narrow
+from server.context import Context
+from server.response import Response
+
+
+def update_message_flags_for_narrow(
+    ctx: Context,
+    *,
+    anchor: str,
+    include_anchor: bool,
+    num_before: int,
+    num_after: int,
+    narrow: list[Any],
+    op: str,
+    flag: str,
+) -> Response:
+    """Add or remove a flag on a range of messages."""
+    at = parse_anchor(anchor)
+    num_before, num_after = clamp_counts(num_before, num_after)
+    found = find_range(
+        ctx.session,
+        ctx.actor,
+        build_narrow(ctx.session, ctx.actor, narrow),
+        anchor=at,
+        include_anchor=include_anchor,
+        num_before=num_before,
+        num_after=num_after,
+    )
+    flagged = update_flags(ctx.session, ctx.actor, found.ids, op=op, flag=flag, now=ctx.now)
+    data: dict[str, Any] = {
+        "processed_count": len(found.ids),
+        "updated_count": flagged.changed,
+        "first_processed_id": found.ids[0] if found.ids else None,
+        "last_processed_id": found.ids[-1] if found.ids else None,
+        "found_oldest": found.found_oldest,
+        "found_newest": found.found_newest,
+    }
+    if flag == "read" and op == "remove":
+        data["ignored_because_not_subscribed_channels"] = flagged.unsubscribed
+    return envelope.success(ctx, data)
+
+
+def update_message_flags(ctx: Context, *, messages: list[int], op: str, flag: str) -> Response:
+    """Add or remove a flag on messages."""
+    ids = check_readable(ctx.session, ctx.actor, messages)
+    flagged = update_flags(ctx.session, ctx.actor, ids, op=op, flag=flag, now=ctx.now)
+    data: dict[str, Any] = {"messages": [i for i in ids if i not in flagged.ignored]}
+    if flag == "read" and op == "remove":
+        data["ignored_because_not_subscribed_channels"] = flagged.unsubscribed
+    return envelope.success(ctx, data)

@@ -1,0 +1,201 @@
+"""Operations of the tag messages."""
+
+from typing import Any
+
+from handlers.chat import envelope
+from models.chat import deletion, editing, message_history, message_view, reports, sending
+from models.chat.clients import client_name, reads_own_messages
+from models.chat.drafts import check_message, render_message
+from models.chat.errors import (
+    ConfusingParameters,
+    InvalidRecipientType,
+    MissingParameter,
+    OneChannelExpected,
+)
+from models.chat.message_access import access_message, find_readable
+from models.chat.message_listing import Wanted, list_range
+from models.chat.message_view import ViewOptions
+from models.chat.recipients import Destination, ToChannel, ToUsers
+from server.context import Context
+from server.response import Response
+
+DIRECT_TYPES = frozenset(("direct", "private"))
+
+
+def send_message(
+    ctx: Context,
+    *,
+    type_: str,
+    to: int | str | list[int | str],
+    content: str,
+    topic: str | None = None,
+    subject: str | None = None,
+    client: str | None = None,
+    read_by_sender: bool | None = None,
+    queue_id: str | None = None,
+    local_id: str | None = None,
+) -> Response:
+    """Send a message."""
+    destination = _destination(type_, to)
+    name = client_name(client, ctx.header("user-agent"))
+    if read_by_sender is None:
+        to_self = isinstance(destination, ToUsers) and destination.users == [ctx.actor.id]
+        read_by_sender = reads_own_messages(name) and not to_self
+    draft = check_message(
+        ctx.session,
+        ctx.actor,
+        destination,
+        topic=_topic(topic, subject),
+        content=content,
+        client=name,
+        read_by_sender=read_by_sender,
+    )
+    sent = sending.send_message(ctx.session, draft, now=ctx.now)
+    data: dict[str, Any] = {"id": sent.id}
+    if sent.new_policy is not None:
+        data["automatic_new_visibility_policy"] = sent.new_policy
+    return envelope.success(ctx, data)
+
+
+def _topic(topic: str | None, subject: str | None) -> str | None:
+    """The topic under either of its names."""
+    if topic is not None and subject is not None:
+        raise ConfusingParameters(var_name1="topic", var_name2="subject")
+    return subject if topic is None else topic
+
+
+def _destination(type_: str, to: int | str | list[int | str]) -> Destination:
+    if type_ in DIRECT_TYPES:
+        if isinstance(to, str):
+            return ToUsers([part.strip() for part in to.split(",") if part.strip()])
+        users = [to] if isinstance(to, int) else to
+        if len({isinstance(user, int) for user in users}) > 1:
+            raise InvalidRecipientType(what="recipients")
+        return ToUsers(users)
+    if isinstance(to, list):
+        if len(to) != 1:
+            raise OneChannelExpected()
+        to = to[0]
+    return ToChannel(to)
+
+
+def list_messages(
+    ctx: Context,
+    *,
+    include_anchor: bool,
+    client_gravatar: bool,
+    apply_markdown: bool,
+    allow_empty_topic_name: bool,
+    use_first_unread_anchor: bool,
+    anchor: str | None = None,
+    num_before: int | None = None,
+    num_after: int | None = None,
+    narrow: list[Any] | None = None,
+    message_ids: list[int] | None = None,
+) -> Response:
+    """Get messages."""
+    options = ViewOptions(apply_markdown, client_gravatar, allow_empty_topic_name)
+    reader, actor = ctx.session, ctx.actor
+    if message_ids is not None:
+        found = find_readable(reader, actor, message_ids)
+        messages = message_view.find_messages(reader, actor, found, options)
+        return envelope.success(
+            ctx,
+            messages=messages,
+            found_oldest=True,
+            found_newest=True,
+            found_anchor=True,
+            history_limited=False,
+        )
+    if use_first_unread_anchor:
+        anchor = "first_unread"
+    if anchor is None:
+        raise MissingParameter(var_name="anchor")
+    if num_after is None:
+        raise MissingParameter(var_name="num_after")
+    if num_before is None:
+        raise MissingParameter(var_name="num_before")
+    wanted = Wanted(anchor, include_anchor, num_before, num_after, narrow or [])
+    listed, messages = list_range(reader, actor, wanted, options)
+    return envelope.success(
+        ctx,
+        anchor=listed.anchor,
+        messages=messages,
+        found_anchor=listed.found_anchor,
+        found_oldest=listed.found_oldest,
+        found_newest=listed.found_newest,
+        history_limited=False,
+    )
+
+
+def get_message(
+    ctx: Context, *, message_id: int, apply_markdown: bool, allow_empty_topic_name: bool
+) -> Response:
+    """Get a message."""
+    seen = access_message(ctx.session, ctx.actor, message_id)
+    options = ViewOptions(apply_markdown, False, allow_empty_topic_name)
+    (message,) = message_view.find_messages(ctx.session, ctx.actor, [seen.id], options)
+    return envelope.success(ctx, message=message, raw_content=seen.content)
+
+
+def update_message(
+    ctx: Context,
+    *,
+    message_id: int,
+    propagate_mode: str,
+    send_notification_to_old_thread: bool,
+    send_notification_to_new_thread: bool,
+    content: str | None = None,
+    prev_content_sha256: str | None = None,
+    topic: str | None = None,
+    subject: str | None = None,
+    stream_id: int | None = None,
+) -> Response:
+    """Edit or move a message."""
+    changes = editing.Changes(
+        content=content,
+        prev_content_sha256=prev_content_sha256,
+        topic=_topic(topic, subject),
+        channel_id=stream_id,
+        propagate_mode=propagate_mode,
+        notify_old_thread=send_notification_to_old_thread,
+        notify_new_thread=send_notification_to_new_thread,
+    )
+    editing.edit_message(ctx.session, ctx.actor, message_id, changes, now=ctx.now)
+    return envelope.success(ctx, detached_uploads=[])
+
+
+def delete_message(ctx: Context, *, message_id: int) -> Response:
+    """Delete a message."""
+    deletion.delete_message(ctx.session, ctx.actor, message_id, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def list_message_history(
+    ctx: Context, *, message_id: int, allow_empty_topic_name: bool
+) -> Response:
+    """Get a message's edit history."""
+    history = message_history.find_history(
+        ctx.session, ctx.actor, message_id, allow_empty_topic_name=allow_empty_topic_name
+    )
+    return envelope.success(ctx, message_history=history)
+
+
+def report_message(
+    ctx: Context, *, message_id: int, report_type: str, description: str | None = None
+) -> Response:
+    """Report a message."""
+    reports.report_message(
+        ctx.session,
+        ctx.actor,
+        message_id,
+        report_type=report_type,
+        description=description,
+        now=ctx.now,
+    )
+    return envelope.success(ctx)
+
+
+def render_text(ctx: Context, *, content: str) -> Response:
+    """Render a text as a message."""
+    return envelope.success(ctx, rendered=render_message(ctx.session, ctx.actor, content).html)

@@ -1,0 +1,165 @@
+"""A message before it is sent: everything checked and rendered, nothing written.
+
+The same checks hold for a message sent now, scheduled for later, and delivered by the worker.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+
+from models.chat.actors import Actor, Reader
+from models.chat.errors import (
+    EmptyTopicNotAllowed,
+    GroupMentionNotAllowed,
+    MessageHasNullBytes,
+    MessageIsEmpty,
+    MissingTopic,
+    NewTopicsNotAllowed,
+    StreamWildcardMentionNotAllowed,
+    TopicsNotAllowed,
+    TopicWildcardMentionNotAllowed,
+)
+from models.chat.membership import belongs
+from models.chat.permissions import ChannelView
+from models.chat.recipients import (
+    Destination,
+    ToChannel,
+    access_channel_to_send,
+    access_recipients,
+)
+from models.chat.rendering import Rendered, find_names, render
+from models.chat.tables import Message, Subscription, Topic
+from models.chat.topic_names import key_of, normalise_topic
+
+CONTENT_MAX = 10_000
+TRUNCATED = "\n[message truncated]"
+WILDCARD_THRESHOLD = 15
+"""Up to so many readers anybody may address all at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message that may be sent. Either `channel` or `user_ids` (all of the conversation)."""
+
+    sender: Actor
+    channel: ChannelView | None
+    user_ids: tuple[int, ...]
+    topic: str
+    content: str
+    rendered: Rendered
+    client: str
+    read_by_sender: bool
+
+    @property
+    def topic_key(self) -> str:
+        return key_of(self.topic)
+
+
+def check_content(content: str) -> str:
+    """The content as it is stored. Raises `MessageIsEmpty`, `MessageHasNullBytes`."""
+    content = content.rstrip().lstrip("\n")
+    if not content.strip():
+        raise MessageIsEmpty()
+    if "\0" in content:
+        raise MessageHasNullBytes()
+    if len(content) > CONTENT_MAX:
+        content = content[: CONTENT_MAX - len(TRUNCATED)] + TRUNCATED
+    return content
+
+
+def check_message(
+    reader: Reader,
+    sender: Actor,
+    destination: Destination,
+    *,
+    topic: str | None,
+    content: str,
+    client: str = "",
+    read_by_sender: bool = False,
+) -> Draft:
+    """Everything that can be wrong with a message from `sender` is raised here.
+
+    `topic` is ignored for direct messages. Raises `MessageIsEmpty`, `MessageHasNullBytes`,
+    `MissingTopic`, `InvalidCharacterInTopic`, what `access_channel_to_send` and
+    `access_recipients` raise, `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`,
+    and the refusals of mentions.
+    """
+    content = check_content(content)
+    channel: ChannelView | None = None
+    user_ids: tuple[int, ...] = ()
+    stored_topic = ""
+    if isinstance(destination, ToChannel):
+        if topic is None:
+            raise MissingTopic()
+        empty_name = sender.realm.empty_topic_display_name
+        stored_topic = normalise_topic(topic, empty_name=empty_name)
+        channel = access_channel_to_send(reader, sender, destination.channel)
+        check_topic(reader, sender, channel, stored_topic)
+    else:
+        user_ids = tuple(access_recipients(reader, sender, destination.users))
+    rendered = render_message(reader, sender, content)
+    check_mentions(reader, sender, channel, stored_topic, rendered)
+    return Draft(
+        sender, channel, user_ids, stored_topic, content, rendered, client[:30], read_by_sender
+    )
+
+
+def render_message(reader: Reader, author: Actor, content: str) -> Rendered:
+    """Content as HTML, with the names that its author may use."""
+    names = find_names(reader, author, content)
+    return render(content, names, empty_topic_name=author.realm.empty_topic_display_name)
+
+
+def effective_topics_policy(actor: Actor, channel: ChannelView) -> str:
+    """The channel's own policy, or its organization's."""
+    own = channel.topics_policy
+    return actor.realm.topics_policy if own == "inherit" else own
+
+
+def check_topic(reader: Reader, sender: Actor, channel: ChannelView, topic: str) -> None:
+    """Raises unless the channel takes messages under that topic from the sender."""
+    policy = effective_topics_policy(sender, channel)
+    empty_name = sender.realm.empty_topic_display_name
+    if not topic and policy == "disable_empty_topic":
+        raise EmptyTopicNotAllowed(empty_topic_name=empty_name)
+    if topic and policy == "empty_topic_only":
+        raise TopicsNotAllowed(empty_topic_name=empty_name)
+    if sender.is_system_bot or belongs(reader, sender, channel.can_create_topic_group):
+        return
+    known = reader.execute(
+        select(Topic.max_id).where(Topic.channel_id == channel.id, Topic.topic_key == key_of(topic))
+    )
+    if known.first() is None:
+        raise NewTopicsNotAllowed()
+
+
+def check_mentions(
+    reader: Reader, sender: Actor, channel: ChannelView | None, topic: str, rendered: Rendered
+) -> None:
+    """Raises where the text addresses more people than its author may."""
+    if rendered.refused_group is not None:
+        raise GroupMentionNotAllowed(name=rendered.refused_group)
+    if channel is None or not (rendered.mentions_channel or rendered.mentions_topic):
+        return
+    if belongs(reader, sender, sender.realm.can_mention_many_users_group):
+        return
+    if rendered.mentions_channel:
+        some = select(Subscription.user_id).where(
+            Subscription.channel_id == channel.id, Subscription.is_active
+        )
+        if _exceeds_threshold(reader, some):
+            raise StreamWildcardMentionNotAllowed()
+    if rendered.mentions_topic:
+        some = (
+            select(Message.sender_id)
+            .distinct()
+            .where(Message.channel_id == channel.id, Message.topic_key == key_of(topic))
+        )
+        if _exceeds_threshold(reader, some):
+            raise TopicWildcardMentionNotAllowed()
+
+
+def _exceeds_threshold(reader: Reader, some: object) -> bool:
+    few = some.limit(WILDCARD_THRESHOLD + 1).subquery()  # type: ignore[attr-defined]
+    count: int = reader.execute(select(func.count()).select_from(few)).scalar_one()
+    return count > WILDCARD_THRESHOLD

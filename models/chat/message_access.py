@@ -1,0 +1,120 @@
+"""May the actor read a message? One select, one rule, for one message and for many.
+
+A direct message needs an own copy. A public channel is open to every member, a web-public one to
+guests too; a private channel to those with content access, and with protected history only their
+own copies. Administrators get nothing by their role.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, and_, bindparam, exists, or_, select
+from sqlalchemy.orm import aliased
+
+from models.chat.actors import Actor, Reader
+from models.chat.errors import InvalidMessage
+from models.chat.id_lists import id_in
+from models.chat.permissions import (
+    ChannelView,
+    find_channel,
+    has_content_access,
+    readable_channel_ids,
+)
+from models.chat.tables import Channel, Message, UserMessage
+
+ID_MAX = 2_147_483_647
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """A message the actor may read. Fields but the last two are `Message`'s columns."""
+
+    id: int
+    realm_id: int
+    sender_id: int
+    channel_id: int | None
+    conversation_id: int | None
+    topic: str
+    topic_key: str
+    content: str
+    rendered_content: str
+    sent_at: datetime
+    last_edit_at: datetime | None
+    last_moved_at: datetime | None
+    flags: int | None
+    channel: ChannelView | None = None
+
+
+_COLUMNS = [getattr(Message, f.name) for f in fields(MessageView)[:-2]]
+_MINE = aliased(UserMessage)
+_BY_ID: Select[Any] = (
+    select(*_COLUMNS, _MINE.flags)
+    .outerjoin(_MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("actor_id")))
+    .where(Message.id == bindparam("message_id"), Message.realm_id == bindparam("realm_id"))
+)
+_LOCKED = _BY_ID.with_for_update(of=Message)
+
+
+def access_message(
+    reader: Reader, actor: Actor, message_id: int, *, lock: bool = False
+) -> MessageView:
+    """The message, if the actor may read it. `lock` it before it is changed or deleted.
+
+    Raises `InvalidMessage`: unknown and unreadable ones look the same.
+    """
+    row: Any = reader.execute(
+        _LOCKED if lock else _BY_ID,
+        {"actor_id": actor.id, "message_id": message_id, "realm_id": actor.realm_id},
+    ).first()
+    if row is None:
+        raise InvalidMessage()
+    if row.channel_id is None:
+        if row.flags is None:
+            raise InvalidMessage()
+        return MessageView(*row)
+    channel = find_channel(reader, actor, channel_id=row.channel_id)
+    if channel is None or not has_content_access(reader, actor, channel):
+        raise InvalidMessage()
+    if channel.has_protected_history and row.flags is None:
+        raise InvalidMessage()
+    return MessageView(*row, channel)
+
+
+def readable(reader: Reader, actor: Actor) -> Any:
+    """Condition on `Message` for `access_message`'s rule, for many messages at once."""
+    own_copy = exists().where(UserMessage.user_id == actor.id, UserMessage.message_id == Message.id)
+    open_history = readable_channel_ids(reader, actor).where(
+        or_(~Channel.invite_only, Channel.history_public_to_subscribers)
+    )
+    return and_(
+        Message.realm_id == actor.realm_id,
+        or_(
+            Message.channel_id.in_(open_history),
+            and_(
+                or_(
+                    Message.channel_id.is_(None),
+                    Message.channel_id.in_(readable_channel_ids(reader, actor)),
+                ),
+                own_copy,
+            ),
+        ),
+    )
+
+
+def find_readable(reader: Reader, actor: Actor, message_ids: Iterable[int]) -> list[int]:
+    """Those of the ids that the actor may read, ascending."""
+    ids = [i for i in set(message_ids) if 0 < i <= ID_MAX]
+    if not ids:
+        return []
+    wanted = select(Message.id).where(id_in(reader, Message.id, ids), readable(reader, actor))
+    return sorted(reader.execute(wanted).scalars())
+
+
+def check_readable(reader: Reader, actor: Actor, message_ids: Iterable[int]) -> list[int]:
+    """The ids, ascending, without doubles. Raises `InvalidMessage` unless all may be read."""
+    ids = sorted(set(message_ids))
+    if find_readable(reader, actor, ids) != ids:
+        raise InvalidMessage()
+    return ids

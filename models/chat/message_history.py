@@ -1,0 +1,89 @@
+"""What became of a message, edit by edit."""
+
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from models.chat.actors import Actor, Reader
+from models.chat.errors import EditHistoryDisabled
+from models.chat.message_access import access_message
+from models.chat.rendering import content_html_diff
+from models.chat.tables import MessageEdit
+from models.chat.topic_names import display_topic
+
+_EDITS: Any = (
+    select(
+        MessageEdit.editor_id,
+        MessageEdit.edited_at,
+        MessageEdit.prev_topic,
+        MessageEdit.prev_channel_id,
+        MessageEdit.prev_content,
+        MessageEdit.prev_rendered_content,
+    )
+    .where(MessageEdit.message_id == bindparam("message_id"))
+    .order_by(MessageEdit.id.desc())
+)
+
+
+def find_history(
+    reader: Reader, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
+) -> list[dict[str, Any]]:
+    """Snapshots, oldest first: the message as it was sent, then as it was after each edit.
+
+    Raises `EditHistoryDisabled`, `InvalidMessage`. Where the organization shows moves only, edits
+    of the content alone are left out, and their fields from the others.
+    """
+    policy = actor.realm.message_edit_history_visibility_policy
+    if policy == "none":
+        raise EditHistoryDisabled()
+    message = access_message(reader, actor, message_id)
+
+    def shown(topic: str) -> str:
+        if message.channel_id is None:
+            return ""
+        empty = actor.realm.empty_topic_display_name
+        return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
+
+    topic, content = message.topic, message.content
+    rendered, channel_id = message.rendered_content, message.channel_id
+    snapshots: list[dict[str, Any]] = []
+    for edit in reader.execute(_EDITS, {"message_id": message.id}):
+        snapshot: dict[str, Any] = {
+            "topic": shown(topic),
+            "content": content,
+            "rendered_content": rendered,
+            "timestamp": int(edit.edited_at.timestamp()),
+            "user_id": edit.editor_id,
+        }
+        moved = edit.prev_topic is not None or edit.prev_channel_id is not None
+        if edit.prev_topic is not None:
+            snapshot["prev_topic"] = shown(edit.prev_topic)
+            topic = edit.prev_topic
+        if edit.prev_channel_id is not None:
+            snapshot["stream"] = channel_id
+            snapshot["prev_stream"] = channel_id = edit.prev_channel_id
+        if edit.prev_content is not None:
+            if policy == "all":
+                snapshot["prev_content"] = edit.prev_content
+                snapshot["prev_rendered_content"] = edit.prev_rendered_content
+                snapshot["content_html_diff"] = content_html_diff(
+                    edit.prev_rendered_content, rendered
+                )
+            content, rendered = edit.prev_content, edit.prev_rendered_content
+        if policy == "all" or moved:
+            snapshots.append(snapshot)
+    snapshots.append(
+        {
+            "topic": shown(topic),
+            "content": content,
+            "rendered_content": rendered,
+            "timestamp": int(message.sent_at.timestamp()),
+            "user_id": message.sender_id,
+        }
+    )
+    if policy == "moves":
+        # What a message said before is not shown: every snapshot has what it says now.
+        for snapshot in snapshots:
+            snapshot["content"] = message.content
+            snapshot["rendered_content"] = message.rendered_content
+    return snapshots[::-1]

@@ -1,0 +1,98 @@
+"""A narrow's terms: from what clients send to operators and operands, old spellings made new."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from models.chat.errors import BadNarrow, InvalidNarrow
+
+MOST_TERMS = 100
+ALIASES = {
+    "stream": "channel",
+    "streams": "channels",
+    "subject": "topic",
+    "pm-with": "dm",
+    "pm_with": "dm",
+    "group_pm_with": "group-pm-with",
+    "from": "sender",
+}
+OPERATORS = frozenset(
+    (
+        *("channel", "channels", "topic", "sender", "dm", "dm-including", "group-pm-with"),
+        *("is", "has", "in", "near", "id", "search", "with", "mentions"),
+    )
+)
+_NEEDS_TEXT = frozenset(("channels", "topic", "is", "has", "in", "search"))
+_LISTS = frozenset(("dm", "dm-including", "group-pm-with"))
+_CHANNEL_TERMS = frozenset(("channel", "channels", "topic"))
+_DIRECT_TERMS = frozenset(("dm", "dm-including", "group-pm-with"))
+_ID_OPERANDS = frozenset(("channel", "sender", "mentions", "group-pm-with", "dm-including"))
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One condition: `operator` of `operand`, turned around if `negated`."""
+
+    operator: str
+    operand: Any
+    negated: bool = False
+
+    @property
+    def is_direct(self) -> bool:
+        """Can only direct messages fulfil it?"""
+        return self.operator in _DIRECT_TERMS or (
+            self.operator == "is" and self.operand in ("dm", "private")
+        )
+
+    @property
+    def is_channel(self) -> bool:
+        """Can only channel messages fulfil it?"""
+        return self.operator in _CHANNEL_TERMS
+
+
+def parse_terms(narrow: list[Any]) -> list[Term]:
+    """Terms from their wire form: objects, or pairs of strings. Raises `InvalidNarrow`,
+    `BadNarrow`.
+    """
+    terms = [_parse_term(index, item) for index, item in enumerate(narrow[:MOST_TERMS])]
+    wanted = [term for term in terms if not term.negated]
+    if any(t.is_channel for t in wanted) and any(t.is_direct for t in wanted):
+        raise BadNarrow(desc="No message can be both a channel message and direct message")
+    return terms
+
+
+def _parse_term(index: int, item: Any) -> Term:
+    if isinstance(item, list):
+        if len(item) != 2 or not all(isinstance(part, str) for part in item):
+            raise InvalidNarrow(index=index, problem="element is not a string pair")
+        operator, operand, negated = item[0], item[1], False
+    elif isinstance(item, dict):
+        for key in ("operator", "operand"):
+            if item.get(key) is None:
+                raise InvalidNarrow(index=index, problem=f"{key} is missing")
+        operator, operand = item["operator"], item["operand"]
+        negated = item.get("negated", False)
+    else:
+        raise InvalidNarrow(index=index, problem="dict or list required")
+    if not isinstance(operator, str):
+        raise InvalidNarrow(index=index, problem="operator is not a string")
+    if not isinstance(negated, bool):
+        raise InvalidNarrow(index=index, problem="negated is not a boolean")
+    operator = ALIASES.get(operator, operator)
+    _check_operand(index, operator, operand)
+    if operator == "search" and not operand.strip():
+        raise InvalidNarrow(index=index, problem="operand cannot be blank.")
+    if operator not in OPERATORS:
+        raise BadNarrow(desc=f"unknown operator {operator}")
+    return Term(operator, operand, negated)
+
+
+def _check_operand(index: int, operator: str, operand: Any) -> None:
+    if operator in _NEEDS_TEXT and not isinstance(operand, str):
+        raise InvalidNarrow(index=index, problem="operand is not a string")
+    if isinstance(operand, bool) or not isinstance(operand, str | int | list):
+        raise InvalidNarrow(index=index, problem="operand is not a string or integer")
+    if isinstance(operand, list):
+        if operator not in _LISTS:
+            raise InvalidNarrow(index=index, problem="operand is not a string or integer")
+        if not all(isinstance(part, int) and not isinstance(part, bool) for part in operand):
+            raise InvalidNarrow(index=index, problem="operand is not an integer list")

@@ -1,0 +1,89 @@
+"""Full-text search: the only module that speaks to `message_search`.
+
+SQLite has an FTS5 table (rowid = message id), PostgreSQL a tsvector with a GIN index; both stem
+English words. A query is words that must all occur, and "quoted phrases".
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, column, false, func, literal, select, table, text
+from sqlalchemy.orm import Session
+
+from models.chat.actors import Reader
+
+_PART = re.compile(r'"([^"]*)"|([^\s"]+)')
+_WORD = re.compile(r"\w+")
+MOST_WORDS = 50
+
+_FTS = table("message_search", column("rowid"), column("message_search"))
+_VECTORS = table("message_search", column("message_id"), column("vector"))
+
+_INSERT_FTS = text("INSERT INTO message_search (rowid, topic, content) VALUES (:id, :topic, :text)")
+_INSERT_VECTOR = text(
+    "INSERT INTO message_search (message_id, vector)"
+    " VALUES (:id, to_tsvector('english', :topic || ' ' || :text))"
+)
+_UPDATE_FTS = text("UPDATE message_search SET topic = :topic, content = :text WHERE rowid = :id")
+_UPDATE_VECTOR = text(
+    "UPDATE message_search SET vector = to_tsvector('english', :topic || ' ' || :text)"
+    " WHERE message_id = :id"
+)
+_DELETE_FTS = text("DELETE FROM message_search WHERE rowid IN (:ids)").bindparams(
+    bindparam("ids", expanding=True)
+)
+_DELETE_VECTOR = text("DELETE FROM message_search WHERE message_id IN (:ids)").bindparams(
+    bindparam("ids", expanding=True)
+)
+
+
+def dialect_of(reader: Reader) -> str:
+    """`sqlite` or `postgresql`."""
+    bind: Any = reader.get_bind() if isinstance(reader, Session) else reader
+    return str(bind.dialect.name)
+
+
+def index_message(session: Session, message_id: int, *, topic: str, words: str) -> None:
+    """Make a new message findable. `words`: its plain text."""
+    statement = _INSERT_FTS if dialect_of(session) == "sqlite" else _INSERT_VECTOR
+    session.connection().execute(statement, {"id": message_id, "topic": topic, "text": words})
+
+
+def reindex_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
+    """Messages whose topic or text changed, as (id, topic, plain text)."""
+    if messages:
+        statement = _UPDATE_FTS if dialect_of(session) == "sqlite" else _UPDATE_VECTOR
+        session.connection().execute(
+            statement, [{"id": i, "topic": topic, "text": words} for i, topic, words in messages]
+        )
+
+
+def forget_messages(session: Session, message_ids: Sequence[int]) -> None:
+    """Messages that are no longer there."""
+    statement = _DELETE_FTS if dialect_of(session) == "sqlite" else _DELETE_VECTOR
+    session.connection().execute(statement, {"ids": list(message_ids)})
+
+
+def parse_query(query: str) -> list[list[str]]:
+    """The query's parts, each a phrase of one or more words, in small letters."""
+    parts = (_WORD.findall(phrase or word) for phrase, word in _PART.findall(query.casefold()))
+    return [part for part in parts if part][:MOST_WORDS]
+
+
+def matches(dialect: str, query: str, message_id: Any) -> ColumnElement[bool]:
+    """The condition that the message with that id (a column) matches the query."""
+    parts = parse_query(query)
+    if not parts:
+        return false()
+    if dialect == "sqlite":
+        # Quoted strings only: FTS5's own operators mean nothing in what people type.
+        wanted = " AND ".join('"' + " ".join(words) + '"' for words in parts)
+        return message_id.in_(  # type: ignore[no-any-return]
+            select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(literal(wanted)))
+        )
+    tests = [
+        _VECTORS.c.vector.op("@@")(func.phraseto_tsquery(text("'english'"), " ".join(words)))
+        for words in parts
+    ]
+    return message_id.in_(select(_VECTORS.c.message_id).where(*tests))  # type: ignore[no-any-return]
