@@ -111,7 +111,7 @@ def _decode_json(values: list[str], pointer: str) -> Any:
 def _array(separator: str | None, items: frozenset[str], scalars: frozenset[str]) -> Decode:
     def decode(values: list[str], pointer: str) -> Any:
         if separator is not None:
-            values = values[-1].split(separator) if values[-1] else []
+            values = values[-1].split(separator)
         elif scalars and len(values) == 1:
             return _scalar(values[0], scalars)
         return [_scalar(value, items) for value in values]

@@ -141,6 +141,7 @@ class Router(Generic[T]):
         return None
 
     def _takes_integer(self, node: _Node[T], segment: str) -> bool:
-        if segment.isdigit() and segment.isascii():
+        digits = segment.removeprefix("-")
+        if digits.isascii() and digits.isdigit():
             return True
         return bool(segment) and not self._strict and node.text is None

@@ -1,0 +1,240 @@
+"""The same documents and handlers on stock connexion's AsyncApp.
+
+Nothing of them is changed: a resolver wraps each function so that it gets its `ctx`, security
+handlers give ours their calling convention, errors go through the service's own table.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from connexion import AsyncApp
+from connexion.context import context as connexion_context
+from connexion.context import request as connexion_request
+from connexion.exceptions import ProblemException
+from connexion.lifecycle import ConnexionRequest, ConnexionResponse
+from connexion.operations import AbstractOperation
+from connexion.options import SwaggerUIOptions
+from connexion.resolver import Resolution, Resolver
+from connexion.security import (
+    ApiKeySecurityHandler,
+    BasicSecurityHandler,
+    BearerSecurityHandler,
+)
+from starlette.exceptions import HTTPException
+
+from server.compiler import TagResolver
+from server.context import Context
+from server.parameters import argument_name
+from server.response import Response, as_response
+from server.schemas import lookup
+from server.service import Service
+
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+def make_context(service: Service, request: Any, operation: Any) -> Context:
+    """Our `ctx`, from what stock connexion knows of a request."""
+    headers: dict[bytes, bytes] = {}
+    for name, value in request._starlette_request.headers.raw:
+        headers[name] = headers[name] + b", " + value if name in headers else value
+    return Context(
+        operation=operation,
+        headers=headers,
+        client="",
+        now=service.clock.now(),
+        request_id="0" * 24,
+        settings=service.settings,
+        adapters=service.adapters,
+    )
+
+
+class Unit:
+    """A unit of work where there may be no database."""
+
+    def __init__(self, service: Service) -> None:
+        self.database = service.database
+
+    def read(self, work: Callable[[Any], Any]) -> Any:
+        if self.database is None:
+            return work(None)
+        with self.database.reading() as connection:
+            return work(connection)
+
+    def write(self, work: Callable[[Any], Any]) -> Any:
+        return work(None) if self.database is None else self.database.run(work)
+
+
+class StockResolver(Resolver):
+    """Finds functions where ours does, and wraps them for connexion's calling convention."""
+
+    def __init__(self, service: Service, reached: Callable[[], Response | None]) -> None:
+        super().__init__()
+        self.names = TagResolver(service.handlers)
+        self.service = service
+        self.reached = reached
+
+    def resolve(self, operation: AbstractOperation) -> Resolution:
+        name = self.names.resolve_operation_id(operation)
+        function = self.resolve_function_from_operation_id(name)
+        return Resolution(self._wrap(function, operation), name)
+
+    def _wrap(self, function: Callable[..., Any], operation: AbstractOperation) -> Any:
+        service, unit = self.service, Unit(self.service)
+        takes = set(inspect.signature(function).parameters) - {"ctx"}
+        facts = SimpleNamespace(
+            operation_id=operation.operation_id,
+            method=operation.method.upper(),
+            path=service.base_path + operation.path.removeprefix(service.base_path),
+        )
+
+        def prepare(sent: Mapping[str, Any]) -> tuple[Context, dict[str, Any]]:
+            ctx = make_context(service, connexion_request, facts)
+            ctx.actor = (connexion_context.get("token_info") or {}).get("sub")
+            ctx.path_parameters = {
+                argument_name(p["name"]): sent[argument_name(p["name"])]
+                for p in operation.parameters
+                if p["in"] == "path"
+            }
+            values = {argument_name(k): v for k, v in sent.items()} | dict(sent)
+            for parameter in operation.parameters:  # connexion passes no headers on
+                value = ctx.header(parameter["name"])
+                if parameter["in"] == "header" and value is not None:
+                    values[argument_name(parameter["name"])] = value
+            if connexion_request.mimetype in FORMS:
+                schema = operation.body_schema(connexion_request.mimetype)
+                for name, item in schema.get("properties", {}).items():
+                    if "default" in item:
+                        values.setdefault(argument_name(name), item["default"])
+                values |= {argument_name(k): v for k, v in (sent.get("body") or {}).items()}
+            return ctx, {name: value for name, value in values.items() if name in takes}
+
+        async def call(**sent: Any) -> ConnexionResponse:
+            stopped = self.reached()
+            if stopped is not None:
+                return answer(stopped)
+            ctx, arguments = prepare(sent)
+            if inspect.iscoroutinefunction(function):
+                ctx.bind_units(
+                    read=lambda work: asyncio.to_thread(unit.read, work),
+                    write=lambda work: asyncio.to_thread(unit.write, work),
+                )
+                return answer(as_response(await function(ctx, **arguments)))
+
+            def work(session: Any) -> Response:
+                ctx.session = session
+                return as_response(function(ctx, **arguments))
+
+            run = unit.read if facts.method == "GET" else unit.write
+            return answer(await asyncio.to_thread(run, work))
+
+        return call
+
+
+def answer(response: Response) -> ConnexionResponse:
+    return ConnexionResponse(
+        status_code=response.status,
+        mimetype=response.media_type,
+        content_type=response.media_type,
+        body=response.body,
+        headers=dict(response.headers),
+    )
+
+
+def security_map(service: Service) -> dict[str, Any]:
+    """connexion's own security handlers, calling our functions with our context."""
+    unit = Unit(service)
+
+    def adapt(function: Callable[..., Any]) -> Callable[..., Any]:
+        wants_request = "request" in inspect.signature(function).parameters
+
+        def check(*credentials: str, request: Any) -> dict[str, Any] | None:
+            def work(connection: Any) -> Any:
+                if not wants_request:
+                    return function(*credentials)
+                ctx = make_context(service, request, None)
+                ctx.session = connection
+                return function(*credentials, request=ctx)
+
+            actor = unit.read(work)
+            return None if actor is None else {"sub": actor}
+
+        return check
+
+    def handler(base: Any) -> Any:
+        class Adapted(base):
+            def _generic_check(self, func: Any, exception_msg: str) -> Any:
+                return super()._generic_check(adapt(func), exception_msg)
+
+        return Adapted
+
+    return {
+        "bearer": handler(BearerSecurityHandler),
+        "basic": handler(BasicSecurityHandler),
+        "apiKey": handler(ApiKeySecurityHandler),
+    }
+
+
+def servable(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document as stock connexion can serve it at all; what is taken out is in `oracles`."""
+
+    def parameters(nodes: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        kept = []
+        for node in nodes:
+            parameter = lookup(document, node["$ref"]) if "$ref" in node else node
+            if "type" in parameter.get("schema", {}) or "$ref" in parameter.get("schema", {}):
+                kept.append(node)
+        return kept
+
+    def visit(node: Any) -> Any:
+        if isinstance(node, list):
+            return [visit(item) for item in node]
+        if not isinstance(node, Mapping):
+            return node
+        made = {key: visit(item) for key, item in node.items()}
+        if isinstance(made.get("parameters"), list):
+            made["parameters"] = parameters(made["parameters"])
+        properties = made.get("properties")
+        if isinstance(properties, dict):
+            hidden = {n for n, item in properties.items() if item.get("readOnly")}
+            made["properties"] = {n: v for n, v in properties.items() if n not in hidden}
+            if "required" in made:
+                made["required"] = [name for name in made["required"] if name not in hidden]
+        return made
+
+    served: dict[str, Any] = visit(document)
+    served["paths"] = dict(sorted(served["paths"].items(), key=lambda item: "{" in item[0]))
+    return served
+
+
+def build_stock(
+    service: Service, *, reached: Callable[[], Response | None] = lambda: None
+) -> AsyncApp:
+    """Stock connexion over a service's document and handlers. `reached` is told of every request
+    that comes to a handler, and may answer in its place.
+    """
+    app = AsyncApp(__name__)
+
+    def respond(_: ConnexionRequest, error: Exception) -> ConnexionResponse:
+        if isinstance(error, HTTPException) and not isinstance(error, ProblemException):
+            error = ProblemException(status=error.status_code, title=str(error.detail))
+        return answer(service.respond(error, "0" * 24))
+
+    async def respond_async(request: ConnexionRequest, error: Exception) -> ConnexionResponse:
+        return respond(request, error)
+
+    for kind in (ProblemException, HTTPException, Exception):
+        app.add_error_handler(kind, respond_async)
+    document = servable(service.document)
+    inside = any(path.startswith(f"{service.base_path}/") for path in document["paths"])
+    app.add_api(
+        document,
+        base_path="" if inside else service.base_path,
+        resolver=StockResolver(service, reached),
+        pythonic_params=True,
+        security_map=security_map(service),
+        swagger_ui_options=SwaggerUIOptions(swagger_ui=False),
+    )
+    return app

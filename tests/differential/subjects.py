@@ -1,0 +1,47 @@
+"""The services under comparison."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from handlers.payment.wiring import PaymentAdapters, build_service
+from models import migrate
+from models.clock import FrozenClock
+from server.service import Service
+from settings import Settings
+from tests.cast import make_merchant
+from tests.payment_app import FakeGateway
+from tests.server.services import ADA, shop_service
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+Credentials = dict[str, list[tuple[str, str]]]
+
+
+def shop(_: Path) -> tuple[Service, Credentials]:
+    """Every construct the engine serves, in one small document."""
+    credentials: Credentials = {
+        "bearer": [ADA],
+        "basic": [("Authorization", "Basic cm9vdDpnb29kLXBhc3N3b3Jk")],
+        "key": [("X-Key", "good-key")],
+    }
+    return shop_service(validate_responses=False, require_role=lambda ctx, role: None), credentials
+
+
+def payment(directory: Path) -> tuple[Service, Credentials]:
+    """The payment service over an SQLite database of its own, with one merchant."""
+    url = f"sqlite:///{directory / 'payment.db'}"
+    migrate.upgrade(url, "payment")
+    settings = Settings(payment_database_url=url, public_url="https://pay.example")
+    adapters = PaymentAdapters(chain=FakeGateway())  # type: ignore[arg-type]
+    service = build_service(settings, clock=FrozenClock(NOW), adapters=adapters)
+    assert service.database is not None
+    merchant = service.database.run(lambda session: make_merchant(session, now=NOW))
+    credentials: Credentials = {"bearerAuth": [("Authorization", f"Bearer {merchant.key}")]}
+    return replace(service, rate_limit=None), credentials
+
+
+SUBJECTS: dict[str, Callable[[Path], tuple[Service, Credentials]]] = {
+    "shop": shop,
+    "payment": payment,
+}
