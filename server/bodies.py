@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import types
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from starlette.types import Message, Receive
-from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.formparser import MultiPartParser
 from werkzeug.http import parse_options_header
 
 from server.errors import (
@@ -22,7 +19,8 @@ from server.errors import (
     Violation,
     invalid,
 )
-from server.guard import decode_text, load_json
+from server.guard import decode_text, load_json, pointer_step
+from server.multipart import parse_parts
 from server.parameters import MAX_QUERY_FIELDS, argument_name, items_of, kinds_of, parse_pairs
 from server.schemas import Schemas, Validate
 
@@ -227,31 +225,15 @@ class Form:
         )
 
     def parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
-        """The parts of a `multipart/form-data` body (RFC 7578) as name -> values."""
-        boundary = parse_options_header(content_type)[1].get("boundary")
-        if not boundary or len(boundary) > 200 or not boundary.isascii():
-            raise invalid("/header/Content-Type", "lacks a boundary")
+        """The parts of a `multipart/form-data` body as name -> values, bytes for binary fields."""
         if not self._binary:
             decode_text(raw, "/body")
-        parser = MultiPartParser(max_form_memory_size=len(raw), max_form_parts=MAX_QUERY_FIELDS)
-        try:
-            form, files = parser.parse(io.BytesIO(raw), boundary.encode(), len(raw))
-        except RequestEntityTooLarge:
-            raise invalid("/body", f"has more than {MAX_QUERY_FIELDS} parts") from None
-        except (ValueError, UnicodeDecodeError):
-            raise invalid("/body", "is not valid multipart/form-data") from None
-        sent: dict[str, list[Any]] = {name: list(values) for name, values in form.lists()}
-        if self._binary and any("\0" in text for texts in sent.values() for text in texts):
-            raise invalid("/body", "must not hold a NUL character in a text field")
-        if None in form or None in files:  # werkzeug takes a part without a name
-            raise invalid("/body", "has a part without a name")
-        for name, uploads in files.lists():
+        sent: dict[str, list[Any]] = {}
+        for name, content, _ in parse_parts(raw, content_type, limit=MAX_QUERY_FIELDS):
             field = self.fields.get(name)
-            content = [upload.stream.read() for upload in uploads]
-            if field is None or not field.binary:
-                sent[name] = [decode_text(item, f"/body/{name}") for item in content]
-            else:
-                sent[name] = content
+            is_binary = field is not None and field.binary
+            value = content if is_binary else decode_text(content, f"/body/{pointer_step(name)}")
+            sent.setdefault(name, []).append(value)
         return sent
 
     def decode(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from server.errors import DocumentError, InvalidRequest, Violation, invalid
-from server.guard import decode_text, load_json, unquote
+from server.guard import decode_text, load_json, pointer_step, unquote
 from server.schemas import Schemas, Validate
 
 Decode = Callable[[list[str], str], Any]
@@ -229,7 +229,7 @@ def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
         name, _, value = field.partition("=")
         if "%" in field:
             name = _unquote(name, f"/{where}")
-            value = _unquote(value, f"/{where}/{name}")
+            value = _unquote(value, f"/{where}/{pointer_step(name)}")
         if name in pairs:
             pairs[name].append(value)
         else:

@@ -19,7 +19,8 @@ from server.guard import pointer_step
 
 Validate = Callable[[Any, str], "tuple[Violation, ...]"]
 MAX_VIOLATIONS = 20
-MAX_WEIGHT = 1000
+LARGE_WEIGHT = 1000
+HUGE_WEIGHT = 8000
 
 _ANNOTATIONS = frozenset(
     ("example", "examples", "discriminator", "xml", "externalDocs", "deprecated", "description")
@@ -125,12 +126,18 @@ class Schemas:
 
 
 def _violations(validator: Any, value: Any, pointer: str) -> tuple[Violation, ...]:
-    """What is wrong with `value`: all of it (up to a number), or in a large value the first thing.
+    """What is wrong with `value`: all of it (up to a number), in a large value the first thing, in
+    a huge one only that something is.
 
     jsonschema-rs finds all errors before it hands out one, each with a copy of what it is about and
     once more for every level above: seconds and gigabytes for a megabyte made to be wrong.
     """
-    if _weigh(value, 1, MAX_WEIGHT) > 0:
+    left = _weigh(value, 1, HUGE_WEIGHT)
+    if left <= 0:
+        return (
+            Violation(pointer, "does not fit the document; it is too large to say where", "schema"),
+        )
+    if left > HUGE_WEIGHT - LARGE_WEIGHT:
         errors = validator.iter_errors(value)
     else:
         errors = _first_error(validator, value)

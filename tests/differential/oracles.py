@@ -431,3 +431,13 @@ def json_for_a_plain_array(request: Request, document: Document) -> bool:
         and text.startswith("[")
         for name, text in views.form_fields(request)
     )
+
+
+@differs(
+    "core",
+    verdicts=MILDER,
+    reason="a target that begins with two slashes is read as a URL with an authority "
+    "(//shop/items is the path /items on the host shop); as an HTTP target it is a path.",
+)
+def two_slashes_at_the_start(request: Request, document: Document) -> bool:
+    return request.path.startswith("//")

@@ -21,14 +21,20 @@ def shop() -> Client:
     return make_shop()
 
 
-@pytest.fixture
-def logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[dict[str, Any]]]]:
-    """All lines logged since the test began, as objects; the stream is the test's own."""
+@pytest.fixture(autouse=True)
+def log_stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[BytesIO]:
+    """Where the engine logs to during a test: a stream of the test's own."""
     stream = BytesIO()
     before = structlog.get_config()
     configure("info", stream=stream)
     for module in (server.app, server.engine, server.health):
         monkeypatch.setattr(module, "log", structlog.get_logger())
     monkeypatch.setattr(server.engine, "requests", RequestLog())
-    yield lambda: [orjson.loads(line) for line in stream.getvalue().splitlines()]
+    yield stream
     structlog.configure(**before)
+
+
+@pytest.fixture
+def logs(log_stream: BytesIO) -> Callable[[], list[dict[str, Any]]]:
+    """All lines logged since the test began, as objects."""
+    return lambda: [orjson.loads(line) for line in log_stream.getvalue().splitlines()]

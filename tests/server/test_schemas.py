@@ -158,6 +158,12 @@ class TestDirections:
 
 
 class TestViolations:
+    def test_of_a_huge_value_only_that_it_is_wrong(self) -> None:
+        schema = {"type": "array", "items": {"type": "integer"}}
+        (violation,) = REQUESTS.compile(schema, "here")(["x"] * 20_000, "/body")
+        assert (violation.path, violation.rule) == ("/body", "schema")
+        assert REQUESTS.compile(schema, "here")([1] * 20_000, "/body") == ()
+
     def test_say_where_and_what(self) -> None:
         validate = REQUESTS.compile(ref("Tree"), "here")
         found = validate({"name": "abcd", "a/b": 1, "children": [{}, 5]}, "/body")
