@@ -154,7 +154,9 @@ class TestReorganisations:
         watch(watcher)
         assert shop.state(invoice) == State("unpaid", "reorged", 0, 0)
         assert anvil.call("eth_sendRawTransaction", raw) == sent
-        mine_until(anvil, lambda: anvil.balance(invoice.deposit_address) == 1000)
+        within(
+            10, lambda: anvil.balance(invoice.deposit_address) == 1000
+        )  # it mines a little later
         anvil.mine()
         watch(watcher)
         assert shop.state(invoice) == State("paid", "none", 1000, 0)
@@ -342,9 +344,3 @@ def within(seconds: float, is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < deadline, f"not so within {seconds:g} s"
         time.sleep(0.05)
-
-
-def mine_until(chain: LocalChain, is_so: Callable[[], bool]) -> None:
-    """Anvil answers before it mines; ask again until the transaction is in."""
-    within(10, is_so)
-    assert chain.height

@@ -398,6 +398,43 @@ def test_a_reorganisation_below_what_a_newcomer_has_read(
     assert ledger.events(invoice) == [("unpaid", "paid", "none")]
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("nth", range(1, 14, 2))
+def test_a_deeper_reorganisation_while_an_earlier_one_is_walked_back(
+    ledger: Ledger, chain: FakeChain, nth: int
+) -> None:
+    invoice = ledger.invoice(1000)
+    watcher = watcher_of(ledger, chain)
+    for number in range(10):
+        chain.mine(10)
+        if number == 5:
+            chain.pay(invoice.deposit_address, 1000)
+        watch(watcher)
+    assert ledger.state(invoice).status == "paid"
+    chain.reorg(20)
+    reader = Meddled(chain, nth, lambda: chain.reorg(70, lose=True))
+    watch(ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=5))
+    if reader.answers <= nth:
+        chain.reorg(70, lose=True)
+    watch(watcher)
+    assert ledger.state(invoice) == State("unpaid", "reorged", 0, 0)
+    assert ledger.checkpoint() == chain.height
+
+
+def test_a_step_whose_tip_is_gone_at_its_end_writes_nothing(
+    ledger: Ledger, chain: FakeChain
+) -> None:
+    invoice = ledger.invoice(1000)
+    watch(watcher_of(ledger, chain))
+    chain.pay(invoice.deposit_address, 1000)
+    # head, base, logs, the payment's block; the fifth answer is the tip once more
+    reader = Meddled(chain, 4, lambda: chain.reorg(1))
+    watcher = ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=100)
+    assert not watcher.try_watch_one()
+    assert reader.answers == 5
+    assert ledger.payments(invoice) == []
+
+
 def test_confirmations_by_a_head_that_is_gone_do_not_count(
     ledger: Ledger, chain: FakeChain
 ) -> None:
