@@ -1,0 +1,158 @@
+"""What the watcher writes: a transfer once, a dropped one kept, newcomers apart from the others."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.database import Database
+from models.payment import watching
+from models.payment.checkpoints import BlockMark
+from models.payment.invoice_view import InvoiceView
+from models.payment.tables import Payment
+from models.payment.watching import Observation, Receiver
+from tests.cast import CHAIN_ID, Merchant, make_hash, make_invoice
+
+
+@pytest.fixture
+def invoice(database: Database, ada: Merchant, now: datetime) -> InvoiceView:
+    return database.run(lambda session: make_invoice(session, ada, now=now))
+
+
+def receiver_of(invoice: InvoiceView) -> Receiver:
+    return Receiver(
+        invoice.id, invoice.token_address, invoice.deposit_address, invoice.monitoring_ends_at
+    )
+
+
+def transfer(invoice: InvoiceView, *, block: int = 7, log_index: int = 0) -> Observation:
+    return Observation(
+        receiver=receiver_of(invoice),
+        block=BlockMark(block, make_hash("block", block), invoice.created_at),
+        tx_hash=make_hash("transaction", 1),
+        log_index=log_index,
+        sender=invoice.token_address,
+        amount=2**256 - 1,
+    )
+
+
+def record(database: Database, now: datetime, *seen: Observation) -> set[str]:
+    return database.run(lambda session: watching.record(session, CHAIN_ID, seen, now=now))
+
+
+def rows(database: Database) -> list[tuple[int, int, str]]:
+    with database.reading() as reader:
+        found = reader.execute(
+            select(Payment.block_number, Payment.log_index, Payment.status).order_by(
+                Payment.block_number, Payment.log_index
+            )
+        )
+        return [(row.block_number, row.log_index, row.status) for row in found]
+
+
+class TestRecord:
+    def test_a_transfer_is_news_once(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        assert record(database, now, transfer(invoice)) == {invoice.id}
+        assert record(database, now, transfer(invoice)) == set()
+        assert rows(database) == [(7, 0, "pending")]
+
+    def test_two_logs_of_one_transaction_are_two_payments(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        record(database, now, transfer(invoice), transfer(invoice, log_index=1))
+        assert rows(database) == [(7, 0, "pending"), (7, 1, "pending")]
+
+    def test_a_block_that_is_back_revives_its_payment(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        record(database, now, transfer(invoice))
+        database.run(lambda session: watching.orphan(session, CHAIN_ID, above=6))
+        assert rows(database) == [(7, 0, "orphaned")]
+        assert record(database, now, transfer(invoice)) == {invoice.id}
+        assert rows(database) == [(7, 0, "pending")]
+
+
+class TestOrphan:
+    def test_drops_what_lies_above_and_was_not_read_again(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        kept = transfer(invoice, block=9)
+        record(database, now, transfer(invoice, block=6), transfer(invoice, block=8), kept)
+        touched = database.run(
+            lambda session: watching.orphan(session, CHAIN_ID, above=6, keep={kept.key})
+        )
+        assert touched == {invoice.id}
+        assert rows(database) == [(6, 0, "pending"), (8, 0, "orphaned"), (9, 0, "pending")]
+
+    def test_leaves_invoices_whose_monitoring_is_over(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        record(database, now, transfer(invoice))
+        after = invoice.monitoring_ends_at + timedelta(seconds=1)
+        touched = database.run(
+            lambda session: watching.orphan(session, CHAIN_ID, above=-1, since=after)
+        )
+        assert touched == set()
+        assert rows(database) == [(7, 0, "pending")]
+
+
+class TestNewcomers:
+    def test_an_invoice_is_a_newcomer_until_it_has_caught_up(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        assert (newcomers(database), receivers(database, now)) == ([invoice.id], [])
+        caught_up(database, invoice, next_block=5)
+        assert (newcomers(database), receivers(database, now)) == ([invoice.id], [])
+        caught_up(database, invoice, next_block=None)
+        assert (newcomers(database), receivers(database, now)) == ([], [invoice.id])
+
+    def test_a_newcomer_is_not_settled(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        def settle(session: Session) -> int:
+            return watching.settle_touched(
+                session, {invoice.id}, head_number=9, checkpoint_time=now, now=now
+            )
+
+        assert database.run(settle) == 0
+        caught_up(database, invoice, next_block=None)
+        assert database.run(settle) == 1
+
+    def test_a_walk_back_lowers_only_starts_that_are_higher(
+        self, database: Database, invoice: InvoiceView
+    ) -> None:
+        for before, after in ((3, 3), (40, 10)):
+            caught_up(database, invoice, next_block=before)
+            database.run(lambda session: watching.lower_newcomers(session, CHAIN_ID, to=10))
+            with database.reading() as reader:
+                found = watching.find_newcomers(reader, CHAIN_ID, limit=5)
+            assert [each.catch_up_block for each in found] == [after]
+
+    def test_receivers_end_with_their_monitoring(
+        self, database: Database, invoice: InvoiceView
+    ) -> None:
+        caught_up(database, invoice, next_block=None)
+        end = invoice.monitoring_ends_at
+        assert receivers(database, end) == [invoice.id]
+        assert receivers(database, end + timedelta(milliseconds=1)) == []
+
+
+def caught_up(database: Database, invoice: InvoiceView, *, next_block: int | None) -> None:
+    database.run(
+        lambda session: watching.note_caught_up(session, [invoice.id], next_block=next_block)
+    )
+
+
+def newcomers(database: Database) -> list[str]:
+    with database.reading() as reader:
+        found = watching.find_newcomers(reader, CHAIN_ID, limit=5)
+    return [each.receiver.invoice_id for each in found]
+
+
+def receivers(database: Database, since: datetime) -> list[str]:
+    with database.reading() as reader:
+        found = watching.find_receivers(reader, CHAIN_ID, since=since, limit=None)
+    return [each.invoice_id for each in found]
