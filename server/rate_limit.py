@@ -100,8 +100,9 @@ class RateLimiter:
     ) -> None:
         self._table = table
         self._limit = limit
-        self._period = period_s
         self._step = period_s / limit
+        # Steps added up are not quite the period; without slack the last request is refused.
+        self._horizon = period_s + self._step / 100
         self._client = client
         self._policy = ("RateLimit-Policy", f'"default";q={limit};w={ceil(period_s)}')
 
@@ -110,14 +111,13 @@ class RateLimiter:
         digest = blake2b(self._client(ctx).encode("utf-8"), digest_size=8).digest()
         fingerprint = int.from_bytes(digest, "little") or 1
         now = ctx.now.timestamp()
-        arrival = self._table.advance(fingerprint, now, self._step, self._period)
-        over = arrival - now - self._period
-        if over > 1e-9:
-            wait = max(1, ceil(over))
+        arrival = self._table.advance(fingerprint, now, self._step, self._horizon)
+        if arrival > now + self._horizon:
+            wait = max(1, ceil(arrival - now - self._horizon))
             left = ("RateLimit", f'"default";r=0;t={wait}')
             raise RateLimited(
                 limit=self._limit, retry_after_s=wait, rate_headers=(self._policy, left)
             )
-        remaining = int((self._period - (arrival - now)) / self._step + 1e-9)
+        remaining = int((self._horizon - (arrival - now)) / self._step)
         reset = ceil(arrival - now)
         return (self._policy, ("RateLimit", f'"default";r={remaining};t={reset}'))
