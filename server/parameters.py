@@ -11,7 +11,7 @@ import builtins
 import keyword
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from server.errors import DocumentError, InvalidRequest, Violation, invalid
@@ -187,7 +187,12 @@ class Parameters:
                 violations.extend(error.violations)
                 continue
             values[parameter.name] = arguments[parameter.argument] = value
-        violations.extend(self._validate(values, f"/{self.where}"))
+        for violation in self._validate(values, f"/{self.where}"):
+            text = values.get(violation.path.split("/")[2]) if violation.rule == "type" else None
+            if isinstance(text, str):  # could not be decoded: a service may want to say how
+                facts = {**violation.facts, "text": text}
+                violation = replace(violation, facts=facts)
+            violations.append(violation)
         if violations:
             raise InvalidRequest(violations)
         return arguments

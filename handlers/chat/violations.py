@@ -1,5 +1,6 @@
 """What is wrong with a parameter, in the words of the reference: the first one alphabetically."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -111,6 +112,8 @@ def word(violation: Violation) -> ChatError:
 def _problem(rule: str, facts: Mapping[str, Any]) -> str:
     match rule:
         case "type":
+            if "text" in facts and not _is_json(facts["text"]):
+                return "is not valid JSON"
             return TYPES.get(next(iter(facts["types"])), "is not valid")
         case "maxLength":
             return f"is too long (limit: {facts['limit']} characters)"
@@ -123,6 +126,14 @@ def _problem(rule: str, facts: Mapping[str, Any]) -> str:
         case "maxItems" | "minItems":
             return f"is not length {facts['limit']}"
     return "has invalid format"
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _word_branch(violation: Violation, steps: list[str]) -> ChatError:

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.chat import audit, events
@@ -173,33 +173,37 @@ def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> N
         raise InvalidUserGroup()
 
 
+_IN_REALM: Any = (UserGroup.realm_id == bindparam("realm_id")) & (UserGroup.kind != "anonymous")
+_GROUPS: Any = select(UserGroup.__table__).where(_IN_REALM).order_by(UserGroup.id)
+_MEMBERS: Any = (
+    select(UserGroupMember.group_id, UserGroupMember.user_id)
+    .join(UserGroup, UserGroup.id == UserGroupMember.group_id)
+    .join(User, User.id == UserGroupMember.user_id)
+    .where(_IN_REALM, User.is_active, ~User.is_system_bot)
+    .order_by(UserGroupMember.user_id)
+)
+_SUBGROUPS: Any = (
+    select(Subgroup.group_id, Subgroup.subgroup_id)
+    .join(UserGroup, UserGroup.id == Subgroup.group_id)
+    .where(_IN_REALM)
+    .order_by(Subgroup.subgroup_id)
+)
+
+
 def find_groups(
     reader: Reader, realm_id: int, *, include_deactivated: bool, group_id: int | None = None
 ) -> list[dict[str, Any]]:
     """The realm's named and system groups, in order of their ids, as clients see them."""
-    wanted = select(UserGroup.__table__).where(
-        UserGroup.realm_id == realm_id, UserGroup.kind != "anonymous"
-    )
-    if not include_deactivated:
-        wanted = wanted.where(~UserGroup.is_deactivated)
+    rows = reader.execute(_GROUPS, {"realm_id": realm_id}).all()
     if group_id is not None:
-        wanted = wanted.where(UserGroup.id == group_id)
-    rows = reader.execute(wanted.order_by(UserGroup.id)).all()
-    ids = [row.id for row in rows]
+        rows = [row for row in rows if row.id == group_id]
+    if not include_deactivated:
+        rows = [row for row in rows if not row.is_deactivated]
     members: dict[int, list[int]] = defaultdict(list)
-    for group, user_id in reader.execute(
-        select(UserGroupMember.group_id, UserGroupMember.user_id)
-        .join(User, User.id == UserGroupMember.user_id)
-        .where(UserGroupMember.group_id.in_(ids), User.is_active, ~User.is_system_bot)
-        .order_by(UserGroupMember.user_id)
-    ):
+    for group, user_id in reader.execute(_MEMBERS, {"realm_id": realm_id}):
         members[group].append(user_id)
     subgroups: dict[int, list[int]] = defaultdict(list)
-    for group, subgroup in reader.execute(
-        select(Subgroup.group_id, Subgroup.subgroup_id)
-        .where(Subgroup.group_id.in_(ids))
-        .order_by(Subgroup.subgroup_id)
-    ):
+    for group, subgroup in reader.execute(_SUBGROUPS, {"realm_id": realm_id}):
         subgroups[group].append(subgroup)
     values = find_group_values(
         reader, {getattr(row, setting) for row in rows for setting in USER_GROUP_GROUPS}

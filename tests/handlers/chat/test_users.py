@@ -295,10 +295,15 @@ class TestGetUserByEmail:
         assert known == [cast.othello.id, cast.polonius.id, cast.reminder.id]
 
     def test_wants_json_for_its_switches(self, chat: ChatClient, cast: Cast) -> None:
-        for value in ("1", '"true"'):
+        for value, problem in (
+            ("1", "is not a boolean"),
+            ('"true"', "is not a boolean"),
+            ("True", "is not valid JSON"),
+            ("yes", "is not valid JSON"),
+        ):
             assert chat.get(f"/users/{cast.hamlet.email}", client_extavatar=value) == {
                 "result": "error",
-                "msg": "client_extavatar is not a boolean",
+                "msg": f"client_extavatar {problem}",
                 "code": "BAD_REQUEST",
             }
 
