@@ -71,6 +71,8 @@ class Protocol(HttpToolsProtocol):
             self._refuse(408, "request_timeout", "The header section took too long to arrive.")
 
     def _refuse(self, status: int, code: str, message: str) -> None:
+        if self.transport.is_closing():  # one refusal is enough
+            return
         request_id = os.urandom(12).hex()
         body = orjson.dumps(
             {"code": code, "message": message, "request_id": request_id, "details": []}

@@ -119,7 +119,9 @@ def read_answer(connection: socket.socket) -> Answer:
     if headers.get("connection") == "close":
         connection.settimeout(5)
         try:
-            closed = connection.recv(1) == b""
+            following = connection.recv(64)
+            assert following == b"", f"something follows the last answer: {following!r}"
+            closed = True
         except (TimeoutError, ConnectionResetError):
             closed = False
     return Answer(status, headers, body, closed)
