@@ -16,9 +16,11 @@ from workers.chain_watcher import ChainWatcher
 from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
 from workers.loop import Crew, Worker
+from workers.scheduled_delivery import ScheduledDelivery
 
 LOOK_FOR_CHAINS_EVERY_S = 5.0
 EXPIRY_EVERY_S = 2.0
+DELIVERY_EVERY_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Bench:
 
     settings: Settings
     database: Database
+    chat_database: Database
     clock: Clock
     crew: Crew
 
@@ -101,9 +104,21 @@ def invoice_expiry(bench: Bench) -> Worker:
     return Worker("invoice_expiry", expiry.try_work_one, poll_s=EXPIRY_EVERY_S)
 
 
+def scheduled_delivery(bench: Bench) -> Worker:
+    """Sends scheduled messages at their time; any number of processes share the work."""
+    worker = ScheduledDelivery(
+        bench.chat_database,
+        bench.clock,
+        late_window=timedelta(seconds=bench.settings.scheduled_late_window_s),
+        key_retention=timedelta(seconds=bench.settings.idempotency_retention_s),
+    )
+    return Worker("scheduled_delivery", worker.try_work_one, poll_s=DELIVERY_EVERY_S)
+
+
 WORKERS: Mapping[str, Callable[[Bench], Worker]] = {
     "chain_watcher": chain_watcher,
     "invoice_expiry": invoice_expiry,
+    "scheduled_delivery": scheduled_delivery,
 }
 NAMES = tuple(WORKERS)
 
@@ -117,14 +132,13 @@ def run(names: Sequence[str], settings: Settings) -> None:
         if name not in WORKERS:
             raise UnknownWorker(f"There is no worker named {name}; there are {', '.join(NAMES)}.")
     logs.configure(settings.log_level)
-    database = Database(
-        settings.payment_database_url,
-        lock_timeout_s=settings.lock_timeout_s,
-        pool_size=settings.database_pool_size,
+    payment, chat = (
+        Database(url, lock_timeout_s=settings.lock_timeout_s, pool_size=settings.database_pool_size)
+        for url in (settings.payment_database_url, settings.chat_database_url)
     )
     crew = Crew()
-    bench = Bench(settings, database, SystemClock(), crew)
-    with closing(database):
+    bench = Bench(settings, payment, chat, SystemClock(), crew)
+    with closing(payment), closing(chat):
         crew.run_until_signal([WORKERS[name](bench) for name in dict.fromkeys(names or NAMES)])
     if crew.failed:
         raise SystemExit(1)

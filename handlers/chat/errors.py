@@ -48,6 +48,9 @@ DOMAIN: dict[type[DomainError], Answer] = {
         ),
     ),
     domain.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
+    domain.ScheduledMessageDoesNotExist: Answer(404),
+    domain.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
+    domain.IdempotencyKeyReused: Answer(422),
 }
 """By class; a class that is not here has the row of the nearest class it derives from."""
 

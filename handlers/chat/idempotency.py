@@ -1,0 +1,56 @@
+"""One effect per Idempotency-Key: the answer is stored in the transaction of its effect."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+from handlers.chat import envelope, errors
+from models.chat import idempotency
+from models.chat.errors import DeliveryTimeNotInFuture
+from models.chat.idempotency import StoredAnswer
+from server.context import Context
+from server.response import Response
+
+REPLAYED = (("Idempotent-Replayed", "true"),)
+DEFINITIVE = (DeliveryTimeNotInFuture,)
+"""Refusals that the same request would get whenever it came: a key keeps them. Whatever hangs on
+channels, users and permissions may be allowed tomorrow, and leaves the key unused.
+"""
+
+
+def answer_once(
+    ctx: Context, *, key: str | None, parameters: Mapping[str, Any], work: Callable[[], Response]
+) -> Response:
+    """The answer of `work`, or the one this key already has; without a key simply `work`.
+
+    `work` must raise a definitive refusal before it writes anything. Every other exception goes on,
+    and the rollback frees the key.
+    """
+    if key is None:
+        return work()
+    stored = idempotency.claim_key(
+        ctx.session,
+        user_id=ctx.actor.id,
+        key=key,
+        operation=ctx.operation_id,
+        fingerprint=fingerprint(ctx, parameters),
+        now=ctx.now,
+    )
+    if stored is not None:
+        return Response(stored.status, stored.body, (*envelope.HEADERS, *REPLAYED))
+    try:
+        response = work()
+    except DEFINITIVE as refusal:
+        response = errors.respond(refusal, ctx.request_id)
+    answer = StoredAnswer(status=response.status, body=response.body)
+    idempotency.keep_answer(ctx.session, user_id=ctx.actor.id, key=key, answer=answer)
+    return response
+
+
+def fingerprint(ctx: Context, parameters: Mapping[str, Any]) -> str:
+    """SHA-256 over method, path template, path parameters and the parsed parameters, sorted."""
+    path = {name: str(value) for name, value in ctx.path_parameters.items()}
+    request = [ctx.method, ctx.path_template, path, dict(parameters)]
+    return hashlib.sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -1,0 +1,95 @@
+"""Operations of the tag scheduled_messages."""
+
+from handlers.chat import envelope
+from handlers.chat.idempotency import answer_once
+from models.chat import scheduled_messages
+from models.chat.clients import client_name
+from models.chat.scheduled_messages import CHANNEL, DIRECT, Changes, To
+from server.context import Context
+from server.response import Response
+
+KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHANNEL}
+"""The wire's spellings, old and new."""
+
+
+def list_scheduled_messages(ctx: Context) -> Response:
+    """Get your scheduled messages."""
+    found = scheduled_messages.find_scheduled_messages(ctx.session, ctx.actor)
+    return envelope.success(ctx, scheduled_messages=found)
+
+
+def create_scheduled_message(
+    ctx: Context,
+    *,
+    type_: str,
+    to: To,
+    content: str,
+    scheduled_delivery_timestamp: int,
+    topic: str | None = None,
+    read_by_sender: bool | None = None,
+    client: str | None = None,
+    idempotency_key: str | None = None,
+) -> Response:
+    """Schedule a message."""
+
+    def work() -> Response:
+        made = scheduled_messages.schedule_message(
+            ctx.session,
+            ctx.actor,
+            kind=KINDS[type_],
+            to=to,
+            content=content,
+            topic=topic,
+            delivery_timestamp=scheduled_delivery_timestamp,
+            client=client_name(client, ctx.header("user-agent")),
+            read_by_sender=read_by_sender,
+            now=ctx.now,
+        )
+        return envelope.success(ctx, scheduled_message_id=made)
+
+    parameters = {
+        "type": type_,
+        "to": to,
+        "content": content,
+        "topic": topic,
+        "scheduled_delivery_timestamp": scheduled_delivery_timestamp,
+        "read_by_sender": read_by_sender,
+    }
+    return answer_once(ctx, key=idempotency_key, parameters=parameters, work=work)
+
+
+def update_scheduled_message(
+    ctx: Context,
+    *,
+    scheduled_message_id: int,
+    type_: str | None = None,
+    to: To | None = None,
+    content: str | None = None,
+    topic: str | None = None,
+    scheduled_delivery_timestamp: int | None = None,
+    client: str | None = None,
+) -> Response:
+    """Edit a scheduled message."""
+    scheduled_messages.edit_scheduled_message(
+        ctx.session,
+        ctx.actor,
+        scheduled_message_id,
+        Changes(
+            kind=None if type_ is None else KINDS[type_],
+            to=to,
+            content=content,
+            topic=topic,
+            delivery_timestamp=scheduled_delivery_timestamp,
+        ),
+        client=client_name(client, ctx.header("user-agent")),
+        now=ctx.now,
+    )
+    return envelope.success(ctx)
+
+
+def delete_scheduled_message(ctx: Context, *, scheduled_message_id: int) -> Response:
+    """Delete a scheduled message."""
+    scheduled_messages.delete_scheduled_message(
+        ctx.session, ctx.actor, scheduled_message_id, now=ctx.now
+    )
+    return envelope.success(ctx)

@@ -1,0 +1,135 @@
+"""Scheduled messages at their time: one is taken, checked again and sent, or fails with a reason.
+
+Each function works in the caller's unit. Message, copies, events and the row's end state are one
+transaction, so a worker may die at any instant: the row is then as if nobody had touched it.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from sqlalchemy import Select, bindparam, literal, select
+from sqlalchemy.orm import Session
+
+from models.chat.actors import Actor, Reader, find_actor
+from models.chat.drafts import check_message
+from models.chat.errors import ChatError
+from models.chat.notices import send_notice
+from models.chat.recipients import ToUsers
+from models.chat.scheduled_messages import (
+    CHANNEL,
+    DIRECT,
+    FAILED,
+    PENDING,
+    SCHEDULED,
+    SENT,
+    change_row,
+    destination_of,
+    record_of,
+    stored_to,
+    tell_removed,
+    tell_sender,
+)
+from models.chat.sending import send_message
+
+TOO_LATE = "Message could not be sent at the scheduled time."
+UNEXPECTED = "Internal server error"
+SENDER_GONE = "Account is deactivated"
+REALM_GONE = "This organization has been deactivated"
+LONGEST_PAUSE = timedelta(seconds=60)
+
+_is_pending = SCHEDULED.c.state == literal(PENDING, literal_execute=True)
+# Literal, or neither database uses the partial index.
+_is_due = _is_pending & (SCHEDULED.c.next_try_at <= bindparam("at"))
+_SOME_DUE: Select[Any] = select(SCHEDULED.c.id).where(_is_due).limit(1)
+_TAKE: Select[Any] = (
+    select(*SCHEDULED.c)
+    .where(_is_due)
+    .order_by(SCHEDULED.c.next_try_at, SCHEDULED.c.id)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+_TAKE_AGAIN: Select[Any] = (
+    select(*SCHEDULED.c)
+    .where(
+        _is_pending,
+        SCHEDULED.c.id == bindparam("wanted_id"),
+        SCHEDULED.c.next_try_at == bindparam("at"),
+        SCHEDULED.c.attempts == bindparam("tried"),
+    )
+    .with_for_update(skip_locked=True)
+)
+
+
+def is_anything_due(reader: Reader, *, now: datetime) -> bool:
+    """A cheap look that takes no lock."""
+    return reader.execute(_SOME_DUE, {"at": now}).first() is not None
+
+
+def take_due(session: Session, *, now: datetime) -> Any | None:
+    """The message that has been due longest, locked; those that other workers hold are skipped."""
+    return session.connection().execute(_TAKE, {"at": now}).first()
+
+
+def deliver(session: Session, due: Any, *, now: datetime, late_window: timedelta) -> None:
+    """Send the taken message, or fail it for good: it is late, or may not be sent any more."""
+    sender = find_actor(session, due.sender_id)
+    assert sender is not None
+    if sender.realm.is_deactivated or not sender.is_active:
+        reason = REALM_GONE if sender.realm.is_deactivated else SENDER_GONE
+        change_row(session, due.id, {"state": FAILED, "failure": reason})
+        return
+    if now > due.scheduled_at + late_window:
+        _fail(session, due, sender, TOO_LATE, now)
+        return
+    try:
+        draft = check_message(
+            session,
+            sender,
+            destination_of(DIRECT if due.channel_id is None else CHANNEL, stored_to(due)),
+            topic=due.topic,
+            content=due.content,
+            client=due.client,
+            read_by_sender=due.read_by_sender,
+        )
+    except ChatError as refusal:
+        _fail(session, due, sender, str(refusal), now)
+        return
+    sent = send_message(session, draft, now=now, scheduled_message_id=due.id)
+    change_row(session, due.id, {"state": SENT, "message_id": sent.id})
+    tell_removed(session, due, now=now)
+
+
+def note_fault(session: Session, due: Any, *, now: datetime, late_window: timedelta) -> None:
+    """After a fault that nobody meant: try again after a growing pause, while that is still on
+    time; else the message has failed. Does nothing when somebody else has taken it since.
+    """
+    seen = {"wanted_id": due.id, "at": due.next_try_at, "tried": due.attempts}
+    if session.connection().execute(_TAKE_AGAIN, seen).first() is None:
+        return
+    again_at = now + min(timedelta(seconds=2**due.attempts), LONGEST_PAUSE)
+    if again_at <= due.scheduled_at + late_window:
+        change_row(session, due.id, {"attempts": due.attempts + 1, "next_try_at": again_at})
+        return
+    sender = find_actor(session, due.sender_id)
+    assert sender is not None
+    _fail(session, due, sender, UNEXPECTED, now)
+
+
+def _fail(session: Session, due: Any, sender: Actor, reason: str, now: datetime) -> None:
+    """The end, until its sender gives the message a new time. The sender is told, twice."""
+    failed = change_row(session, due.id, {"state": FAILED, "failure": reason})
+    updated = {"op": "update", "scheduled_message": record_of(failed)}
+    tell_sender(session, failed, updated, now=now)
+    notice = (
+        f"The message you scheduled for <time:{due.scheduled_at.isoformat()}> was not sent because"
+        f" of the following error:\n\n> {reason}\n\n[View scheduled messages](#scheduled)"
+    )
+    try:
+        # Whatever keeps the notice from its reader must not keep the message from failing.
+        with session.begin_nested():
+            to_sender = ToUsers([sender.id])
+            send_notice(session, sender.realm_id, to_sender, content=notice, now=now)
+    except ChatError as refusal:
+        log = structlog.get_logger("scheduled_delivery")
+        log.warning("notice_not_sent", scheduled_message_id=due.id, cause=str(refusal))

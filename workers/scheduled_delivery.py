@@ -1,0 +1,96 @@
+"""The worker that sends scheduled messages at their time. Needs no leader: several share the work
+by skipping locked rows on PostgreSQL, and take turns on SQLite.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from sqlalchemy.orm import Session
+
+from models.chat import delivery, idempotency
+from models.clock import Clock
+from models.database import Database
+
+BATCH = 100
+TIDY_EVERY = timedelta(minutes=1)
+
+
+class ScheduledDelivery:
+    """Steps over one chat database, one message and one transaction each.
+
+    `late_window`: how long after its time a message is still sent. `key_retention`: how long the
+    answers of idempotency keys are kept.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        *,
+        late_window: timedelta,
+        key_retention: timedelta,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._late_window = late_window
+        self._key_retention = key_retention
+        self._tidy_at = clock.now()
+        self._log = structlog.get_logger("scheduled_delivery")
+
+    def try_work_one(self) -> bool:
+        """Deliver one message; forget old keys once a minute, when no message waits."""
+        return self.try_deliver_one() or self._try_tidy_one()
+
+    def try_deliver_one(self) -> bool:
+        """Send or fail the message that is due longest; False when there is none.
+
+        A fault on the way is rolled back and noted with that message in a unit of its own, so that
+        it does not keep others waiting; a fault before a message was taken is raised.
+        """
+        now = self._clock.now()
+        with self._database.reading() as reader:
+            if not delivery.is_anything_due(reader, now=now):
+                return False
+        taken: list[Any] = []
+
+        def work(session: Session) -> None:
+            taken.clear()
+            due = delivery.take_due(session, now=now)
+            if due is not None:
+                taken.append(due)
+                delivery.deliver(session, due, now=now, late_window=self._late_window)
+
+        try:
+            self._database.run(work)
+        except Exception:
+            if not taken:
+                raise
+            self._note_fault(taken[0])
+        return bool(taken)
+
+    def try_forget_one(self) -> bool:
+        """Delete one batch of keys that nobody may send again."""
+        before = self._clock.now() - self._key_retention
+        return self._database.run(
+            lambda session: idempotency.try_forget_keys(session, used_before=before, limit=BATCH)
+        )
+
+    def _note_fault(self, due: Any) -> None:
+        self._log.warning(
+            "delivery_fault", scheduled_message_id=due.id, attempt=due.attempts + 1, exc_info=True
+        )
+        now = self._clock.now()
+        self._database.run(
+            lambda session: delivery.note_fault(
+                session, due, now=now, late_window=self._late_window
+            )
+        )
+
+    def _try_tidy_one(self) -> bool:
+        if self._clock.now() < self._tidy_at:
+            return False
+        if self.try_forget_one():
+            return True
+        self._tidy_at = self._clock.now() + TIDY_EVERY
+        return False
