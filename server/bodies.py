@@ -21,7 +21,13 @@ from server.errors import (
 )
 from server.guard import decode_text, load_json, pointer_step
 from server.multipart import parse_parts
-from server.parameters import MAX_QUERY_FIELDS, argument_name, items_of, kinds_of, parse_pairs
+from server.parameters import (
+    MAX_QUERY_FIELDS,
+    argument_name,
+    item_kinds_of,
+    kinds_of,
+    parse_pairs,
+)
 from server.schemas import Schemas, Validate
 
 JSON = "application/json"
@@ -295,14 +301,15 @@ class Field:
         self.pointer = f"/body/{name}"
         self.default = schema.get("default", _MISSING)
         self.binary = schema.get("format") == "binary"
-        kinds = kinds_of(schema, schemas)
+        self._kinds = kinds = kinds_of(schema, schemas)
         self._is_text = kinds <= {"string"} and encoding.get("contentType") != JSON
         self._may_be_text = "string" in kinds
         self._array = "array" in kinds
         self._single = kinds - {"array"}
-        item_kinds = kinds_of(items_of(schema, schemas), schemas) if self._array else frozenset()
+        item_kinds = item_kinds_of(schema, schemas)
         self._text_items = "string" in item_kinds
         self._object_items = "object" in item_kinds
+        self._only_text_items = item_kinds == {"string"}
         self._exploded = self._array and encoding.get("contentType") != JSON
 
     def decode(self, texts: list[Any]) -> Any:
@@ -319,6 +326,8 @@ class Field:
             if self._exploded and self._text_items:
                 return [text]
             raise
+        if self._may_be_text and value is not None and not _fits(value, self._kinds):
+            return text
         if self._array and not self._single and not isinstance(value, list):
             if isinstance(value, dict) and not self._object_items:
                 return value  # somebody meant an object; the schema says what was wanted
@@ -326,6 +335,28 @@ class Field:
         return value
 
     def _item(self, text: str) -> Any:
-        if self._text_items:
+        if self._only_text_items:
             return text
-        return load_json(text.encode("utf-8"), self.pointer)
+        try:
+            return load_json(text.encode("utf-8"), self.pointer)
+        except InvalidRequest:
+            if self._text_items:
+                return text
+            raise
+
+
+_KINDS: dict[type, frozenset[str]] = {
+    bool: frozenset(("boolean",)),
+    int: frozenset(("integer", "number")),
+    float: frozenset(("number",)),
+    str: frozenset(("string",)),
+    list: frozenset(("array",)),
+    dict: frozenset(("object",)),
+}
+
+
+def _fits(value: Any, kinds: frozenset[str]) -> bool:
+    """Is a JSON value of one of these types? A text that may be text and reads as another type of
+    JSON by chance is text.
+    """
+    return not kinds or bool(_KINDS[type(value)] & kinds)

@@ -23,7 +23,8 @@ class Violation:
 
     `path` is a JSON pointer such as `/body/amount`; `rule` the JSON Schema keyword that failed, or
     `encoding` for what could not even be decoded; `facts` that keyword's values, for services that
-    word their own messages (`{"limit": 60}`, `{"property": "topic"}`, `{"types": ["integer"]}`).
+    word their own messages (`{"limit": 60}`, `{"property": "topic"}`, `{"types": ["integer"]}`);
+    of an `enum` also the `value`, if it is text.
     """
 
     path: str

@@ -73,6 +73,16 @@ def items_of(schema: Mapping[str, Any], schemas: Schemas) -> Mapping[str, Any]:
     return {}
 
 
+def item_kinds_of(schema: Mapping[str, Any], schemas: Schemas) -> frozenset[str]:
+    """Every JSON type that an item of the arrays among a schema's branches may have."""
+    schema = schemas.resolve(schema)
+    kinds = kinds_of(schema["items"], schemas) if "items" in schema else frozenset()
+    for key in ("oneOf", "anyOf", "allOf"):
+        for branch in schema.get(key, ()):
+            kinds |= item_kinds_of(branch, schemas)
+    return kinds
+
+
 def compile_decode(parameter: Mapping[str, Any], schemas: Schemas, place: str) -> Decode:
     """How the values sent for one parameter become one value.
 

@@ -145,6 +145,8 @@ def _violations(validator: Any, value: Any, pointer: str) -> tuple[Violation, ..
     for error in errors:
         steps = [pointer, *map(pointer_step, error.instance_path)]
         facts = error.kind.as_dict()
+        if error.kind.name == "enum" and isinstance(error.instance, str):
+            facts["value"] = error.instance
         found.append(Violation("/".join(steps), _sentence(error), error.kind.name, facts))
         if len(found) == MAX_VIOLATIONS:
             break

@@ -5,7 +5,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from models.chat.errors import ChatError, InvalidNarrow, InvalidParameter, MissingParameter
+from models.chat.errors import (
+    ChatError,
+    InvalidNarrow,
+    InvalidParameter,
+    MissingParameter,
+    UnknownSubscriptionProperty,
+)
 from server.errors import Violation
 
 TYPES = {
@@ -103,6 +109,8 @@ def word(violation: Violation) -> ChatError:
             return UnexpectedArgument(key=facts["unexpected"][0], name=name)
         case "anyOf" | "oneOf":
             return _word_branch(violation, steps)
+        case "enum" if steps[-1] == "property" and "value" in facts:
+            return UnknownSubscriptionProperty(property=facts["value"])
         case "enum":
             numbers = all(isinstance(option, int) for option in facts["options"])
             return InvalidNumber(name=name) if numbers else InvalidValue(name=name)

@@ -92,6 +92,11 @@ class RealmView:
             groups.append(self.owners_group_id)
         return frozenset(groups)
 
+    def group_id_of(self, name: str) -> int:
+        """Id of a system group by its name, such as `role:members`."""
+        group_id: int = getattr(self, f"{name.removeprefix('role:')}_group_id")
+        return group_id
+
     @property
     def system_groups(self) -> frozenset[int]:
         """Ids of all system groups."""

@@ -1,6 +1,6 @@
 """Appends to the audit log, in the transaction of the change it tells."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, cast
 
@@ -39,3 +39,33 @@ def record(
             "at": now,
         },
     )
+
+
+def record_channel_changes(
+    session: Session,
+    realm_id: int,
+    kind: str,
+    pairs: Iterable[tuple[int, int | None]],
+    *,
+    now: datetime,
+    actor_id: int | None = None,
+) -> None:
+    """The same change of several channels, or of several users in them, in one statement.
+
+    `pairs` are (channel id, user id or None).
+    """
+    rows = [
+        {
+            "realm_id": realm_id,
+            "kind": kind,
+            "actor_id": actor_id,
+            "user_id": user_id,
+            "channel_id": channel_id,
+            "group_id": None,
+            "facts": "{}",
+            "at": now,
+        }
+        for channel_id, user_id in pairs
+    ]
+    if rows:
+        session.connection().execute(_INSERT, rows)

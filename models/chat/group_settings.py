@@ -116,6 +116,27 @@ def store_group_value(
 ) -> int:
     """The id of the group a setting's value stands for; made now if it is an anonymous one.
 
+    Raises what `check_group_value` raises.
+    """
+    checked = check_group_value(session, realm_id, setting, value)
+    if isinstance(checked, int):
+        return checked
+    return store_anonymous_group(session, realm_id, checked, now=now)
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymousGroup:
+    """A checked value that no group holds yet; ids in order, none twice."""
+
+    members: tuple[int, ...]
+    subgroups: tuple[int, ...]
+
+
+def check_group_value(
+    session: Session, realm_id: int, setting: GroupSetting, value: int | str | Mapping[str, Any]
+) -> int | AnonymousGroup:
+    """A setting's value, good to be stored.
+
     Also takes a system group's name (`role:members`). An object of nothing but one subgroup is that
     group; an empty one is nobody. Raises `InvalidUserGroup`, `UserGroupDeactivated`,
     `InvalidUserId`, `GroupNotAllowed`.
@@ -126,7 +147,8 @@ def store_group_value(
         if members or len(subgroups) > 1:
             for subgroup in subgroups:
                 check_group(session, realm_id, setting, subgroup)
-            return _store_anonymous(session, realm_id, members, subgroups, now)
+            check_members(session, realm_id, members)
+            return AnonymousGroup(tuple(members), tuple(subgroups))
         value = subgroups[0] if subgroups else NOBODY
     return check_group(session, realm_id, setting, value)
 
@@ -148,14 +170,14 @@ def check_group(session: Session, realm_id: int, setting: GroupSetting, group: i
     return int(row.id)
 
 
-def _store_anonymous(
-    session: Session, realm_id: int, members: list[int], subgroups: list[int], now: datetime
+def store_anonymous_group(
+    session: Session, realm_id: int, checked: AnonymousGroup, *, now: datetime
 ) -> int:
-    check_members(session, realm_id, members)
+    """The id of a new group that holds a checked value."""
     group = UserGroup(realm_id=realm_id, kind="anonymous", date_created=now)
     session.add(group)
     session.flush()
-    add_to_group(session, group.id, members=members, subgroups=subgroups)
+    add_to_group(session, group.id, members=checked.members, subgroups=checked.subgroups)
     return group.id
 
 

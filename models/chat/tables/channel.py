@@ -100,7 +100,9 @@ class DefaultChannel(ChatBase):
 class Subscription(ChatBase):
     """A user's tie to a channel and how they want it; kept, not `is_active`, when they leave.
 
-    The notification settings are null where the user's own defaults hold.
+    The notification settings are null where the user's own defaults hold. No message up to
+    `joined_after_id` (the newest one when they first subscribed) was ever theirs in a protected
+    history: a bound for searches, not the permission, which is the user's copy.
     """
 
     __tablename__ = "subscription"
@@ -122,6 +124,7 @@ class Subscription(ChatBase):
     email_notifications: Mapped[bool | None] = mapped_column()
     wildcard_mentions_notify: Mapped[bool | None] = mapped_column()
     subscribed_at: Mapped[datetime] = mapped_column(UtcMs)
+    joined_after_id: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
 
 
 class Topic(ChatBase):

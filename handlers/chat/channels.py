@@ -1,0 +1,46 @@
+"""Operations of the tag channels."""
+
+from handlers.chat import envelope
+from models.chat import channels, permissions
+from models.chat.channels import ChannelQuery
+from server.context import Context
+from server.response import Response
+
+
+def list_channels(
+    ctx: Context,
+    *,
+    include_public: bool,
+    include_web_public: bool,
+    include_subscribed: bool,
+    include_all: bool,
+    include_all_active: bool,
+    include_default: bool,
+    include_owner_subscribed: bool,
+    include_can_access_content: bool,
+    exclude_archived: bool,
+) -> Response:
+    """List the channels you may know of."""
+    query = ChannelQuery(
+        include_public=include_public,
+        include_web_public=include_web_public,
+        include_subscribed=include_subscribed,
+        include_all=include_all,
+        include_all_active=include_all_active,
+        include_owner_subscribed=include_owner_subscribed,
+        include_can_access_content=include_can_access_content,
+        exclude_archived=exclude_archived,
+    )
+    found = channels.find_channels(ctx.session, ctx.actor, query)
+    described = channels.describe_channels(ctx.session, ctx.actor.realm, found, now=ctx.now)
+    if include_default:
+        defaults = channels.find_default_channel_ids(ctx.session, ctx.actor.realm_id)
+        for channel_id, channel in described.items():
+            channel["is_default"] = channel_id in defaults
+    return envelope.success(ctx, streams=list(described.values()))
+
+
+def get_channel_id(ctx: Context, *, stream: str) -> Response:
+    """Get a channel's id by its name."""
+    channel = permissions.access_channel_by_name(ctx.session, ctx.actor, stream, content=False)
+    return envelope.success(ctx, stream_id=channel.id)

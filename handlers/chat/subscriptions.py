@@ -1,0 +1,136 @@
+"""Operations of the tag subscriptions."""
+
+from typing import Any
+
+from handlers.chat import envelope
+from models.chat import subscribing, subscriptions, unsubscribing
+from models.chat.channel_creation import NewChannel
+from models.chat.group_settings import GroupValue
+from models.chat.subscribing import WantedChannel
+from models.chat.subscriptions import SettingChange
+from server.context import Context
+from server.response import Response
+
+
+def list_subscriptions(
+    ctx: Context, *, include_subscribers: bool | str, include_archived_channels: bool
+) -> Response:
+    """List the channels you are subscribed to."""
+    found = subscriptions.find_subscriptions(
+        ctx.session,
+        ctx.actor,
+        include_subscribers=bool(include_subscribers),
+        include_archived=include_archived_channels,
+        now=ctx.now,
+    )
+    return envelope.success(ctx, subscriptions=found)
+
+
+def subscribe(
+    ctx: Context,
+    *,
+    subscriptions: list[dict[str, Any]],
+    principals: list[int] | list[str] | None = None,
+    authorization_errors_fatal: bool,
+    announce: bool,
+    invite_only: bool,
+    is_web_public: bool,
+    is_default_stream: bool,
+    history_public_to_subscribers: bool | None = None,
+    message_retention_days: int | str | None = None,
+    topics_policy: str | None = None,
+    folder_id: int | None = None,
+    send_new_subscription_messages: bool,
+    can_add_subscribers_group: GroupValue | None = None,
+    can_administer_channel_group: GroupValue | None = None,
+    can_create_topic_group: GroupValue | None = None,
+    can_delete_any_message_group: GroupValue | None = None,
+    can_delete_own_message_group: GroupValue | None = None,
+    can_move_messages_out_of_channel_group: GroupValue | None = None,
+    can_move_messages_within_channel_group: GroupValue | None = None,
+    can_remove_subscribers_group: GroupValue | None = None,
+    can_resolve_topics_group: GroupValue | None = None,
+    can_send_message_group: GroupValue | None = None,
+    can_subscribe_group: GroupValue | None = None,
+) -> Response:
+    """Subscribe users to channels."""
+    groups: dict[str, GroupValue | None] = {
+        "can_add_subscribers_group": can_add_subscribers_group,
+        "can_administer_channel_group": can_administer_channel_group,
+        "can_create_topic_group": can_create_topic_group,
+        "can_delete_any_message_group": can_delete_any_message_group,
+        "can_delete_own_message_group": can_delete_own_message_group,
+        "can_move_messages_out_of_channel_group": can_move_messages_out_of_channel_group,
+        "can_move_messages_within_channel_group": can_move_messages_within_channel_group,
+        "can_remove_subscribers_group": can_remove_subscribers_group,
+        "can_resolve_topics_group": can_resolve_topics_group,
+        "can_send_message_group": can_send_message_group,
+        "can_subscribe_group": can_subscribe_group,
+    }
+    outcome = subscribing.subscribe(
+        ctx.session,
+        ctx.actor,
+        [
+            WantedChannel(item["name"], item.get("description", ""), item.get("color"))
+            for item in subscriptions
+        ],
+        NewChannel(
+            invite_only=invite_only,
+            is_web_public=is_web_public,
+            is_default=is_default_stream,
+            history_public_to_subscribers=history_public_to_subscribers,
+            message_retention_days=message_retention_days,
+            topics_policy=topics_policy,
+            folder_id=folder_id,
+            groups={name: value for name, value in groups.items() if value is not None},
+        ),
+        principals=principals or [],
+        refuse_unauthorized=authorization_errors_fatal,
+        web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
+        now=ctx.now,
+    )
+    data: dict[str, Any] = {
+        "subscribed": {str(id_): names for id_, names in outcome.subscribed.items()},
+        "already_subscribed": {
+            str(id_): names for id_, names in outcome.already_subscribed.items()
+        },
+    }
+    if not authorization_errors_fatal:
+        data["unauthorized"] = outcome.unauthorized
+    if send_new_subscription_messages:
+        data["new_subscription_messages_sent"] = False
+    return envelope.success(ctx, data)
+
+
+def unsubscribe(
+    ctx: Context,
+    *,
+    subscriptions: list[str],
+    principals: list[int] | list[str] | None = None,
+) -> Response:
+    """Unsubscribe users from channels."""
+    removed, not_removed = unsubscribing.unsubscribe(
+        ctx.session, ctx.actor, subscriptions, principals=principals or [], now=ctx.now
+    )
+    return envelope.success(ctx, removed=removed, not_removed=not_removed)
+
+
+def update_subscription_settings(
+    ctx: Context, *, subscription_data: list[dict[str, Any]]
+) -> Response:
+    """Change your settings for several channels."""
+    changes = [
+        SettingChange(item["stream_id"], item["property"], item["value"])
+        for item in subscription_data
+    ]
+    subscriptions.change_settings(ctx.session, ctx.actor, changes, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def update_subscription_setting(
+    ctx: Context, *, stream_id: int, property_: str, value: bool | str
+) -> Response:
+    """Change one of your settings for a channel."""
+    change = SettingChange(stream_id, property_, value)
+    subscriptions.change_settings(ctx.session, ctx.actor, [change], now=ctx.now)
+    return envelope.success(ctx)

@@ -1,0 +1,29 @@
+"""Operations of the tag topics."""
+
+from handlers.chat import envelope
+from models.chat import topics, user_topics
+from models.chat.user_topics import VisibilityPolicy
+from server.context import Context
+from server.response import Response
+
+
+def set_user_topic(ctx: Context, *, stream_id: int, topic: str, visibility_policy: int) -> Response:
+    """Set what you want of a topic."""
+    user_topics.set_user_topic(
+        ctx.session,
+        ctx.actor,
+        channel_id=stream_id,
+        topic=topic,
+        policy=VisibilityPolicy(visibility_policy),
+        now=ctx.now,
+    )
+    return envelope.success(ctx)
+
+
+def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool) -> Response:
+    """List the topics of a channel."""
+    found = topics.find_topics(ctx.session, ctx.actor, stream_id)
+    empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
+    return envelope.success(
+        ctx, topics=[{"name": name or empty, "max_id": max_id} for name, max_id in found]
+    )

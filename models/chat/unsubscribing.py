@@ -1,0 +1,82 @@
+"""Leaving channels, and taking others out of them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from models.chat import audit
+from models.chat.actors import Actor
+from models.chat.channels import check_channel_name, find_channels_by_name
+from models.chat.errors import ChannelsDoNotExist
+from models.chat.permissions import ChannelView, can_remove_subscribers, require
+from models.chat.principals import access_principals
+from models.chat.subscription_events import tell_of_leavers
+from models.chat.tables import Subscription
+
+
+def unsubscribe(
+    session: Session,
+    actor: Actor,
+    names: Sequence[str],
+    *,
+    principals: Sequence[int | str],
+    now: datetime,
+) -> tuple[list[str], list[str]]:
+    """End the subscriptions of the principals (nobody named: the actor's); all or nothing.
+
+    Returns the names of the channels that somebody left, and of those that somebody was not in.
+    Everybody may leave, and take out the bots they own. Raises `NoSuchUser`, `UserIsDeactivated`,
+    what `check_channel_name` raises, `ChannelsDoNotExist`, `InsufficientPermission`.
+    """
+    people = access_principals(session, actor, principals)
+    others = any(row.id != actor.id and row.bot_owner_id != actor.id for row in people)
+    keys = {check_channel_name(name).casefold(): name.strip() for name in names}
+    found = find_channels_by_name(session, actor, keys)
+    missing = [name for key, name in keys.items() if key not in found]
+    if missing:
+        raise ChannelsDoNotExist(names=", ".join(missing))
+    channels = [found[key] for key in keys]
+    if others:
+        require(all(can_remove_subscribers(session, actor, channel) for channel in channels))
+    left = _leave(session, channels, [row.id for row in people])
+    removed = [channel for channel in channels if left[channel.id]]
+    stayed_out = [channel.name for channel in channels if len(left[channel.id]) < len(people)]
+    if removed:
+        audit.record_channel_changes(
+            session,
+            actor.realm.id,
+            "user_unsubscribed",
+            [(channel_id, user_id) for channel_id in left for user_id in left[channel_id]],
+            actor_id=actor.id,
+            now=now,
+        )
+        tell_of_leavers(session, actor.realm, removed, left, now=now)
+    return [channel.name for channel in removed], stayed_out
+
+
+def _leave(
+    session: Session, channels: Sequence[ChannelView], user_ids: Sequence[int]
+) -> Mapping[int, list[int]]:
+    """Channel id -> ids of those who left it now."""
+    left: dict[int, list[int]] = {channel.id: [] for channel in channels}
+    subscribed = (
+        Subscription.channel_id.in_(left),
+        Subscription.user_id.in_(user_ids),
+        Subscription.is_active,
+    )
+    for channel_id, user_id in session.execute(
+        select(Subscription.channel_id, Subscription.user_id)
+        .where(*subscribed)
+        .order_by(Subscription.channel_id, Subscription.user_id)
+        .with_for_update()
+    ):
+        left[channel_id].append(user_id)
+    session.execute(
+        update(Subscription)
+        .where(*subscribed)
+        .values(is_active=False)
+        .execution_options(synchronize_session=False)
+    )
+    return left
