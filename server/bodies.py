@@ -306,10 +306,9 @@ class Field:
         self._may_be_text = "string" in kinds
         self._array = "array" in kinds
         self._single = kinds - {"array"}
-        item_kinds = item_kinds_of(schema, schemas)
+        self._item_kinds = item_kinds = item_kinds_of(schema, schemas)
         self._text_items = "string" in item_kinds
         self._object_items = "object" in item_kinds
-        self._only_text_items = item_kinds == {"string"}
         self._exploded = self._array and encoding.get("contentType") != JSON
 
     def decode(self, texts: list[Any]) -> Any:
@@ -331,18 +330,19 @@ class Field:
         if self._array and not self._single and not isinstance(value, list):
             if isinstance(value, dict) and not self._object_items:
                 return value  # somebody meant an object; the schema says what was wanted
-            return [text if self._text_items else value]
+            return [self._item(text)]
         return value
 
     def _item(self, text: str) -> Any:
-        if self._only_text_items:
+        if self._item_kinds == {"string"}:
             return text
         try:
-            return load_json(text.encode("utf-8"), self.pointer)
+            value = load_json(text.encode("utf-8"), self.pointer)
         except InvalidRequest:
             if self._text_items:
                 return text
             raise
+        return value if not self._text_items or _fits(value, self._item_kinds) else text
 
 
 _KINDS: dict[type, frozenset[str]] = {
@@ -359,4 +359,4 @@ def _fits(value: Any, kinds: frozenset[str]) -> bool:
     """Is a JSON value of one of these types? A text that may be text and reads as another type of
     JSON by chance is text.
     """
-    return not kinds or bool(_KINDS[type(value)] & kinds)
+    return not kinds or bool(_KINDS.get(type(value), kinds) & kinds)

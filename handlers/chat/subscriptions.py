@@ -3,7 +3,7 @@
 from typing import Any
 
 from handlers.chat import envelope
-from models.chat import subscribing, subscriptions, unsubscribing
+from models.chat import channel_notices, subscribing, subscriptions, unsubscribing
 from models.chat.channel_creation import NewChannel
 from models.chat.group_settings import GroupValue
 from models.chat.subscribing import WantedChannel
@@ -98,7 +98,12 @@ def subscribe(
     if not authorization_errors_fatal:
         data["unauthorized"] = outcome.unauthorized
     if send_new_subscription_messages:
-        data["new_subscription_messages_sent"] = False
+        data["new_subscription_messages_sent"] = channel_notices.tell_subscribers(
+            ctx.session, ctx.actor, outcome, now=ctx.now
+        )
+    channel_notices.tell_of_channels(
+        ctx.session, ctx.actor, outcome.created, announce=announce, now=ctx.now
+    )
     return envelope.success(ctx, data)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, false, func, or_, select
 
 from models.chat.actors import Actor, Reader, RealmView
-from models.chat.characters import is_forbidden
 from models.chat.errors import (
     ChannelNameIsEmpty,
     ChannelNameTooLong,
@@ -19,6 +18,7 @@ from models.chat.group_settings import CHANNEL_GROUPS, find_group_values
 from models.chat.membership import group_ids_of
 from models.chat.permissions import ChannelView, channels_seen_by, readable_channel_ids
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
+from models.chat.topic_names import is_forbidden
 
 NAME_MAX = 60
 DESCRIPTION_MAX = 1024

@@ -50,6 +50,15 @@ def index_message(session: Session, message_id: int, *, topic: str, words: str) 
     session.connection().execute(statement, {"id": message_id, "topic": topic, "text": words})
 
 
+def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
+    """Make new messages findable, as (id, topic, plain text)."""
+    if messages:
+        statement = _INSERT_FTS if dialect_of(session) == "sqlite" else _INSERT_VECTOR
+        session.connection().execute(
+            statement, [{"id": i, "topic": topic, "text": words} for i, topic, words in messages]
+        )
+
+
 def reindex_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
     """Messages whose topic or text changed, as (id, topic, plain text)."""
     if messages:

@@ -313,6 +313,28 @@ def _tell(
     now: datetime,
 ) -> None:
     """One event for each set of flags: the message is the same for all of its readers."""
+    sender = draft.sender
+    people: list[dict[str, Any]] = []
+    if draft.channel is None:
+        people = list(find_people(session, sender, draft.user_ids).values())
+    message = message_as_sent(draft, message_id, conversation_id, people, now=now)
+    if draft.topic:
+        linkifiers = find_linkifiers(session, sender.realm_id)
+        message["topic_links"] = topic_links(draft.topic, linkifiers)
+    for bits, user_ids in sorted(copies.items()):
+        payload = {"message": message, "flags": flags.names_of(bits)}
+        events.append(session, sender.realm_id, "message", payload, user_ids=user_ids, now=now)
+
+
+def message_as_sent(
+    draft: Draft,
+    message_id: int,
+    conversation_id: int | None,
+    people: list[dict[str, Any]],
+    *,
+    now: datetime,
+) -> dict[str, Any]:
+    """The message as its event shows it; `people` are those of the conversation."""
     sender, channel = draft.sender, draft.channel
     visibility = sender.email_address_visibility
     row = SimpleNamespace(
@@ -337,15 +359,6 @@ def _tell(
         email_address_visibility=visibility,
         avatar_version=sender.avatar_version,
     )
-    people: list[dict[str, Any]] = []
-    if channel is None:
-        people = list(find_people(session, sender, draft.user_ids).values())
-    message = message_object(
+    return message_object(
         row, sender, ViewOptions(client_gravatar=False, allow_empty_topic_name=True), people
     )
-    if draft.topic:
-        linkifiers = find_linkifiers(session, sender.realm_id)
-        message["topic_links"] = topic_links(draft.topic, linkifiers)
-    for bits, user_ids in sorted(copies.items()):
-        payload = {"message": message, "flags": flags.names_of(bits)}
-        events.append(session, sender.realm_id, "message", payload, user_ids=user_ids, now=now)

@@ -8,10 +8,11 @@ from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.chat import events
-from models.chat.actors import Actor, Reader, RealmView
+from models.chat.actors import Actor, Reader
 from models.chat.errors import InvalidChannelId
 from models.chat.permissions import access_channel, find_channel
 from models.chat.tables import Channel, UserTopic
+from models.chat.topic_names import key_of, normalise_topic
 
 
 class VisibilityPolicy(IntEnum):
@@ -21,16 +22,6 @@ class VisibilityPolicy(IntEnum):
     MUTED = 1
     UNMUTED = 2
     FOLLOWED = 3
-
-
-NO_TOPIC = "(no topic)"
-
-
-def parse_topic(text: str, realm: RealmView) -> str:
-    """The topic as it is stored: trimmed, and "" for every name of the empty topic."""
-    topic = text.strip()
-    empty = (NO_TOPIC, realm.empty_topic_display_name.casefold())
-    return "" if topic.casefold() in empty else topic
 
 
 _MUTED: Any = (
@@ -55,9 +46,9 @@ def set_user_topic(
 ) -> None:
     """Set the actor's policy for a topic, whether or not anybody wrote there.
 
-    Raises `InvalidChannelId`; a policy can also be cleared in a channel the actor has lost.
+    Raises `InvalidCharacterInTopic` and `InvalidChannelId`; a policy can also be cleared in a channel the actor has lost.
     """
-    topic = parse_topic(topic, actor.realm)
+    topic = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
     if policy != VisibilityPolicy.NONE:
         access_channel(session, actor, channel_id)
     elif find_channel(session, actor, channel_id=channel_id) is None:
@@ -78,14 +69,14 @@ def apply_policy(
     now: datetime,
 ) -> bool:
     """Keep a policy for somebody. Is it a change?"""
-    key = (user_id, channel_id, topic.casefold())
+    key = (user_id, channel_id, key_of(topic))
     if policy == VisibilityPolicy.NONE:
         cleared = session.execute(
             delete(UserTopic)
             .where(
                 UserTopic.user_id == user_id,
                 UserTopic.channel_id == channel_id,
-                UserTopic.topic_key == topic.casefold(),
+                UserTopic.topic_key == key_of(topic),
             )
             .returning(UserTopic.channel_id)
             .execution_options(synchronize_session=False)
@@ -95,7 +86,7 @@ def apply_policy(
     if row is not None and row.visibility_policy == policy:
         return False
     if row is None:
-        row = UserTopic(user_id=user_id, channel_id=channel_id, topic_key=topic.casefold())
+        row = UserTopic(user_id=user_id, channel_id=channel_id, topic_key=key_of(topic))
         session.add(row)
     row.topic = topic
     row.visibility_policy = policy
@@ -110,7 +101,7 @@ def find_policy(reader: Reader, *, user_id: int, channel_id: int, topic: str) ->
         select(UserTopic.visibility_policy).where(
             UserTopic.user_id == user_id,
             UserTopic.channel_id == channel_id,
-            UserTopic.topic_key == topic.casefold(),
+            UserTopic.topic_key == key_of(topic),
         )
     ).scalar()
     return VisibilityPolicy(found or 0)

@@ -1,0 +1,95 @@
+"""What the notification bot writes when channels are made and users are subscribed."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from models.chat.actors import Actor
+from models.chat.direct_notices import send_direct_notices
+from models.chat.notices import send_notice
+from models.chat.permissions import ChannelView, find_channel
+from models.chat.recipients import ToChannel
+from models.chat.subscribing import Subscribed
+
+MOST_SUBSCRIBERS = 100
+"""Nobody is written to when more than so many users were subscribed at once."""
+
+CHANNEL_EVENTS = "channel events"
+NEW_CHANNELS = "new channels"
+
+
+def tell_subscribers(session: Session, actor: Actor, outcome: Subscribed, *, now: datetime) -> bool:
+    """Write to each other person who was subscribed to channels that existed before.
+
+    Returns False when they are too many.
+    """
+    if len(outcome.subscribed) > MOST_SUBSCRIBERS:
+        return False
+    made = {channel.name for channel in outcome.created}
+    bots = {row.id for row in outcome.people if row.bot_type is not None}
+    alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for user_id, names in outcome.subscribed.items():
+        news = tuple(sorted(set(names) - made))
+        if news and user_id != actor.id and user_id not in bots:
+            alike[news].append(user_id)
+    who = f"@**{actor.full_name}|{actor.id}**"
+    for theirs, user_ids in alike.items():
+        if len(theirs) == 1:
+            content = f"{who} subscribed you to #**{theirs[0]}**."
+        else:
+            content = f"{who} subscribed you to the following channels:\n\n" + "\n".join(
+                f"* #**{name}**" for name in theirs
+            )
+        send_direct_notices(session, actor.realm.id, user_ids, content=content, now=now)
+    return True
+
+
+def tell_of_channels(
+    session: Session,
+    actor: Actor,
+    created: Sequence[ChannelView],
+    *,
+    announce: bool,
+    now: datetime,
+) -> None:
+    """Post in each new channel what it is and who made it; with `announce` also that there are new
+    ones, where the organization announces them.
+    """
+    realm = actor.realm
+    who = f"@_**{actor.full_name}|{actor.id}**"
+    if announce and created and realm.new_stream_announcements_stream_id is not None:
+        board = find_channel(session, actor, channel_id=realm.new_stream_announcements_stream_id)
+        if board is not None and not board.is_archived:
+            names = [f"#**{channel.name}**" for channel in created]
+            content = (
+                f"{who} created a new channel {names[0]}."
+                if len(names) == 1
+                else f"{who} created the following channels: {', '.join(names)}."
+            )
+            _post(session, board, NEW_CHANNELS, content, now)
+    for channel in created:
+        description = channel.description or "*No description.*"
+        content = (
+            f"**{_policy_name(channel)}** channel created by {who}. **Description:**\n"
+            f"```` quote\n{description}\n````"
+        )
+        _post(session, channel, CHANNEL_EVENTS, content, now)
+
+
+def _post(session: Session, channel: ChannelView, topic: str, content: str, now: datetime) -> None:
+    if channel.topics_policy == "empty_topic_only":
+        topic = ""
+    destination = ToChannel(channel.id)
+    send_notice(session, channel.realm_id, destination, topic=topic, content=content, now=now)
+
+
+def _policy_name(channel: ChannelView) -> str:
+    if channel.is_web_public:
+        return "Web-public"
+    if not channel.invite_only:
+        return "Public"
+    if channel.history_public_to_subscribers:
+        return "Private, shared history"
+    return "Private, protected history"
