@@ -46,7 +46,8 @@ class ChatApp:
             validate_responses=True,
             **{"rate_limits": False, "development": True, **settings},
         )
-        adapters = ChatAdapters(keys=KEYS)
+        limits = ChatAdapters.from_settings(self.settings).sign_in_limit
+        adapters = ChatAdapters(keys=KEYS, sign_in_limit=limits)
         service = build_service(self.settings, clock=self._clock, adapters=adapters)
         object.__setattr__(service, "database", self._database)
         self.service = service

@@ -77,8 +77,14 @@ class SignInLimit:
 
     def take(self, ctx: Context, realm_id: int, name: str) -> None:
         """Count one attempt; raises `RateLimited`."""
-        if self._table is not None:
+        if self._table is None:
+            return
+        try:
             self._limit.take(self._table, _sign_in(realm_id, name), ctx.now.timestamp())
+        except RateLimited as error:
+            # The request was counted by address before and announces that limit: one set of
+            # headers is all a client can read.
+            raise RateLimited(limit=error.limit, retry_after_s=error.retry_after_s) from None
 
     def forget(self, realm_id: int, name: str) -> None:
         if self._table is not None:

@@ -130,6 +130,43 @@ class TestFetchApiKey:
         assert after.get("/users/me")["result"] == "success"
 
 
+class TestAttempts:
+    """Five per name in half an hour when limits are on; a success clears them."""
+
+    @pytest.fixture
+    def limited(self, chat_database: Database, clock: FrozenClock, tmp_path: Path) -> Any:
+        app = ChatApp(chat_database, clock, tmp_path, rate_limits=True)
+        yield ChatClient(app, "acme.example")
+        app.close()
+
+    def test_the_sixth_has_to_wait(
+        self, limited: ChatClient, cast: Cast, clock: FrozenClock
+    ) -> None:
+        wrong = {"username": cast.hamlet.email, "password": "wrong"}
+        for _ in range(5):
+            assert refused(limited, "/fetch_api_key", **wrong) == FAILED
+        right = {"username": cast.hamlet.email.upper(), "password": PASSWORD}
+        response = limited.request("POST", "/fetch_api_key", right)
+        assert response.status_code == 429
+        assert response.headers["Retry-After"] == "360"
+        assert response.json() == {
+            "result": "error",
+            "msg": "API usage exceeded rate limit",
+            "retry-after": 360.0,
+            "code": "RATE_LIMIT_HIT",
+        }
+        other = {"username": cast.othello.email, "password": "wrong"}
+        assert refused(limited, "/fetch_api_key", **other) == FAILED
+        clock.advance(seconds=360)
+        assert limited.post("/fetch_api_key", **right) == told(cast.hamlet)
+
+    def test_a_success_clears_them(self, limited: ChatClient, cast: Cast) -> None:
+        for password in ("wrong", "wrong", "wrong", "wrong", PASSWORD) * 2:
+            form = {"username": cast.hamlet.email, "password": password}
+            answer = limited.post("/fetch_api_key", **form)
+            assert answer == (told(cast.hamlet) if password == PASSWORD else FAILED)
+
+
 class TestDevFetchApiKey:
     def test_tells_anybodys_key(self, as_nobody: ChatClient, cast: Cast) -> None:
         for member in (cast.iago, cast.polonius, cast.reminder):

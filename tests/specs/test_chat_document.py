@@ -1,0 +1,203 @@
+"""The chat document: it says what the seed says, it is consistent, and its examples are true."""
+
+import importlib
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator
+from openapi_spec_validator import validate
+
+import specs
+from models.chat.group_settings import REALM_GROUPS, USER_GROUP_GROUPS
+from models.chat.realm_settings import SETTINGS
+from server.compiler import is_handler
+
+DOCUMENT = specs.load("chat")
+SCHEMAS = DOCUMENT["components"]["schemas"]
+METHODS = ("get", "put", "post", "delete", "patch")
+OPEN = {"get_server_settings", "fetch_api_key", "dev_fetch_api_key"}
+
+# The seed's field tables: name -> (type, may be null).
+USER = {
+    "user_id": ("integer", False),
+    "delivery_email": ("string", True),
+    "email": ("string", False),
+    "full_name": ("string", False),
+    "date_joined": ("string", False),
+    "is_active": ("boolean", False),
+    "is_owner": ("boolean", False),
+    "is_admin": ("boolean", False),
+    "is_guest": ("boolean", False),
+    "is_bot": ("boolean", False),
+    "bot_type": ("integer", True),
+    "bot_owner_id": ("integer", True),
+    "role": ("integer", False),
+    "timezone": ("string", False),
+    "avatar_url": ("string", True),
+    "avatar_version": ("integer", False),
+    "is_imported_stub": ("boolean", False),
+    "is_deleted": ("boolean", False),
+    "profile_data": ("object", False),
+}
+OWN_USER = [
+    "avatar_url",
+    "avatar_version",
+    "email",
+    "full_name",
+    "is_admin",
+    "is_owner",
+    "is_guest",
+    "is_bot",
+    "is_active",
+    "role",
+    "timezone",
+    "date_joined",
+    "max_message_id",
+    "user_id",
+    "delivery_email",
+    "is_imported_stub",
+    "profile_data",
+]
+ENVELOPE = ["result", "msg", "ignored_parameters_unsupported"]
+
+
+def resolve(node: Any) -> Any:
+    """What a `$ref` points to, else the node itself."""
+    while isinstance(node, Mapping) and "$ref" in node:
+        target: Any = DOCUMENT
+        for step in node["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        node = target
+    return node
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in DOCUMENT["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield method, path, item[method]
+
+
+def by_id() -> dict[str, dict[str, Any]]:
+    return {operation["operationId"]: operation for _, _, operation in operations()}
+
+
+def media_examples() -> Iterator[Any]:
+    """(schema, direction, example) of every example of a request or response body."""
+    for method, path, operation in operations():
+        bodies = [("request", operation.get("requestBody", {}))]
+        bodies += [(status, resolve(r)) for status, r in operation["responses"].items()]
+        for name, body in bodies:
+            for media in body.get("content", {}).values():
+                for key, example in media.get("examples", {}).items():
+                    place = f"{method} {path} {name} {key}"
+                    value = resolve(example)["value"]
+                    yield pytest.param(media["schema"], name, value, id=place)
+
+
+def test_is_valid_openapi() -> None:
+    validate(DOCUMENT)
+
+
+@pytest.mark.parametrize(("schema", "direction", "value"), media_examples())
+def test_every_example_fits_its_schema(schema: Any, direction: str, value: Any) -> None:
+    judge = OAS30WriteValidator if direction == "request" else OAS30ReadValidator
+    judge({**schema, "components": DOCUMENT["components"]}).validate(value)
+
+
+class TestOperations:
+    def test_are_the_functions_of_their_names(self) -> None:
+        for operation_id, operation in by_id().items():
+            (tag,) = operation["tags"]
+            function = getattr(importlib.import_module(f"handlers.chat.{tag}"), operation_id)
+            first = (inspect.getdoc(function) or "").splitlines()[0]
+            assert first == operation["summary"] + ".", "docstring and summary are one sentence"
+            assert len(operation["summary"]) <= 60, operation_id
+
+    def test_leave_no_handler_dead(self) -> None:
+        tags = {operation["tags"][0] for operation in by_id().values()}
+        found = {
+            name
+            for tag in tags
+            for name, value in vars(importlib.import_module(f"handlers.chat.{tag}")).items()
+            if is_handler(value, f"handlers.chat.{tag}")
+        }
+        assert found == set(by_id())
+
+    def test_use_and_explain_every_tag(self) -> None:
+        used = {tag for operation in by_id().values() for tag in operation["tags"]}
+        assert {tag["name"] for tag in DOCUMENT["tags"] if tag["description"]} == used
+
+    def test_need_credentials_but_for_signing_in(self) -> None:
+        assert DOCUMENT["security"] == [{"basicAuth": []}]
+        found = {name for name, operation in by_id().items() if operation.get("security") == []}
+        assert found == OPEN
+
+    def test_list_what_every_one_of_them_can_answer(self) -> None:
+        for name, operation in by_id().items():
+            common = {"200", "400", "404", "429", "431", "500", "503"}
+            if name not in OPEN:
+                common.add("401")
+            if "requestBody" in operation:
+                common |= {"408", "413", "415"}
+            assert common <= operation["responses"].keys(), name
+
+    def test_have_examples_of_what_they_take_and_answer(self) -> None:
+        for name, operation in by_id().items():
+            answers = resolve(operation["responses"]["200"])["content"]["application/json"]
+            assert answers["examples"], name
+            forms = operation.get("requestBody", {}).get("content", {})
+            form = forms.get("application/x-www-form-urlencoded")
+            if form and resolve(form["schema"]).get("properties"):
+                assert form["examples"], name
+
+    def test_take_the_same_fields_urlencoded_and_multipart(self) -> None:
+        for name, operation in by_id().items():
+            forms = operation.get("requestBody", {}).get("content", {})
+            if forms:
+                assert {"application/x-www-form-urlencoded", "multipart/form-data"} <= set(forms)
+                first, *others = (resolve(form["schema"]) for form in forms.values())
+                assert all(other == first for other in others), name
+
+
+class TestSeed:
+    def test_user_object(self) -> None:
+        properties = {name: resolve(p) for name, p in SCHEMAS["User"]["properties"].items()}
+        found = {n: (p["type"], p.get("nullable", False)) for n, p in properties.items()}
+        assert found == USER
+        optional = set(USER) - set(SCHEMAS["User"]["required"])
+        assert optional == {"is_deleted", "profile_data"}
+
+    def test_own_user(self) -> None:
+        properties = [name for name in SCHEMAS["OwnUser"]["properties"] if name not in ENVELOPE]
+        assert properties == OWN_USER
+        assert set(OWN_USER) - set(SCHEMAS["OwnUser"]["required"]) == {"profile_data"}
+        assert SCHEMAS["OwnUser"]["properties"]["max_message_id"]["deprecated"] is True
+
+    def test_roles(self) -> None:
+        assert SCHEMAS["Role"]["enum"] == [100, 200, 300, 400, 600]
+
+    def test_switches_of_get_user_by_email(self) -> None:
+        parameters = [resolve(p) for p in by_id()["get_user_by_email"]["parameters"]]
+        defaults = {p["name"]: p["schema"].get("default") for p in parameters}
+        assert defaults == {
+            "email": None,
+            "client_extavatar": True,
+            "client_gravatar": None,
+            "include_custom_profile_fields": False,
+        }
+
+
+class TestModels:
+    def test_update_realm_takes_every_setting(self) -> None:
+        body = by_id()["update_realm"]["requestBody"]["content"]
+        form = body["application/x-www-form-urlencoded"]["schema"]["properties"]
+        assert set(form) == {*SETTINGS, *REALM_GROUPS}
+
+    def test_user_groups_have_every_group_setting(self) -> None:
+        assert set(USER_GROUP_GROUPS) <= SCHEMAS["UserGroup"]["properties"].keys()
+        body = by_id()["create_user_group"]["requestBody"]["content"]
+        form = body["application/x-www-form-urlencoded"]["schema"]["properties"]
+        assert set(USER_GROUP_GROUPS) <= form.keys()
