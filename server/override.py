@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 
-from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.formparser import MultiPartParser
-from werkzeug.http import parse_options_header
-
 from server.bodies import MULTIPART, URLENCODED
+from server.errors import InvalidRequest
+from server.multipart import parse_parts
 from server.parameters import MAX_QUERY_FIELDS, parse_pairs
 
 FIELD = "method"
@@ -29,16 +26,17 @@ def meant_method(raw: bytes, headers: Mapping[bytes, bytes]) -> str | None:
         return None
     media_type = media_type_of(headers)
     if media_type == URLENCODED:
-        texts = parse_pairs(raw, "body").get(FIELD)
+        try:
+            texts = parse_pairs(raw, "body").get(FIELD)
+        except InvalidRequest:
+            return None
         return texts[-1].upper() if texts else None
     if media_type == MULTIPART:
         content_type = headers[b"content-type"].decode("latin-1")
-        boundary = parse_options_header(content_type)[1].get("boundary", "")
-        parser = MultiPartParser(max_form_memory_size=len(raw), max_form_parts=MAX_QUERY_FIELDS)
         try:
-            form, _ = parser.parse(io.BytesIO(raw), boundary.encode("ascii"), len(raw))
-        except (ValueError, RequestEntityTooLarge):
+            parts = parse_parts(raw, content_type, limit=MAX_QUERY_FIELDS)
+        except InvalidRequest:
             return None
-        value = form.get(FIELD)
-        return None if value is None else value.upper()
+        values = [part.content for part in parts if part.name == FIELD]
+        return values[-1].decode("utf-8", "replace").upper() if values else None
     return None

@@ -1,0 +1,178 @@
+"""Form fields, urlencoded or multipart: from texts (which may be JSON) to handler arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from server.errors import InvalidRequest, Violation
+from server.guard import decode_text, load_json, pointer_step
+from server.multipart import parse_parts
+from server.parameters import MAX_QUERY_FIELDS, argument_name, item_kinds_of, kinds_of
+from server.schemas import Schemas
+
+JSON = "application/json"
+_MISSING = object()
+
+
+class Form:
+    """Form fields (urlencoded or multipart) of one operation.
+
+    A field whose schema is not a plain string, or whose `encoding` says `application/json`, comes
+    as JSON text; an array also as repeated keys, which is what generated clients send.
+    """
+
+    def __init__(
+        self, media: Mapping[str, Any], schemas: Schemas, place: str, *, in_query: bool
+    ) -> None:
+        self.schema = schema = schemas.resolve(media.get("schema", {}))
+        encoding = media.get("encoding", {})
+        self.in_query = in_query
+        self.fields = {
+            name: Field(name, schemas.resolve(item), encoding.get(name, {}), schemas)
+            for name, item in schema.get("properties", {}).items()
+        }
+        self.arguments = {field.argument for field in self.fields.values()}
+        required = schema.get("required", ())
+        self.without_default = {
+            field.argument for field in self.fields.values() if field.default is _MISSING
+        }
+        self.optional = self.without_default - {
+            field.argument for name, field in self.fields.items() if name in required
+        }
+        self._binary = any(field.binary for field in self.fields.values())
+        self._closed = schema.get("additionalProperties") is False
+        self._validate = schemas.compile(
+            {key: value for key, value in schema.items() if key != "additionalProperties"}, place
+        )
+
+    def parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
+        """The parts of a `multipart/form-data` body as name -> values, bytes for binary fields."""
+        if not self._binary:
+            decode_text(raw, "/body")
+        sent: dict[str, list[Any]] = {}
+        for name, content, _ in parse_parts(raw, content_type, limit=MAX_QUERY_FIELDS):
+            field = self.fields.get(name)
+            is_binary = field is not None and field.binary
+            value = content if is_binary else decode_text(content, f"/body/{pointer_step(name)}")
+            sent.setdefault(name, []).append(value)
+        return sent
+
+    def decode(
+        self, sent: Mapping[str, list[Any]], query: Mapping[str, list[str]]
+    ) -> tuple[dict[str, Any], set[str]]:
+        """Handler arguments from fields sent, the query string's filling in where allowed, and the
+        names of fields no document knows. Raises `InvalidRequest`.
+        """
+        values: dict[str, Any] = {}
+        violations: list[Violation] = []
+        for name, field in self.fields.items():
+            texts = sent.get(name)
+            if texts is None and self.in_query:
+                texts = query.get(name)
+            if texts is None:
+                continue
+            try:
+                values[name] = field.decode(texts)
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+        unknown = sent.keys() - self.fields.keys()
+        if self._closed and unknown:
+            violations.extend(
+                Violation(
+                    "/body",
+                    f"has a field the document does not know: {name[:100]}",
+                    "additionalProperties",
+                )
+                for name in sorted(unknown)[:20]
+            )
+        texts_only = values
+        if self._binary:  # the bytes of a file fit no schema
+            texts_only = {k: "" if isinstance(v, bytes) else v for k, v in values.items()}
+        violations.extend(self._validate(texts_only, "/body"))
+        if violations:
+            raise InvalidRequest(violations)
+        arguments = {self.fields[name].argument: value for name, value in values.items()}
+        return self.with_defaults(arguments), unknown
+
+    def with_defaults(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """`arguments`, completed by the defaults of fields that were not sent."""
+        for field in self.fields.values():
+            if field.default is not _MISSING and field.argument not in arguments:
+                arguments[field.argument] = field.default
+        return arguments
+
+
+class Field:
+    """One form field: how the texts sent under its name become its value."""
+
+    def __init__(
+        self,
+        name: str,
+        schema: Mapping[str, Any],
+        encoding: Mapping[str, Any],
+        schemas: Schemas,
+    ) -> None:
+        self.argument = argument_name(name)
+        self.pointer = f"/body/{name}"
+        self.default = schema.get("default", _MISSING)
+        self.binary = schema.get("format") == "binary"
+        self._kinds = kinds = kinds_of(schema, schemas)
+        self._is_text = kinds <= {"string"} and encoding.get("contentType") != JSON
+        self._may_be_text = "string" in kinds
+        self._array = "array" in kinds
+        self._single = kinds - {"array"}
+        self._item_kinds = item_kinds = item_kinds_of(schema, schemas)
+        self._text_items = "string" in item_kinds
+        self._object_items = "object" in item_kinds
+        self._exploded = self._array and encoding.get("contentType") != JSON
+
+    def decode(self, texts: list[Any]) -> Any:
+        if self._is_text:
+            return texts[-1]
+        if len(texts) > 1 and self._array:
+            return [self._item(text) for text in texts]
+        text = texts[-1]
+        try:
+            value = load_json(text.encode("utf-8"), self.pointer)
+        except InvalidRequest:
+            if self._may_be_text:
+                return text
+            if self._exploded and self._text_items:
+                return [text]
+            raise
+        if self._may_be_text and value is not None and not _fits(value, self._kinds):
+            return text
+        if self._array and not self._single and not isinstance(value, list):
+            if isinstance(value, dict) and not self._object_items:
+                return value  # somebody meant an object; the schema says what was wanted
+            return [self._item(text)]
+        return value
+
+    def _item(self, text: str) -> Any:
+        if self._item_kinds == {"string"}:
+            return text
+        try:
+            value = load_json(text.encode("utf-8"), self.pointer)
+        except InvalidRequest:
+            if self._text_items:
+                return text
+            raise
+        return value if not self._text_items or _fits(value, self._item_kinds) else text
+
+
+_KINDS: dict[type, frozenset[str]] = {
+    bool: frozenset(("boolean",)),
+    int: frozenset(("integer", "number")),
+    float: frozenset(("number",)),
+    str: frozenset(("string",)),
+    list: frozenset(("array",)),
+    dict: frozenset(("object",)),
+}
+
+
+def _fits(value: Any, kinds: frozenset[str]) -> bool:
+    """Is a JSON value of one of these types? A text that may be text and reads as another type of
+    JSON by chance is text.
+    """
+    return not kinds or bool(_KINDS.get(type(value), kinds) & kinds)
