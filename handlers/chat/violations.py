@@ -22,6 +22,8 @@ TYPES = {
     "object": "is not a dict",
     "number": "is not a float",
 }
+LISTED = frozenset(("report_type",))
+"""Texts that the reference checks against a list as it does numbers, and words so."""
 LENGTHS = frozenset(("minItems", "maxItems", "minProperties", "maxProperties"))
 
 
@@ -50,7 +52,7 @@ class InvalidValue(ChatError):
 
 
 class InvalidNumber(ChatError):
-    """Not one of the values a number may have. Facts: `name`."""
+    """Not one of the values a number, or a text that is LISTED, may have. Facts: `name`."""
 
     sentence = "Invalid {name}: Value error, Not in the list of possible values"
 
@@ -113,7 +115,8 @@ def word(violation: Violation) -> ChatError:
             return UnknownSubscriptionProperty(property=facts["value"])
         case "enum":
             numbers = all(isinstance(option, int) for option in facts["options"])
-            return InvalidNumber(name=name) if numbers else InvalidValue(name=name)
+            listed = numbers or name in LISTED
+            return InvalidNumber(name=name) if listed else InvalidValue(name=name)
     return InvalidParameter(name=name, problem=_problem(rule, facts))
 
 

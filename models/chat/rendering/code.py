@@ -1,7 +1,7 @@
 """Code blocks in colour. Only languages of this list are highlighted: the rest is shown as it is.
 
-A lexer is a heap of regular expressions that somebody else wrote; those here stay quick on any
-10,000 characters (tests/models/chat/rendering holds them to it).
+A lexer is a heap of regular expressions that somebody else wrote, and some take the square of the
+text's length: hence the list, and the limit (tests/models/chat/test_rendering.py measures).
 """
 
 from functools import lru_cache
@@ -17,17 +17,20 @@ LANGUAGES = frozenset(
     (
         *("bash", "c", "clojure", "cpp", "csharp", "css", "diff", "docker", "elixir", "erlang"),
         *("go", "graphql", "groovy", "haskell", "html", "http", "ini", "java", "javascript"),
-        *("json", "kotlin", "latex", "lua", "makefile", "nginx", "ocaml", "perl", "php"),
+        *("json", "kotlin", "latex", "lua", "nginx", "ocaml", "perl", "php"),
         *("powershell", "python", "r", "ruby", "rust", "scala", "shell", "sql", "swift"),
         *("toml", "typescript", "xml", "yaml"),
     )
 )
 _ALIASES = {
     **{"c++": "cpp", "cs": "csharp", "c#": "csharp", "dockerfile": "docker", "hs": "haskell"},
-    **{"js": "javascript", "kt": "kotlin", "make": "makefile", "md": "text", "pl": "perl"},
+    **{"js": "javascript", "kt": "kotlin", "md": "text", "pl": "perl"},
     **{"ps1": "powershell", "py": "python", "python3": "python", "rb": "ruby", "rs": "rust"},
     **{"sh": "bash", "tex": "latex", "ts": "typescript", "yml": "yaml", "zsh": "bash"},
 }
+HIGHLIGHT_MAX = 3000
+"""Longer blocks are shown as they are."""
+
 _FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
 
 
@@ -40,13 +43,16 @@ def _find_lexer(language: str) -> Any | None:
         lexer = find_lexer_class_by_name(name)
     except ClassNotFound:
         return None
-    return lexer(stripnl=False, ensurenl=False)
+    return lexer(stripnl=False)
 
 
 def render_code(code: str, language: str) -> str:
     """A code block; `language` as its author wrote it, or empty."""
     lexer = _find_lexer(language.lower()) if language else None
-    inner = escape(code, quote=False) if lexer is None else highlight(code, lexer, _FORMATTER)
+    if lexer is None or len(code) > HIGHLIGHT_MAX:
+        inner = escape(code, quote=False)
+    else:
+        inner = highlight(code, lexer, _FORMATTER)
     attribute = ""
     if language:
         shown = lexer.name if lexer is not None else language

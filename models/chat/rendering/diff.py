@@ -63,7 +63,7 @@ def _mark(tokens: Sequence[str], what: str) -> list[str]:
         elif what == "inserted":
             flush()
             pieces.append(token)
-        elif words:
+        elif words and not words[-1].isspace():
             words.append(" ")
     flush()
     return pieces

@@ -1,0 +1,468 @@
+"""Operations of the tag message_flags."""
+
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import select
+
+from models.chat.message_ranges import clamp_counts
+from models.chat.tables import Event, UserMessage
+from models.database import Database
+from tests.chat_app import ChatClient
+from tests.chat_cast import Cast
+from tests.chat_channels import make_channel, subscribe, unsubscribe
+
+EDITABLE = ["read", "starred", "collapsed"]
+FIXED = [
+    *("mentioned", "stream_wildcard_mentioned", "topic_wildcard_mentioned", "group_mentioned"),
+    *("has_alert_word", "historical", "force_expand", "force_collapse"),
+]
+
+
+def bad(msg: str, **more: Any) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, "code": "BAD_REQUEST", **more}
+
+
+@pytest.fixture
+def denmark(chat_database: Database, cast: Cast) -> int:
+    return chat_database.run(
+        lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet, cast.othello])
+    )
+
+
+def write(client: ChatClient, channel: int, count: int, topic: str = "castle") -> list[int]:
+    return [
+        client.post("/messages", type="channel", to=channel, topic=topic, content=f"word {n}")["id"]
+        for n in range(count)
+    ]
+
+
+def flags_of(database: Database, user_id: int) -> dict[int, int]:
+    with database.reading() as reader:
+        rows = reader.execute(
+            select(UserMessage.message_id, UserMessage.flags).where(UserMessage.user_id == user_id)
+        )
+        return {row.message_id: row.flags for row in rows}
+
+
+def last_event(database: Database) -> tuple[str, dict[str, Any], str | None]:
+    with database.reading() as reader:
+        event = reader.execute(select(Event.__table__).order_by(Event.id.desc())).first()
+    assert event is not None
+    return event.type, orjson.loads(event.payload), event.user_ids
+
+
+class TestUpdateMessageFlagsForNarrow:
+    PATH = "/messages/flags/narrow"
+
+    def flag(self, client: ChatClient, **over: Any) -> dict[str, Any]:
+        wish = {
+            "anchor": "newest",
+            "num_before": 100,
+            "num_after": 0,
+            "narrow": [],
+            "op": "add",
+            "flag": "starred",
+        }
+        return client.post(self.PATH, **{**wish, **over})
+
+    def test_adds_a_flag_and_tells_what_it_did(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        ids = write(chat, denmark, 3)
+        assert self.flag(chat) == {
+            "result": "success",
+            "msg": "",
+            "processed_count": 3,
+            "updated_count": 3,
+            "first_processed_id": ids[0],
+            "last_processed_id": ids[2],
+            "found_oldest": True,
+            "found_newest": True,
+        }
+        assert flags_of(chat_database, cast.hamlet.id) == dict.fromkeys(ids, 2)
+        assert last_event(chat_database) == (
+            "update_message_flags",
+            {"op": "add", "operation": "add", "flag": "starred", "messages": ids, "all": False},
+            f"[{cast.hamlet.id}]",
+        )
+        again = self.flag(chat)
+        assert (again["processed_count"], again["updated_count"]) == (3, 0)
+
+    @pytest.mark.parametrize("flag", EDITABLE)
+    def test_adds_and_removes_each_flag(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast, flag: str
+    ) -> None:
+        (message,) = write(chat, denmark, 1)
+        assert self.flag(chat, flag=flag)["updated_count"] == 1
+        assert flag in chat.get(f"/messages/{message}")["message"]["flags"]
+        removed = self.flag(chat, flag=flag, op="remove")
+        assert removed["updated_count"] == 1
+        assert ("ignored_because_not_subscribed_channels" in removed) == (flag == "read")
+        assert flags_of(chat_database, cast.hamlet.id) == {message: 0}
+
+    @pytest.mark.parametrize("flag", FIXED)
+    def test_leaves_the_servers_flags_alone(self, chat: ChatClient, flag: str) -> None:
+        assert self.flag(chat, flag=flag) == bad(f"Flag not editable: '{flag}'")
+
+    @pytest.mark.parametrize("flag", ["is_private", "active_mobile_push_notification", "READ", ""])
+    def test_refuses_flags_nobody_knows(self, chat: ChatClient, flag: str) -> None:
+        assert self.flag(chat, flag=flag) == bad(f"Invalid flag: '{flag}'")
+
+    def test_refuses_other_operations(self, chat: ChatClient) -> None:
+        assert self.flag(chat, op="bogus") == bad("Invalid message flag operation: 'bogus'")
+
+    def test_looks_at_the_flag_after_the_range(self, chat: ChatClient) -> None:
+        assert self.flag(chat, anchor="x", flag="x") == bad("Invalid anchor")
+
+    @pytest.mark.parametrize("name", ["anchor", "num_before", "num_after", "narrow", "op", "flag"])
+    def test_misses_what_is_required(self, chat: ChatClient, name: str) -> None:
+        assert self.flag(chat, **{name: None}) == {
+            "result": "error",
+            "msg": f"Missing '{name}' argument",
+            "var_name": name,
+            "code": "REQUEST_VARIABLE_MISSING",
+        }
+
+    @pytest.mark.parametrize(
+        ("wish", "first", "last", "oldest", "newest"),
+        [
+            ({"anchor": "oldest", "num_before": 0, "num_after": 2}, 0, 1, True, False),
+            ({"anchor": "0", "num_before": 0, "num_after": 5}, 0, 4, True, False),
+            ({"anchor": "-7", "num_before": 0, "num_after": 6}, 0, 4, True, True),
+            ({"anchor": "newest", "num_before": 2, "num_after": 0}, 3, 4, False, True),
+            ({"anchor": str(10**17), "num_before": 5, "num_after": 0}, 0, 4, False, True),
+            ({"anchor": "MIDDLE", "num_before": 1, "num_after": 1}, 1, 3, False, False),
+            ({"anchor": "MIDDLE", "num_before": 2, "num_after": 2}, 0, 4, False, False),
+            ({"anchor": "MIDDLE", "num_before": 3, "num_after": 3}, 0, 4, True, True),
+            ({"anchor": "MIDDLE", "num_before": 0, "num_after": 0}, 2, 2, False, False),
+            ({"anchor": "MIDDLE", "num_before": 0, "num_after": 1}, 2, 3, False, False),
+            (
+                {"anchor": "MIDDLE", "num_before": 0, "num_after": 1, "include_anchor": False},
+                *(3, 3, False, False),
+            ),
+            (
+                {"anchor": "MIDDLE", "num_before": 1, "num_after": 0, "include_anchor": False},
+                *(1, 1, False, False),
+            ),
+            ({"anchor": "first_unread", "num_before": 0, "num_after": 1}, 0, 1, False, False),
+        ],
+    )
+    def test_finds_the_range(
+        self,
+        as_othello: ChatClient,
+        chat: ChatClient,
+        denmark: int,
+        wish: dict[str, Any],
+        first: int,
+        last: int,
+        oldest: bool,
+        newest: bool,
+    ) -> None:
+        ids = write(chat, denmark, 5)
+        if wish["anchor"] == "MIDDLE":
+            wish = {**wish, "anchor": str(ids[2])}
+        done = self.flag(as_othello, **wish)
+        assert (done["first_processed_id"], done["last_processed_id"]) == (ids[first], ids[last])
+        assert done["processed_count"] == last - first + 1
+        assert (done["found_oldest"], done["found_newest"]) == (oldest, newest)
+
+    def test_says_when_there_is_nothing(self, chat: ChatClient, denmark: int) -> None:
+        assert self.flag(chat) == {
+            "result": "success",
+            "msg": "",
+            "processed_count": 0,
+            "updated_count": 0,
+            "first_processed_id": None,
+            "last_processed_id": None,
+            "found_oldest": True,
+            "found_newest": True,
+        }
+
+    def test_keeps_the_anchor_within_a_range(self, chat: ChatClient) -> None:
+        wish = {"anchor": "7", "num_before": 1, "num_after": 1, "include_anchor": False}
+        assert self.flag(chat, **wish) == bad(
+            "The anchor can only be excluded at an end of the range"
+        )
+
+    def test_makes_copies_of_public_history(
+        self,
+        as_iago: ChatClient,
+        chat: ChatClient,
+        denmark: int,
+        chat_database: Database,
+        cast: Cast,
+    ) -> None:
+        ids = write(chat, denmark, 2)
+        narrow = [{"operator": "channel", "operand": denmark}]
+        assert self.flag(as_iago, narrow=narrow, flag="read")["updated_count"] == 0
+        assert flags_of(chat_database, cast.iago.id) == {}
+        assert self.flag(as_iago, narrow=narrow)["updated_count"] == 2
+        assert flags_of(chat_database, cast.iago.id) == dict.fromkeys(ids, 1 + 2 + 1024)
+
+    def test_marks_unread_only_where_one_subscribes(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        ids = write(chat, denmark, 2)
+        self.flag(chat, flag="read")
+        chat_database.run(lambda s: unsubscribe(s, denmark, cast.hamlet))
+        done = self.flag(chat, flag="read", op="remove")
+        assert done["ignored_because_not_subscribed_channels"] == [denmark]
+        assert (done["processed_count"], done["updated_count"]) == (2, 0)
+        chat_database.run(lambda s: subscribe(s, denmark, cast.hamlet))
+        done = self.flag(chat, flag="read", op="remove")
+        assert done["ignored_because_not_subscribed_channels"] == []
+        assert done["updated_count"] == 2
+        _, payload, _ = last_event(chat_database)
+        assert payload["message_details"] == {
+            str(i): {"type": "stream", "stream_id": denmark, "topic": "castle"} for i in ids
+        }
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("POST", self.PATH, {}).status_code == 401
+
+    @pytest.mark.parametrize(
+        ("before", "after", "clamped"),
+        [
+            (5000, 0, (5000, 0)),
+            (5001, 0, (5000, 0)),
+            (0, 5000, (0, 5000)),
+            (0, 5001, (0, 5000)),
+            (2500, 2500, (2500, 2500)),
+            (9999, 9999, (2500, 2500)),
+            (4000, 2000, (3000, 2000)),
+            (1000, 4500, (1000, 4000)),
+        ],
+    )
+    def test_lowers_what_is_too_much(
+        self, before: int, after: int, clamped: tuple[int, int]
+    ) -> None:
+        assert clamp_counts(before, after) == clamped
+
+
+class TestNarrow:
+    """Every operator, both ways; the same narrows serve GET /messages."""
+
+    @pytest.fixture
+    def scene(self, chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast) -> Any:
+        def say(client: ChatClient, **over: Any) -> int:
+            message = {"type": "channel", "to": denmark, "topic": "castle", "content": "x"}
+            sent: int = client.post("/messages", **{**message, **over})["id"]
+            return sent
+
+        return [
+            say(chat, content="Searching for ghosts https://a.example"),
+            say(as_othello, topic="Court", content="@**Hamlet** [x](https://a.example/b.png)"),
+            say(chat, topic="✔ castle", content="resolved"),
+            say(chat, type="direct", to=[cast.othello.id], content="psst"),
+            say(chat, type="direct", to=[cast.othello.id, cast.iago.id], content="three"),
+            say(as_othello, topic="", content="[f](/user_uploads/1/x.txt)"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("term", "found"),
+        [
+            (("channel", "denmark"), {0, 1, 2, 5}),
+            (("stream", "Denmark"), {0, 1, 2, 5}),
+            (("channels", "public"), {0, 1, 2, 5}),
+            (("channels", "web-public"), set()),
+            (("streams", "archived"), set()),
+            (("topic", "CASTLE"), {0}),
+            (("topic", "court"), {1}),
+            (("topic", ""), {5}),
+            (("topic", "(no topic)"), {5}),
+            (("topic", "General Chat"), {5}),
+            (("sender", "hamlet@acme.example"), {0, 2, 3, 4}),
+            (("sender", "OTHELLO"), {1, 5}),
+            (("dm", "othello@acme.example"), {3}),
+            (("pm-with", "othello@acme.example"), {3}),
+            (("pm_with", "othello@acme.example,iago@acme.example"), {4}),
+            (("dm", ["OTHELLO"]), {3}),
+            (("dm", "OTHELLO"), {3}),
+            (("dm-including", "othello@acme.example"), {3, 4}),
+            (("group-pm-with", "othello@acme.example"), {4}),
+            (("group_pm_with", "OTHELLO"), {4}),
+            (("is", "dm"), {3, 4}),
+            (("is", "private"), {3, 4}),
+            (("is", "starred"), set()),
+            (("is", "unread"), {0, 1, 2, 3, 4, 5}),
+            (("is", "mentioned"), {1}),
+            (("is", "alerted"), set()),
+            (("is", "resolved"), {2}),
+            (("is", "followed"), {0, 1, 2}),
+            (("is", "muted"), set()),
+            (("has", "link"), {0, 1, 5}),
+            (("has", "image"), {1}),
+            (("has", "attachment"), {5}),
+            (("has", "reaction"), set()),
+            (("in", "home"), {0, 1, 2, 3, 4, 5}),
+            (("in", "all"), {0, 1, 2, 3, 4, 5}),
+            (("near", 1), {0, 1, 2, 3, 4, 5}),
+            (("search", "ghost"), {0}),
+            (("search", "SEARCH ghosts"), {0}),
+            (("search", '"searching for"'), {0}),
+            (("search", '"for searching"'), set()),
+            (("search", "court"), {1}),
+            (("search", '" OR * NEAR('), set()),
+            (("mentions", "hamlet@acme.example"), {1}),
+        ],
+    )
+    def test_finds(
+        self, chat: ChatClient, scene: list[int], cast: Cast, term: Any, found: set[int]
+    ) -> None:
+        operator, operand = term
+        if operand in ("OTHELLO", ["OTHELLO"]):
+            operand = [cast.othello.id] if isinstance(operand, list) else cast.othello.id
+        every = set(range(len(scene)))
+        for negated, expected in ((False, found), (True, every - found)):
+            if negated and operator in ("near", "in") and operand != "home":
+                continue
+            narrow = [{"operator": operator, "operand": operand, "negated": negated}]
+            answer = chat.get(
+                "/messages", anchor="newest", num_before=50, num_after=0, narrow=narrow
+            )
+            assert [m["id"] for m in answer["messages"]] == [scene[n] for n in sorted(expected)], (
+                negated
+            )
+
+    def test_finds_one_by_id_and_a_conversation_by_one_of_its_messages(
+        self, chat: ChatClient, scene: list[int]
+    ) -> None:
+        def ids(*terms: Any) -> list[int]:
+            answer = chat.get(
+                "/messages", anchor="newest", num_before=50, num_after=0, narrow=list(terms)
+            )
+            return [m["id"] for m in answer["messages"]]
+
+        assert ids({"operator": "id", "operand": scene[2]}) == [scene[2]]
+        assert ids(["id", str(scene[2])]) == [scene[2]]
+        assert ids({"operator": "with", "operand": scene[0]}) == [scene[0]]
+        assert ids({"operator": "with", "operand": scene[3]}) == [scene[3]]
+        assert ids(["channel", "Denmark"], ["topic", "court"], ["with", "999999"]) == [scene[1]]
+
+    @pytest.mark.parametrize(
+        ("narrow", "desc"),
+        [
+            ([["bogus", "x"]], "unknown operator bogus"),
+            ([["channel", "Norway"]], "unknown channel Norway"),
+            ([{"operator": "channel", "operand": 999}], "unknown channel 999"),
+            ([["sender", "yorick@acme.example"]], "unknown user yorick@acme.example"),
+            ([["dm", "yorick@acme.example"]], "unknown user yorick@acme.example"),
+            ([{"operator": "dm", "operand": [999]}], "unknown user 999"),
+            ([["is", "x"]], "unknown 'is' operand x"),
+            ([["has", "x"]], "unknown 'has' operand x"),
+            ([["in", "x"]], "unknown 'in' operand x"),
+            ([["channels", "x"]], "unknown channels operand x"),
+            ([["id", "x"]], "Invalid 'id' operator"),
+            ([["with", "999999"]], "Invalid 'with' operator"),
+            ([["with", "1"], ["with", "2"]], "Duplicate 'with' operators."),
+            (
+                [["topic", "x"], ["is", "dm"]],
+                "No message can be both a channel message and direct message",
+            ),
+            (
+                [["stream", "Denmark"], ["dm", "othello@acme.example"]],
+                "No message can be both a channel message and direct message",
+            ),
+        ],
+    )
+    def test_refuses_what_it_does_not_understand(
+        self, chat: ChatClient, denmark: int, narrow: Any, desc: str
+    ) -> None:
+        wish = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow}
+        refusal = {
+            "result": "error",
+            "msg": f"Invalid narrow operator: {desc}",
+            "desc": desc,
+            "code": "BAD_NARROW",
+        }
+        assert chat.get("/messages", **wish) == refusal
+        flags = {"op": "add", "flag": "read"}
+        assert chat.post("/messages/flags/narrow", **wish, **flags) == refusal
+
+    @pytest.mark.parametrize(
+        ("narrow", "msg"),
+        [
+            ([3], "Invalid narrow[0]: Value error, dict or list required"),
+            (["x"], "Invalid narrow[0]: Value error, dict or list required"),
+            ([["a"]], "Invalid narrow[0]: Value error, element is not a string pair"),
+            ([["a", 1]], "Invalid narrow[0]: Value error, element is not a string pair"),
+            ([["is", "dm"], ["a", "b", "c"]],
+             "Invalid narrow[1]: Value error, element is not a string pair"),
+            ([{"operand": "x"}], "Invalid narrow[0]: Value error, operator is missing"),
+            ([{"operator": "x"}], "Invalid narrow[0]: Value error, operand is missing"),
+            ([["search", " "]], "Invalid narrow[0]: Value error, operand cannot be blank."),
+            ({"operator": "x"}, "narrow is not a list"),
+            ("[", "narrow is not valid JSON"),
+        ],
+    )  # fmt: skip
+    def test_refuses_other_shapes(self, chat: ChatClient, narrow: Any, msg: str) -> None:
+        wish = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow}
+        assert chat.get("/messages", **wish) == bad(msg)
+        flags = {"op": "add", "flag": "read"}
+        assert chat.post("/messages/flags/narrow", **wish, **flags) == bad(msg)
+
+    def test_hides_channels_that_may_not_be_seen(
+        self, as_othello: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
+        chat_database.run(
+            lambda s: make_channel(
+                s, cast, "Secret", invite_only=True, history_public_to_subscribers=False
+            )
+        )
+        wish = {"anchor": "newest", "num_before": 1, "num_after": 0}
+        answer = as_othello.get("/messages", **wish, narrow=[["channel", "Secret"]])
+        assert answer["code"] == "BAD_NARROW"
+
+
+class TestUpdateMessageFlags:
+    PATH = "/messages/flags"
+
+    def test_changes_the_messages_named(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        ids = write(chat, denmark, 3)
+        answer = chat.post(self.PATH, messages=[ids[2], ids[0], ids[0]], op="add", flag="read")
+        assert answer == {"result": "success", "msg": "", "messages": [ids[0], ids[2]]}
+        assert flags_of(chat_database, cast.hamlet.id) == {ids[0]: 1, ids[1]: 0, ids[2]: 1}
+
+    def test_tells_which_stayed_read(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        ids = write(chat, denmark, 1)
+        chat_database.run(lambda s: unsubscribe(s, denmark, cast.hamlet))
+        answer = chat.post(self.PATH, messages=ids, op="remove", flag="read")
+        assert answer == {
+            "result": "success",
+            "msg": "",
+            "messages": [],
+            "ignored_because_not_subscribed_channels": [denmark],
+        }
+
+    @pytest.mark.parametrize("ids", [[0], [999_999], [2_147_483_647]])
+    def test_refuses_messages_that_are_not_there(self, chat: ChatClient, ids: list[int]) -> None:
+        assert chat.post(self.PATH, messages=ids, op="add", flag="read") == bad(
+            "Invalid message(s)"
+        )
+
+    def test_refuses_messages_of_others(
+        self, chat: ChatClient, as_iago: ChatClient, as_hank: ChatClient, cast: Cast, denmark: int
+    ) -> None:
+        direct = chat.post("/messages", type="direct", to=[cast.othello.id], content="x")["id"]
+        public = write(chat, denmark, 1)[0]
+        for client, message in ((as_iago, direct), (as_hank, direct), (as_hank, public)):
+            wish = {"messages": [message], "op": "add", "flag": "read"}
+            assert client.post(self.PATH, **wish) == bad("Invalid message(s)")
+
+    def test_refuses_flags_and_operations(self, chat: ChatClient, denmark: int) -> None:
+        ids = write(chat, denmark, 1)
+        for op, flag, msg in (
+            ("add", "mentioned", "Flag not editable: 'mentioned'"),
+            ("add", "x", "Invalid flag: 'x'"),
+            ("x", "read", "Invalid message flag operation: 'x'"),
+        ):
+            assert chat.post(self.PATH, messages=ids, op=op, flag=flag) == bad(msg)
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("POST", self.PATH, {}).status_code == 401

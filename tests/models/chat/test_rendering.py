@@ -1,0 +1,411 @@
+"""Rendering: what Markdown becomes, and that nothing it becomes can run a script."""
+
+import random
+import re
+import time
+from html.parser import HTMLParser
+
+import pytest
+
+from models.chat.rendering import (
+    Names,
+    content_html_diff,
+    plain_text,
+    render,
+    sanitise,
+    topic_links,
+)
+from models.chat.rendering.code import HIGHLIGHT_MAX, LANGUAGES
+from models.chat.rendering.emoji import EMOJI, character
+from models.chat.rendering.links import Linkifier
+from models.chat.rendering.sanitising import CLEANER
+from tests.models.chat.injections import vectors
+
+NAMES = Names(
+    users={4: "Hamlet", 5: "Othello", 6: "<b>Bold</b>", 8: "Hamlet"},
+    users_by_name={"hamlet": [4], "othello": [5], "twin": [7, 8], "<b>bold</b>": [6]},
+    groups={"players": (9, "players", True), "crew": (10, "crew", False)},
+    channels={"denmark": (1, "Denmark"), "<i>x</i>": (2, "<i>x</i>")},
+    emoji={"acme": (3, "/user_avatars/1/emoji/3.png"), "evil": (4, "javascript:alert(1)")},
+    linkifiers=[
+        Linkifier(r"#(?P<id>[0-9]{2,8})", "https://tracker.example/{id}"),
+        Linkifier(r"ev(?P<x>.+)il", "javascript:alert({x})"),
+    ],
+)
+TAGS = frozenset(
+    (
+        *("a", "abbr", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4"),
+        *("h5", "h6", "hr", "img", "li", "ol", "p", "pre", "span", "strong", "table", "tbody"),
+        *("td", "th", "thead", "time", "tr", "ul"),
+    )
+)
+ATTRIBUTES = frozenset(
+    (
+        *("href", "class", "title", "src", "alt", "role", "aria-label", "aria-hidden"),
+        *("datetime", "start", "align", "data-stream-id", "data-user-id", "data-user-group-id"),
+        "data-code-language",
+    )
+)
+SAFE_ADDRESS = re.compile(r"(?:https?:|mailto:|tel:|xmpp:|[/#?]|[^:]*(?:[/?#]|\Z))", re.I)
+
+
+class Inspector(HTMLParser):
+    """Fails at the first thing in a document that could do more than show text."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in TAGS, tag
+        for name, value in attrs:
+            assert name in ATTRIBUTES, (tag, name)
+            if name in ("href", "src"):
+                assert SAFE_ADDRESS.match(value or ""), (name, value)
+                assert not re.match(r"[\s\x00-\x20]*(java|vb)script:|data:", value or "", re.I)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError("a comment")
+
+    def handle_decl(self, decl: str) -> None:
+        raise AssertionError("a declaration")
+
+    def handle_pi(self, data: str) -> None:
+        raise AssertionError("a processing instruction")
+
+    unknown_decl = handle_decl
+
+
+def inspect(markup: str) -> None:
+    """Raise unless the markup is inert, and the sanitiser has nothing left to do."""
+    parser = Inspector(convert_charrefs=True)
+    parser.feed(markup)
+    parser.close()
+    assert CLEANER.clean(markup) == markup
+
+
+def html(text: str) -> str:
+    return render(text, NAMES).html
+
+
+class TestMarkdown:
+    @pytest.mark.parametrize(
+        ("text", "markup"),
+        [
+            ("hello", "<p>hello</p>"),
+            ("hello & <b>", "<p>hello &amp; &lt;b&gt;</p>"),
+            ("a\nb", "<p>a<br>\nb</p>"),
+            (
+                "**a** *b* ~~c~~ `d`",
+                "<p><strong>a</strong> <em>b</em> <del>c</del> <code>d</code></p>",
+            ),
+            ("# x", "<h1>x</h1>"),
+            ("* a\n* b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>"),
+            ("3. a", '<ol start="3">\n<li>a</li>\n</ol>'),
+            ("> a", "<blockquote>\n<p>a</p>\n</blockquote>"),
+            ("```quote\na\n```", "<blockquote>\n<p>a</p>\n</blockquote>"),
+            ("[a](https://b.example)", '<p><a href="https://b.example">a</a></p>'),
+            ("![a](https://b.example/c.png)", '<p><a href="https://b.example/c.png">a</a></p>'),
+            (
+                "```spoiler **a**\nb\n```",
+                '<div class="spoiler-block"><div class="spoiler-header">\n<p><strong>a</strong></p>'
+                '\n</div><div class="spoiler-content" aria-hidden="true">\n<p>b</p>\n</div></div>',
+            ),
+            (
+                "```\n<a>\n```",
+                '<div class="codehilite"><pre><span></span><code>&lt;a&gt;\n</code></pre></div>',
+            ),
+            (
+                "```py\nx\n```",
+                '<div class="codehilite" data-code-language="Python"><pre><span></span><code>'
+                '<span class="n">x</span>\n</code></pre></div>',
+            ),
+            (
+                "```klingon\nx\n```",
+                '<div class="codehilite" data-code-language="klingon"><pre><span></span><code>x\n'
+                "</code></pre></div>",
+            ),
+            (
+                "<time:2026-11-21T13:00:00+01:00>",
+                '<p><time datetime="2026-11-21T12:00:00Z">2026-11-21T13:00:00+01:00</time></p>',
+            ),
+            ("<time:later>", '<p><span class="timestamp-error">later</span></p>'),
+            (
+                ":smile:",
+                '<p><span aria-label="smile" class="emoji emoji-1f642" role="img" title="smile">'
+                ":smile:</span></p>",
+            ),
+            (
+                ":acme:",
+                '<p><img alt=":acme:" class="emoji" src="/user_avatars/1/emoji/3.png" '
+                'title="acme"></p>',
+            ),
+            (":nothing:", "<p>:nothing:</p>"),
+        ],
+    )
+    def test_becomes_html(self, text: str, markup: str) -> None:
+        assert html(text) == markup
+        inspect(markup)
+
+    def test_each_emoji_of_the_table_is_one(self) -> None:
+        assert len(EMOJI) > 300
+        for name, code in EMOJI.items():
+            assert f"emoji-{code}" in html(f":{name}:"), name
+            assert character(code)
+
+    def test_deep_fences_end_as_code(self) -> None:
+        text = "x"
+        for depth in range(3, 40):
+            text = f"{'`' * depth}spoiler\n{text}\n{'`' * depth}"
+        markup = html(text)
+        assert markup.count("spoiler-block") == 5
+        inspect(markup)
+
+
+class TestMentions:
+    @pytest.mark.parametrize(
+        ("text", "markup", "users", "groups"),
+        [
+            ("@**Hamlet**", '<span class="user-mention" data-user-id="4">@Hamlet</span>', {4}, ()),
+            ("@**hamlet**", '<span class="user-mention" data-user-id="4">@Hamlet</span>', {4}, ()),
+            (
+                "@**Hamlet|4**",
+                '<span class="user-mention" data-user-id="4">@Hamlet</span>',
+                {4},
+                (),
+            ),
+            ("@**|4**", '<span class="user-mention" data-user-id="4">@Hamlet</span>', {4}, ()),
+            (
+                "@_**Hamlet**",
+                '<span class="user-mention silent" data-user-id="4">Hamlet</span>',
+                (),
+                (),
+            ),
+            ("@**Othello|4**", "@<strong>Othello|4</strong>", (), ()),
+            ("@**twin**", "@<strong>twin</strong>", (), ()),
+            ("@**nobody**", "@<strong>nobody</strong>", (), ()),
+            ("x@**Hamlet**", "x@<strong>Hamlet</strong>", (), ()),
+            ("`@**Hamlet**`", "<code>@**Hamlet**</code>", (), ()),
+            (
+                "@*players*",
+                '<span class="user-group-mention" data-user-group-id="9">@players</span>',
+                (),
+                {9},
+            ),
+            (
+                "@_*players*",
+                '<span class="user-group-mention silent" data-user-group-id="9">players</span>',
+                (),
+                (),
+            ),
+        ],
+    )
+    def test_names_people(self, text: str, markup: str, users: set[int], groups: set[int]) -> None:
+        rendered = render(text, NAMES)
+        assert rendered.html == f"<p>{markup}</p>"
+        assert rendered.user_ids == set(users)
+        assert rendered.group_ids == set(groups)
+
+    @pytest.mark.parametrize("text", ["> @**Hamlet**", "```quote\n@**Hamlet**\n```"])
+    def test_is_silent_in_quotes(self, text: str) -> None:
+        rendered = render(text, NAMES)
+        assert 'class="user-mention silent"' in rendered.html
+        assert rendered.user_ids == set()
+
+    @pytest.mark.parametrize("word", ["all", "everyone", "channel", "stream"])
+    def test_knows_channel_wildcards(self, word: str) -> None:
+        rendered = render(f"@**{word}**", NAMES)
+        assert rendered.mentions_channel
+        assert not rendered.mentions_topic
+        assert 'data-user-id="*"' in rendered.html
+
+    def test_knows_the_topic_wildcard(self) -> None:
+        rendered = render("@**topic**", NAMES)
+        assert (rendered.mentions_channel, rendered.mentions_topic) == (False, True)
+
+    def test_says_which_group_its_author_may_not_mention(self) -> None:
+        assert render("@*crew*", NAMES).refused_group == "crew"
+        assert render("@_*crew*", NAMES).refused_group is None
+
+    def test_shows_a_name_with_signs_as_text(self) -> None:
+        assert "&lt;b&gt;Bold&lt;/b&gt;" in html("@**<b>Bold</b>**")
+
+
+class TestLinks:
+    @pytest.mark.parametrize(
+        ("text", "address", "shown"),
+        [
+            ("https://a.example/b.", "https://a.example/b", "https://a.example/b"),
+            ("(https://a.example/b)", "https://a.example/b", "https://a.example/b"),
+            ("https://a.example/(b)", "https://a.example/(b)", "https://a.example/(b)"),
+            ("www.a.example", "http://www.a.example", "www.a.example"),
+            ("me@a.example", "mailto:me@a.example", "me@a.example"),
+            ("see #123!", "https://tracker.example/123", "#123"),
+            ("#**Denmark**", "/#narrow/channel/1-Denmark", "#Denmark"),
+            (
+                "#**denmark>a b.c**",
+                "/#narrow/channel/1-Denmark/topic/a.20b.2Ec",
+                "#Denmark &gt; a b.c",
+            ),
+            (
+                "#**Denmark>a@17**",
+                "/#narrow/channel/1-Denmark/topic/a/near/17",
+                "#Denmark &gt; a @ 💬",
+            ),
+        ],
+    )
+    def test_are_found(self, text: str, address: str, shown: str) -> None:
+        markup = html(text)
+        assert f'href="{address}"' in markup
+        assert f">{shown}</a>" in markup
+        inspect(markup)
+
+    def test_linkifiers_do_not_reach_into_words_or_links(self) -> None:
+        assert "tracker" not in html("a#123 #123b `#123`")
+        assert html("[#123](https://a.example)").count("href") == 1
+
+    def test_two_matches_may_share_the_sign_between_them(self) -> None:
+        assert html("#12 #13,#14").count("tracker.example") == 3
+
+    def test_a_linkifier_cannot_make_a_script(self) -> None:
+        assert "javascript" not in html("ev1il").lower().replace("ev1il", "")
+
+    def test_a_catastrophic_pattern_costs_nothing(self) -> None:
+        names = Names(linkifiers=[Linkifier(r"(?P<a>(a+)+)\$", "https://a.example/{a}")])
+        render("a" * 28, names)  # compiles
+        started = time.process_time()
+        render("a" * 28, names)
+        assert time.process_time() - started < 0.010
+
+    def test_note_what_a_message_has(self) -> None:
+        def has(text: str) -> tuple[bool, bool, bool]:
+            rendered = render(text, NAMES)
+            return rendered.has_link, rendered.has_image, rendered.has_attachment
+
+        assert has("x") == (False, False, False)
+        assert has("https://a.example") == (True, False, False)
+        assert has("[x](https://a.example/b.png)") == (True, True, False)
+        assert has("[x](/user_uploads/1/b.txt)") == (True, False, True)
+
+    def test_topics_have_them_too(self) -> None:
+        assert topic_links("fix #12", NAMES.linkifiers) == [
+            {"text": "#12", "url": "https://tracker.example/12"}
+        ]
+
+
+class TestInjections:
+    def test_there_are_plenty(self) -> None:
+        assert len(set(vectors())) >= 200
+
+    @pytest.mark.parametrize("text", vectors())
+    def test_are_inert(self, text: str) -> None:
+        inspect(html(text))
+
+    def test_are_inert_in_a_diff(self) -> None:
+        texts = vectors()
+        for before, after in zip(texts, reversed(texts), strict=True):
+            inspect(content_html_diff(html(before), html(after)))
+
+    @pytest.mark.parametrize("text", vectors()[:60])
+    def test_the_sanitiser_alone_would_do(self, text: str) -> None:
+        inspect(sanitise(text))
+
+
+PIECES = [
+    *("word", "Hamlet", "https://a.example/b?c=d", "www.x.example", "#123", "<b>", "</b>", "&amp;"),
+    *(
+        "**",
+        "*",
+        "_",
+        "~~",
+        "`",
+        "```",
+        "```py\n",
+        "```spoiler x\n",
+        "```quote\n",
+        "> ",
+        "\n",
+        "\n\n",
+    ),
+    *("- ", "1. ", "# ", "| a | b |\n|---|---|\n", "@**Hamlet**", "@*players*", "#**Denmark>x**"),
+    *(":smile:", ":acme:", "<time:2026-11-21>", "[x](", ")", "![", "]", "(", "<", ">", '"', "'"),
+    *("<script>", "javascript:", "\\", "\t", "é", "漢字", "🎉", "\u202e", "    code", "|", "\x01"),
+]
+
+
+def document(seed: int) -> str:
+    """A heap of Markdown, the same for the same seed."""
+    pick = random.Random(seed)
+    return "".join(
+        pick.choice(PIECES) + pick.choice(("", "", " ")) for _ in range(pick.randint(1, 60))
+    )
+
+
+class TestGeneratedDocuments:
+    def test_render_and_differ_safely(self) -> None:
+        before = html("")
+        for seed in range(2000):
+            after = html(document(seed))
+            inspect(after)
+            inspect(content_html_diff(before, after))
+            before = after
+
+    @pytest.mark.parametrize(
+        "piece",
+        ["[", "*a ", ">", "`a", "_a", "![", "[a](b", "~~a", "- ", "http://a ", "@**a", ":a", "&a",
+         "|a", "a@", "\\", "<", "(", "#**a", "**a *b "],
+    )  # fmt: skip
+    def test_long_repetitions_stay_quick(self, piece: str) -> None:
+        text = (piece * 10_000)[:10_000]
+        started = time.process_time()
+        inspect(html(text))
+        assert time.process_time() - started < 2.0
+
+    def test_no_highlighted_language_is_slow(self) -> None:
+        signs = ("'", '"', "(", "{", "/*", "a", "a ", "\n", "$", '"\\', "a=")
+        bodies = [(sign * HIGHLIGHT_MAX)[: HIGHLIGHT_MAX - 1] for sign in signs]
+        for language in sorted(LANGUAGES):
+            started = time.process_time()
+            for body in bodies:
+                html(f"```{language}\n{body}\n```")
+            assert time.process_time() - started < 3.0, language
+
+    def test_long_code_is_not_highlighted(self) -> None:
+        assert 'class="n"' in html(f"```py\n{'a ' * 1000}\n```")
+        assert 'class="n"' not in html(f"```py\n{'a ' * 1600}\n```")
+
+
+class TestDiff:
+    @pytest.mark.parametrize(
+        ("before", "after", "marked"),
+        [
+            ("<p>a</p>", "<p>a</p>", "<p>a</p>"),
+            (
+                "<p>a b</p>",
+                "<p>a c</p>",
+                '<p>a <span class="highlight_text_deleted">b</span>'
+                '<span class="highlight_text_inserted">c</span></p>',
+            ),
+            (
+                "<p>a</p>",
+                "<p>a <strong>b</strong></p>",
+                '<p>a <strong><span class="highlight_text_inserted">b</span></strong></p>',
+            ),
+            (
+                "<p>a <strong>b</strong></p>",
+                "<p>a</p>",
+                '<p>a<span class="highlight_text_deleted"> b </span></p>',
+            ),
+        ],
+    )
+    def test_marks_words(self, before: str, after: str, marked: str) -> None:
+        assert content_html_diff(before, after) == marked
+
+    def test_of_long_messages_is_quick(self) -> None:
+        before = html(" ".join(f"a{n}" for n in range(2500)))
+        after = html(" ".join(f"b{n}" for n in range(2500)))
+        started = time.process_time()
+        marked = content_html_diff(before, after)
+        assert time.process_time() - started < 2.0
+        assert "a2499" in marked
+        assert "b2499" in marked
+
+
+def test_plain_text_has_the_words_only() -> None:
+    assert plain_text(html("**a** & `b`\n\n* c\n* d")).split() == ["a", "&", "b", "c", "d"]
