@@ -1,0 +1,516 @@
+"""Operations of the tag subscriptions."""
+
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import event, select
+
+from models.chat.tables import Event, Message
+from models.database import Database
+from tests.chat_app import ChatClient, Repeated
+from tests.chat_cast import Cast
+from tests.handlers.chat.groups import ids_of
+
+DONE = {"result": "success", "msg": ""}
+SUBSCRIPTIONS = "/users/me/subscriptions"
+
+
+def bad(msg: str) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
+
+
+def subscribe(client: ChatClient, *names: str, **form: Any) -> dict[str, Any]:
+    return client.post(SUBSCRIPTIONS, subscriptions=[{"name": name} for name in names], **form)
+
+
+def mine(client: ChatClient, **query: Any) -> dict[str, dict[str, Any]]:
+    found = client.get(SUBSCRIPTIONS, **query)["subscriptions"]
+    return {subscription["name"]: subscription for subscription in found}
+
+
+def events_of(database: Database, *types: str) -> list[tuple[str, dict[str, Any], Any]]:
+    """(type, payload, recipients) in order."""
+    with database.reading() as reader:
+        rows = reader.execute(select(Event.__table__).where(Event.type.in_(types)))
+        return [
+            (row.type, orjson.loads(row.payload), row.user_ids and orjson.loads(row.user_ids))
+            for row in rows
+        ]
+
+
+class TestSubscribe:
+    def test_creates_a_channel_and_subscribes_its_maker(self, chat: ChatClient, cast: Cast) -> None:
+        assert subscribe(chat, " Elsinore ") == {
+            **DONE,
+            "subscribed": {str(cast.hamlet.id): ["Elsinore"]},
+            "already_subscribed": {},
+            "new_subscription_messages_sent": True,
+        }
+        assert subscribe(chat, "ELSINORE", "elsinore") == {
+            **DONE,
+            "subscribed": {},
+            "already_subscribed": {str(cast.hamlet.id): ["Elsinore"]},
+            "new_subscription_messages_sent": True,
+        }
+
+    def test_subscribes_others_by_id_and_by_email(self, chat: ChatClient, cast: Cast) -> None:
+        ids = [cast.othello.id, cast.polonius.id]
+        answer = subscribe(chat, "a", principals=ids, send_new_subscription_messages=False)
+        assert answer == {
+            **DONE,
+            "subscribed": {str(id_): ["a"] for id_ in ids},
+            "already_subscribed": {},
+        }
+        emails = ["OTHELLO@acme.example", f"user{cast.iago.id}@acme.example"]
+        for principals in (emails, Repeated(emails)):
+            answer = subscribe(chat, "b", principals=principals)
+            assert {*answer["subscribed"], *answer["already_subscribed"]} == {
+                str(cast.othello.id),
+                str(cast.iago.id),
+            }
+        answer = subscribe(chat, "c", principals=Repeated((str(cast.iago.id),)))
+        assert answer["subscribed"] == {str(cast.iago.id): ["c"]}
+        assert "c" not in mine(chat)
+
+    @pytest.mark.parametrize(
+        ("name", "problem"),
+        [
+            ("", "Channel name can't be empty."),
+            ("  ", "Channel name can't be empty."),
+            ("ß" * 61, "Channel name too long (limit: 60 characters)."),
+            ("ab\x01c", "Invalid character in channel name, at position 3."),
+            ("ab\ufdd0", "Invalid character in channel name, at position 3."),
+        ],
+    )
+    def test_refuses_names_no_channel_may_have(
+        self, chat: ChatClient, name: str, problem: str
+    ) -> None:
+        assert subscribe(chat, "fine", name) == bad(problem)
+        assert chat.get("/streams")["streams"] == []
+
+    def test_takes_names_and_descriptions_up_to_their_limits(self, chat: ChatClient) -> None:
+        assert subscribe(chat, "ß" * 60)["result"] == "success"
+        item = {"name": "long", "description": "x" * 1025}
+        assert chat.post(SUBSCRIPTIONS, subscriptions=[item]) == bad(
+            'subscriptions[0]["description"] is too long (limit: 1024 characters)'
+        )
+        item["description"] = "x" * 1024
+        assert chat.post(SUBSCRIPTIONS, subscriptions=[item])["result"] == "success"
+
+    def test_takes_a_color(self, chat: ChatClient) -> None:
+        item = {"name": "a", "color": "#f00f00"}
+        chat.post(SUBSCRIPTIONS, subscriptions=[item])
+        assert mine(chat)["a"]["color"] == "#f00f00"
+        item = {"name": "b", "color": "red"}
+        assert chat.post(SUBSCRIPTIONS, subscriptions=[item]) == bad(
+            'subscriptions[0]["color"] is not a valid hex color code'
+        )
+
+    @pytest.mark.parametrize(
+        ("form", "private", "web", "public_history"),
+        [
+            ({}, False, False, True),
+            ({"history_public_to_subscribers": False}, False, False, True),
+            ({"invite_only": True}, True, False, False),
+            ({"invite_only": True, "history_public_to_subscribers": True}, True, False, True),
+            ({"is_web_public": True}, False, True, True),
+        ],
+    )
+    def test_makes_every_kind_of_channel(
+        self,
+        as_cordelia: ChatClient,
+        form: dict[str, bool],
+        private: bool,
+        web: bool,
+        public_history: bool,
+    ) -> None:
+        as_cordelia.patch("/realm", enable_spectator_access=True)
+        subscribe(as_cordelia, "a", **form)
+        channel = mine(as_cordelia)["a"]
+        assert channel["invite_only"] is private
+        assert channel["is_web_public"] is web
+        assert channel["history_public_to_subscribers"] is public_history
+
+    def test_ignores_how_channels_that_exist_should_be(self, chat: ChatClient) -> None:
+        subscribe(chat, "a")
+        item = {"name": "a", "description": "Other"}
+        answer = chat.post(SUBSCRIPTIONS, subscriptions=[item], invite_only=True)
+        assert answer["result"] == "success"
+        assert (mine(chat)["a"]["invite_only"], mine(chat)["a"]["description"]) == (False, "")
+
+    @pytest.mark.parametrize(
+        "policy", ["inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only"]
+    )
+    def test_takes_each_topics_policy(
+        self, chat: ChatClient, as_cordelia: ChatClient, policy: str
+    ) -> None:
+        assert subscribe(chat, "a", topics_policy=policy)["result"] == "success"
+        assert mine(chat)["a"]["topics_policy"] == policy
+        nobody = {"direct_members": [], "direct_subgroups": []}
+        owners = {"direct_members": [], "direct_subgroups": [ids_of(chat)["role:owners"]]}
+        assert nobody != owners
+        as_cordelia.patch("/realm", can_set_topics_policy_group=owners)
+        answer = subscribe(chat, "b", topics_policy=policy)
+        expected = DONE["result"] if policy == "inherit" else "error"
+        assert answer["result"] == expected
+
+    @pytest.mark.parametrize(
+        ("value", "stored"), [(30, 30), ("unlimited", -1), ("realm_default", None)]
+    )
+    def test_keeps_messages_as_long_as_owners_say(
+        self, chat: ChatClient, as_cordelia: ChatClient, value: Any, stored: int | None
+    ) -> None:
+        subscribe(as_cordelia, "a", message_retention_days=value)
+        assert mine(as_cordelia)["a"]["message_retention_days"] == stored
+        answer = subscribe(chat, "b", message_retention_days=value)
+        if stored is None:
+            assert answer["result"] == "success"
+        else:
+            assert answer == {
+                "result": "error",
+                "msg": "Must be an organization owner",
+                "code": "UNAUTHORIZED_PRINCIPAL",
+            }
+
+    @pytest.mark.parametrize("value", [0, -1, "forever"])
+    def test_refuses_other_retentions(self, as_cordelia: ChatClient, value: Any) -> None:
+        assert subscribe(as_cordelia, "a", message_retention_days=value) == {
+            "result": "error",
+            "msg": f"Bad value for 'message_retention_days': {value}",
+            "var_name": "message_retention_days",
+            "bad_value": value,
+            "code": "REQUEST_VARIABLE_INVALID",
+        }
+
+    @pytest.mark.parametrize(
+        ("who", "form", "problem"),
+        [
+            ("polonius", {}, "Not allowed for guest users"),
+            ("iago", {"is_default_stream": True, "invite_only": True},
+             "A default channel cannot be private."),
+            ("hamlet", {"is_default_stream": True}, "Insufficient permission"),
+            ("cordelia", {"is_web_public": True}, "Web-public channels are not enabled."),
+            ("cordelia", {"is_web_public": True, "invite_only": True}, "Invalid parameters"),
+            ("hamlet", {"folder_id": 1}, "Invalid channel folder ID"),
+            ("hamlet", {"principals": [999]}, "No such user"),
+            ("hamlet", {"principals": ["nobody@acme.example"]}, "No such user"),
+            ("hamlet", {"can_send_message_group": 99999}, "Invalid user group"),
+            ("hamlet", {"topics_policy": "none"}, "Invalid topics_policy"),
+        ],
+    )  # fmt: skip
+    def test_refuses_and_makes_nothing(
+        self, chat: ChatClient, cast: Cast, who: str, form: dict[str, Any], problem: str
+    ) -> None:
+        answer = subscribe(chat.acting_as(getattr(cast, who)), "a", **form)
+        assert answer == bad(problem)
+        everything = chat.acting_as(cast.cordelia).get("/streams", include_all=True)
+        assert everything["streams"] == []
+
+    def test_refuses_users_who_are_not_here(self, chat: ChatClient, cast: Cast) -> None:
+        for user_id in (cast.hank.id, cast.notification_bot_id):
+            answer = subscribe(chat, "a", principals=[cast.othello.id, user_id])
+            assert answer == bad("No such user")
+        answer = subscribe(chat, "a", principals=[cast.ophelia.id])
+        assert answer == bad("User is deactivated")
+
+    def test_private_channels_are_for_those_who_may_read_them(
+        self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast
+    ) -> None:
+        subscribe(chat, "private", invite_only=True)
+        for client in (as_othello, as_iago):
+            assert subscribe(client, "private") == bad("Unable to access channel (private).")
+        answer = subscribe(as_othello, "private", "open", authorization_errors_fatal=False)
+        assert answer == {
+            **DONE,
+            "subscribed": {str(cast.othello.id): ["open"]},
+            "already_subscribed": {},
+            "unauthorized": ["private"],
+            "new_subscription_messages_sent": True,
+        }
+
+    @pytest.mark.parametrize("setting", ["can_subscribe_group", "can_add_subscribers_group"])
+    @pytest.mark.parametrize("nested", [False, True])
+    def test_groups_open_private_channels(
+        self, chat: ChatClient, as_othello: ChatClient, cast: Cast, setting: str, nested: bool
+    ) -> None:
+        value: Any = {"direct_members": [cast.othello.id], "direct_subgroups": []}
+        if nested:
+            inner = chat.post(
+                "/user_groups/create", name="inner", description="", members=[cast.othello.id]
+            )["group_id"]
+            outer = chat.post(
+                "/user_groups/create", name="outer", description="", members=[], subgroups=[inner]
+            )["group_id"]
+            value = {"direct_members": [cast.iago.id], "direct_subgroups": [outer]}
+        subscribe(chat, "private", invite_only=True, **{setting: value})
+        answer = subscribe(as_othello, "private", principals=[cast.prospero.id])
+        if setting == "can_add_subscribers_group":
+            assert answer["subscribed"] == {str(cast.prospero.id): ["private"]}
+        answer = subscribe(as_othello, "private")
+        assert answer["subscribed"] == {str(cast.othello.id): ["private"]}
+
+    def test_adding_others_is_for_those_the_organization_lets(
+        self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast
+    ) -> None:
+        subscribe(chat, "public")
+        as_cordelia.patch("/realm", can_add_subscribers_group=ids_of(chat)["role:owners"])
+        answer = subscribe(as_othello, "public", principals=[cast.iago.id])
+        assert answer == bad("Insufficient permission")
+        # Whoever administers the channel may, and so its maker.
+        answer = subscribe(chat, "public", "new", principals=[cast.iago.id])
+        assert answer["subscribed"] == {str(cast.iago.id): ["public", "new"]}
+
+    @pytest.mark.parametrize(
+        ("setting", "form"),
+        [
+            ("can_create_public_channel_group", {}),
+            ("can_create_private_channel_group", {"invite_only": True}),
+        ],
+    )
+    def test_making_channels_is_for_those_the_organization_lets(
+        self, chat: ChatClient, as_cordelia: ChatClient, setting: str, form: dict[str, bool]
+    ) -> None:
+        as_cordelia.patch("/realm", **{setting: ids_of(chat)["role:owners"]})
+        assert subscribe(chat, "a", **form) == bad("Insufficient permission")
+        assert subscribe(as_cordelia, "a", **form)["result"] == "success"
+
+    def test_tells_clients(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
+        subscribe(chat, "secret", invite_only=True)
+        subscribe(chat, "secret", principals=[cast.othello.id, cast.polonius.id])
+        told = events_of(chat_database, "stream", "subscription")
+        admins = [cast.cordelia.id, cast.iago.id]
+        new = sorted([cast.othello.id, cast.polonius.id])
+        assert [(type_, payload["op"], users) for type_, payload, users in told] == [
+            ("stream", "create", sorted([*admins, cast.hamlet.id])),
+            ("subscription", "add", [cast.hamlet.id]),
+            ("subscription", "peer_add", admins),
+            ("stream", "create", new),
+            ("subscription", "add", new),
+            ("subscription", "peer_add", sorted([*admins, cast.hamlet.id])),
+        ]
+        assert told[5][1]["user_ids"] == new
+        assert told[4][1]["subscriptions"][0]["subscribers"] == sorted([cast.hamlet.id, *new])
+
+    def test_the_bot_writes_to_others_and_into_new_channels(
+        self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        subscribe(chat, "old")
+        board = as_cordelia.get("/get_stream_id", stream="old")["stream_id"]
+        as_cordelia.patch("/realm", new_stream_announcements_stream_id=board)
+        subscribe(
+            chat,
+            "old",
+            "new",
+            announce=True,
+            principals=[cast.hamlet.id, cast.othello.id, cast.reminder.id],
+        )
+        with chat_database.reading() as reader:
+            rows = reader.execute(
+                select(Message.topic, Message.content)
+                .where(Message.sender_id == cast.notification_bot_id)
+                .order_by(Message.id)
+            ).all()
+        who = f"Hamlet|{cast.hamlet.id}"
+        made = (
+            f"**Public** channel created by @_**{who}**. **Description:**\n"
+            "```` quote\n*No description.*\n````"
+        )
+        assert [tuple(row) for row in rows] == [
+            ("channel events", made),
+            ("", f"@**{who}** subscribed you to #**old**."),
+            ("new channels", f"@_**{who}** created a new channel #**new**."),
+            ("channel events", made),
+        ]
+
+    def test_takes_the_same_statements_for_one_and_for_many(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        subscribe(chat, "a", "b")
+        few = self._statements(chat, chat_database, "a", principals=[cast.othello.id])
+        many = self._statements(
+            chat,
+            chat_database,
+            "b",
+            principals=[cast.othello.id, cast.iago.id, cast.cordelia.id, cast.prospero.id],
+        )
+        assert few == many <= 45
+
+    @staticmethod
+    def _statements(client: ChatClient, database: Database, *names: str, **form: Any) -> int:
+        seen: list[str] = []
+
+        def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
+            seen.append(statement)
+
+        engine = database._writer
+        assert engine is not None
+        event.listen(engine, "before_cursor_execute", note)
+        try:
+            assert subscribe(client, *names, **form)["result"] == "success"
+        finally:
+            event.remove(engine, "before_cursor_execute", note)
+        return len(seen)
+
+    def test_wants_channels(self, chat: ChatClient) -> None:
+        assert chat.post(SUBSCRIPTIONS) == {
+            "result": "error",
+            "msg": "Missing 'subscriptions' argument",
+            "var_name": "subscriptions",
+            "code": "REQUEST_VARIABLE_MISSING",
+        }
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("POST", SUBSCRIPTIONS).status_code == 401
+
+
+class TestListSubscriptions:
+    def test_lists_ones_own_with_their_settings(self, chat: ChatClient, cast: Cast) -> None:
+        subscribe(chat, "a", principals=[cast.hamlet.id, cast.othello.id])
+        plain = mine(chat)["a"]
+        assert "subscribers" not in plain
+        for wanted in (True, "partial"):
+            whole = mine(chat, include_subscribers=wanted)["a"]
+            assert whole == {**plain, "subscribers": [cast.hamlet.id, cast.othello.id]}
+        assert (plain["is_muted"], plain["in_home_view"], plain["push_notifications"]) == (
+            False,
+            True,
+            None,
+        )
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("GET", SUBSCRIPTIONS).status_code == 401
+
+
+class TestUnsubscribe:
+    def test_leaves(self, chat: ChatClient) -> None:
+        subscribe(chat, "a", "b")
+        assert chat.delete(SUBSCRIPTIONS, subscriptions=["A"]) == {
+            **DONE,
+            "removed": ["a"],
+            "not_removed": [],
+        }
+        assert chat.delete(SUBSCRIPTIONS, subscriptions=["a", "b"]) == {
+            **DONE,
+            "removed": ["b"],
+            "not_removed": ["a"],
+        }
+        assert mine(chat) == {}
+
+    def test_takes_others_out_where_allowed(
+        self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast
+    ) -> None:
+        everybody = [cast.hamlet.id, cast.othello.id, cast.iago.id, cast.reminder.id]
+        subscribe(as_iago, "a", principals=everybody)
+        answer = as_othello.delete(SUBSCRIPTIONS, subscriptions=["a"], principals=[cast.hamlet.id])
+        assert answer == bad("Insufficient permission")
+        for client, user_id in ((chat, cast.reminder.id), (as_iago, cast.othello.id)):
+            answer = client.delete(SUBSCRIPTIONS, subscriptions=["a"], principals=[user_id])
+            assert answer["removed"] == ["a"]
+
+    def test_refuses_what_is_not_there(self, chat: ChatClient, cast: Cast) -> None:
+        answer = chat.delete(SUBSCRIPTIONS, subscriptions=["nowhere", "no"])
+        assert answer == bad("Channel(s) (nowhere, no) do not exist")
+        answer = chat.delete(SUBSCRIPTIONS, subscriptions=["x"], principals=[cast.hank.id])
+        assert answer == bad("No such user")
+        answer = chat.delete(SUBSCRIPTIONS, subscriptions=["x"], principals=[cast.ophelia.id])
+        assert answer == bad("User is deactivated")
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("DELETE", SUBSCRIPTIONS).status_code == 401
+
+
+class TestUpdateSubscriptionSetting:
+    @pytest.mark.parametrize(
+        ("name", "value", "told"),
+        [
+            ("color", "#f00", ["color"]),
+            ("color", "#f00f00", ["color"]),
+            ("is_muted", True, ["in_home_view", "is_muted"]),
+            ("in_home_view", False, ["in_home_view", "is_muted"]),
+            ("pin_to_top", True, ["pin_to_top"]),
+            ("desktop_notifications", False, ["desktop_notifications"]),
+            ("audible_notifications", True, ["audible_notifications"]),
+            ("push_notifications", True, ["push_notifications"]),
+            ("email_notifications", False, ["email_notifications"]),
+            ("wildcard_mentions_notify", True, ["wildcard_mentions_notify"]),
+        ],
+    )
+    def test_changes_each_property(
+        self,
+        chat: ChatClient,
+        chat_database: Database,
+        cast: Cast,
+        name: str,
+        value: Any,
+        told: list[str],
+    ) -> None:
+        subscribe(chat, "a")
+        before = mine(chat)["a"]
+        path = f"{SUBSCRIPTIONS}/{before['stream_id']}"
+        assert chat.patch(path, property=name, value=value) == DONE
+        changed = {name: value}
+        if "is_muted" in told:
+            changed = {"is_muted": True, "in_home_view": False}
+        assert mine(chat)["a"] == {**before, **changed}
+        updates = [
+            (payload["property"], users)
+            for _, payload, users in events_of(chat_database, "subscription")
+            if payload["op"] == "update"
+        ]
+        assert updates == [(one, [cast.hamlet.id]) for one in told]
+
+    @pytest.mark.parametrize(
+        ("name", "value", "problem"),
+        [
+            ("volume", True, "Unknown subscription property: volume"),
+            ("color", "f00", "color is not a valid hex color code"),
+            ("color", "#ff", "color is not a valid hex color code"),
+            ("color", "#1234567", "color is not a valid hex color code"),
+            ("color", True, "color is not a valid hex color code"),
+            ("is_muted", "yes", "is_muted is not a boolean"),
+            ("is_muted", 1, "is_muted is not a boolean"),
+        ],
+    )
+    def test_refuses_bad_values(
+        self, chat: ChatClient, name: str, value: Any, problem: str
+    ) -> None:
+        subscribe(chat, "a")
+        path = f"{SUBSCRIPTIONS}/{mine(chat)['a']['stream_id']}"
+        assert chat.patch(path, property=name, value=value) == bad(problem)
+
+    def test_wants_a_subscription(self, chat: ChatClient, as_othello: ChatClient) -> None:
+        subscribe(chat, "public")
+        subscribe(chat, "private", invite_only=True)
+        ids = {name: channel["stream_id"] for name, channel in mine(chat).items()}
+        form = {"property": "is_muted", "value": True}
+        answer = as_othello.patch(f"{SUBSCRIPTIONS}/{ids['public']}", **form)
+        assert answer == bad(f"Not subscribed to channel ID {ids['public']}")
+        for channel_id in (ids["private"], 99999):
+            answer = as_othello.patch(f"{SUBSCRIPTIONS}/{channel_id}", **form)
+            assert answer == bad("Invalid channel ID")
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("PATCH", f"{SUBSCRIPTIONS}/1").status_code == 401
+
+
+class TestUpdateSubscriptionSettings:
+    def test_changes_several_or_none(self, chat: ChatClient) -> None:
+        subscribe(chat, "a", "b")
+        ids = {name: channel["stream_id"] for name, channel in mine(chat).items()}
+        changes: list[dict[str, Any]] = [
+            {"stream_id": ids["a"], "property": "pin_to_top", "value": True},
+            {"stream_id": ids["a"], "property": "color", "value": "#123456"},
+            {"stream_id": ids["b"], "property": "is_muted", "value": True},
+        ]
+        path = f"{SUBSCRIPTIONS}/properties"
+        wrong = {"stream_id": ids["b"], "property": "color", "value": "blue"}
+        assert chat.post(path, subscription_data=[*changes, wrong])["result"] == "error"
+        assert mine(chat)["a"]["pin_to_top"] is False
+        assert chat.post(path, subscription_data=changes) == DONE
+        after = mine(chat)
+        assert (after["a"]["pin_to_top"], after["a"]["color"]) == (True, "#123456")
+        assert after["b"]["is_muted"] is True
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("POST", f"{SUBSCRIPTIONS}/properties").status_code == 401

@@ -1,0 +1,210 @@
+"""Operations of the tag topics."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from models.chat.tables import Event, UserTopic
+from models.database import Database
+from tests.chat_app import ChatClient
+from tests.chat_cast import Cast
+
+DONE = {"result": "success", "msg": ""}
+BOT_TOPIC = "channel events"
+
+
+def bad(msg: str) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
+
+
+def open_channel(client: ChatClient, name: str, **form: Any) -> int:
+    answer = client.post("/users/me/subscriptions", subscriptions=[{"name": name}], **form)
+    assert answer["result"] == "success", answer
+    stream_id: int = client.get("/get_stream_id", stream=name)["stream_id"]
+    return stream_id
+
+
+def write(client: ChatClient, channel_id: int, topic: str) -> int:
+    sent = client.post("/messages", type="channel", to=channel_id, topic=topic, content="Words.")
+    assert sent["result"] == "success", sent
+    message_id: int = sent["id"]
+    return message_id
+
+
+def topics_of(client: ChatClient, channel_id: int, **query: Any) -> list[tuple[str, int]]:
+    """Without what the notification bot wrote."""
+    answer = client.get(f"/users/me/{channel_id}/topics", **query)
+    assert answer["result"] == "success", answer
+    return [(t["name"], t["max_id"]) for t in answer["topics"] if t["name"] != BOT_TOPIC]
+
+
+class TestListTopics:
+    def test_lists_the_latest_first_in_the_newest_casing(self, chat: ChatClient) -> None:
+        channel = open_channel(chat, "stage")
+        write(chat, channel, "The Ghost")
+        write(chat, channel, "play")
+        newest = write(chat, channel, "the ghost")
+        answer = chat.get(f"/users/me/{channel}/topics")
+        assert answer["topics"][:2] == [
+            {"name": "the ghost", "max_id": newest},
+            {"name": "play", "max_id": newest - 1},
+        ]
+        assert [topic["name"] for topic in answer["topics"][2:]] == [BOT_TOPIC]
+
+    def test_names_the_empty_topic_for_older_clients(
+        self, chat: ChatClient, as_cordelia: ChatClient
+    ) -> None:
+        channel = open_channel(chat, "stage")
+        sent = write(chat, channel, "")
+        assert topics_of(chat, channel) == [("general chat", sent)]
+        assert topics_of(chat, channel, allow_empty_topic_name=False) == [("general chat", sent)]
+        assert topics_of(chat, channel, allow_empty_topic_name=True) == [("", sent)]
+        as_cordelia.patch("/realm", empty_topic_display_name="chatter")
+        assert topics_of(chat, channel) == [("chatter", sent)]
+
+    def test_shows_public_and_shared_history_to_those_who_come_later(
+        self, chat: ChatClient, as_othello: ChatClient, cast: Cast
+    ) -> None:
+        public = open_channel(chat, "public")
+        shared = open_channel(chat, "shared", invite_only=True, history_public_to_subscribers=True)
+        sent = {channel: write(chat, channel, "before") for channel in (public, shared)}
+        assert topics_of(as_othello, public) == [("before", sent[public])]
+        open_channel(chat, "shared", principals=[cast.othello.id])
+        assert topics_of(as_othello, shared) == [("before", sent[shared])]
+
+    def test_shows_protected_history_only_from_ones_own_copies(
+        self, chat: ChatClient, as_othello: ChatClient, as_reminder: ChatClient, cast: Cast
+    ) -> None:
+        channel = open_channel(chat, "private", invite_only=True)
+        before = write(chat, channel, "before")
+        both = write(chat, channel, "both")
+        open_channel(chat, "private", principals=[cast.othello.id, cast.reminder.id])
+        for late in (as_othello, as_reminder):
+            assert topics_of(late, channel) == []
+        newer = write(chat, channel, "Both")
+        after = write(chat, channel, "after")
+        for late in (as_othello, as_reminder):
+            assert topics_of(late, channel) == [("after", after), ("Both", newer)]
+        assert topics_of(chat, channel) == [
+            ("after", after),
+            ("Both", newer),
+            ("before", before),
+        ]
+        assert both < newer
+        # Away, and back: what was written meanwhile stays closed, what was theirs opens again.
+        as_othello.delete("/users/me/subscriptions", subscriptions=["private"])
+        write(chat, channel, "meanwhile")
+        unseen = write(chat, channel, "after")
+        assert as_othello.get(f"/users/me/{channel}/topics") == bad("Invalid channel ID")
+        open_channel(chat, "private", principals=[cast.othello.id])
+        assert topics_of(as_othello, channel) == [("after", after), ("Both", newer)]
+        assert dict(topics_of(chat, channel))["after"] == unseen
+
+    @pytest.mark.parametrize("who", ["othello", "iago", "cordelia", "polonius", "hank"])
+    def test_hides_private_channels_like_nonexistent_ones(
+        self, chat: ChatClient, cast: Cast, who: str
+    ) -> None:
+        channel = open_channel(chat, "private", invite_only=True)
+        client = chat.acting_as(getattr(cast, who))
+        for channel_id in (channel, 2147483647, 0):
+            answer = client.get(f"/users/me/{channel_id}/topics")
+            assert answer == bad("Invalid channel ID")
+
+    @pytest.mark.parametrize("text", ["abc", "-1", "2147483648", "1.5"])
+    def test_knows_no_path_without_an_id(self, chat: ChatClient, text: str) -> None:
+        assert chat.request("GET", f"/users/me/{text}/topics").status_code == 404
+
+    def test_wants_a_boolean(self, chat: ChatClient) -> None:
+        answer = chat.get("/users/me/1/topics", allow_empty_topic_name="yes")
+        assert answer == bad("allow_empty_topic_name is not a boolean")
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("GET", "/users/me/1/topics").status_code == 401
+
+
+class TestSetUserTopic:
+    @staticmethod
+    def told(database: Database) -> list[str]:
+        with database.reading() as reader:
+            rows = reader.execute(
+                select(Event.type).where(Event.type.in_(("muted_topics", "user_topic")))
+            )
+            return list(rows.scalars())
+
+    @staticmethod
+    def kept(database: Database) -> list[tuple[str, int]]:
+        with database.reading() as reader:
+            rows = reader.execute(select(UserTopic.topic, UserTopic.visibility_policy))
+            return [(topic, policy) for topic, policy in rows]
+
+    @pytest.mark.parametrize("policy", [1, 2, 3])
+    def test_sets_and_clears_a_policy(
+        self, chat: ChatClient, chat_database: Database, policy: int
+    ) -> None:
+        channel = open_channel(chat, "stage")
+        form = {"stream_id": channel, "topic": " The Ghost "}
+        assert chat.post("/user_topics", visibility_policy=policy, **form) == DONE
+        assert self.kept(chat_database) == [("The Ghost", policy)]
+        # The same again changes nothing and tells nobody; upper and lower case are the same.
+        form["topic"] = "the GHOST"
+        assert chat.post("/user_topics", visibility_policy=policy, **form) == DONE
+        assert self.told(chat_database) == ["muted_topics", "user_topic"]
+        assert chat.post("/user_topics", visibility_policy=0, **form) == DONE
+        assert self.kept(chat_database) == []
+        assert chat.post("/user_topics", visibility_policy=0, **form) == DONE
+        assert len(self.told(chat_database)) == 4
+
+    @pytest.mark.parametrize("spelling", ["", "(no topic)", "general chat", "General Chat"])
+    def test_knows_every_name_of_the_empty_topic(
+        self, chat: ChatClient, chat_database: Database, spelling: str
+    ) -> None:
+        channel = open_channel(chat, "stage")
+        form = {"stream_id": channel, "topic": spelling, "visibility_policy": 3}
+        assert chat.post("/user_topics", **form) == DONE
+        assert self.kept(chat_database) == [("", 3)]
+
+    def test_limits_the_topic(self, chat: ChatClient) -> None:
+        form = {"stream_id": open_channel(chat, "stage"), "visibility_policy": 1}
+        assert chat.post("/user_topics", topic="ß" * 60, **form) == DONE
+        answer = chat.post("/user_topics", topic="ß" * 61, **form)
+        assert answer == bad("topic is too long (limit: 60 characters)")
+        answer = chat.post("/user_topics", topic="a\x01b", **form)
+        assert answer == bad("Invalid character in topic, at position 2!")
+
+    @pytest.mark.parametrize("policy", [-1, 4])
+    def test_refuses_other_numbers(self, chat: ChatClient, policy: int) -> None:
+        answer = chat.post("/user_topics", stream_id=1, topic="x", visibility_policy=policy)
+        assert answer == bad(
+            "Invalid visibility_policy: Value error, Not in the list of possible values"
+        )
+
+    def test_wants_a_channel_one_can_read_except_to_clear(
+        self, chat: ChatClient, as_othello: ChatClient, as_hank: ChatClient, cast: Cast
+    ) -> None:
+        channel = open_channel(chat, "private", invite_only=True, principals=[cast.othello.id])
+        form = {"stream_id": channel, "topic": "ghost"}
+        assert as_othello.post("/user_topics", visibility_policy=1, **form) == DONE
+        as_othello.delete("/users/me/subscriptions", subscriptions=["private"])
+        answer = as_othello.post("/user_topics", visibility_policy=2, **form)
+        assert answer == bad("Invalid channel ID")
+        assert as_othello.post("/user_topics", visibility_policy=0, **form) == DONE
+        for policy in range(4):
+            answer = as_hank.post("/user_topics", visibility_policy=policy, **form)
+            assert answer == bad("Invalid channel ID")
+
+    def test_wants_what_it_needs_in_alphabetical_order(self, chat: ChatClient) -> None:
+        for name, form in (
+            ("stream_id", {}),
+            ("topic", {"stream_id": 1}),
+            ("visibility_policy", {"stream_id": 1, "topic": "x"}),
+        ):
+            assert chat.post("/user_topics", **form) == {
+                "result": "error",
+                "msg": f"Missing '{name}' argument",
+                "var_name": name,
+                "code": "REQUEST_VARIABLE_MISSING",
+            }
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("POST", "/user_topics").status_code == 401
