@@ -34,6 +34,8 @@ from tests.live.running_server import RunningServer
 from workers.chain_watcher import ChainWatcher
 
 RETRY = (409, 503)
+PATIENCE_S = 300
+"""How long a client insists. A busy machine may start workers more slowly than they are killed."""
 
 
 @dataclass
@@ -122,7 +124,7 @@ async def storm(
                 await asyncio.gather(
                     *(
                         _insist(
-                            client, f"{url}/v1/invoices", results[number], deadline_s=60, **request
+                            client, f"{url}/v1/invoices", results[number], deadline_s=PATIENCE_S, **request
                         )
                         for _ in range(copies)
                     )
