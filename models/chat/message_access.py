@@ -79,7 +79,7 @@ def access_message(
         raise InvalidMessage()
     if channel.has_protected_history and row.flags is None:
         raise InvalidMessage()
-    return MessageView(*row, channel)
+    return MessageView(*(*row, channel))
 
 
 def readable(reader: Reader, actor: Actor) -> Any:

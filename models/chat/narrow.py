@@ -28,6 +28,7 @@ from models.chat.conversations import find_conversation
 from models.chat.errors import BadNarrow, InvalidMessage
 from models.chat.flags import MENTIONED
 from models.chat.message_access import ID_MAX, access_message
+from models.chat.narrow_people import find_named_users
 from models.chat.narrow_terms import Term, parse_terms
 from models.chat.permissions import (
     ChannelView,
@@ -41,12 +42,10 @@ from models.chat.tables import (
     Message,
     Reaction,
     Subscription,
-    User,
     UserMessage,
     UserTopic,
 )
 from models.chat.topic_names import NO_TOPIC, RESOLVED, key_of
-from models.chat.users import DUMMY_EMAIL, visible_email
 
 Condition = ColumnElement[bool]
 
@@ -260,38 +259,13 @@ class _Builder:
     def _person(self, operand: Any) -> int:
         if isinstance(operand, list):
             raise BadNarrow(desc=f"unknown user {operand}")
-        (found,) = self._people([operand] if isinstance(operand, int) else operand)
-        return found
+        found = self._people(operand)
+        if len(found) != 1:
+            raise BadNarrow(desc=f"unknown user {operand}")
+        return found[0]
 
     def _people(self, operand: Any) -> list[int]:
-        """Ids of users named by id, ids, email, or emails with commas between."""
-        if isinstance(operand, int):
-            wanted: list[Any] = [operand]
-        elif isinstance(operand, str):
-            wanted = [part.strip() for part in operand.split(",")]
-        else:
-            wanted = operand
-        found = [self._find_person(one) for one in wanted]
-        if not found or None in found:
-            shown = operand if not isinstance(operand, list) else ",".join(map(str, operand))
-            raise BadNarrow(desc=f"unknown user {shown}")
-        return [user_id for user_id in found if user_id is not None]
-
-    def _find_person(self, who: int | str) -> int | None:
-        wanted = select(
-            User.id, User.bot_type, User.delivery_email, User.email_address_visibility
-        ).where(User.realm_id == self.actor.realm_id)
-        if isinstance(who, int):
-            row = self.reader.execute(wanted.where(User.id == min(who, ID_MAX))).first()
-            return None if row is None else int(row.id)
-        email = who.casefold()
-        dummy = DUMMY_EMAIL.fullmatch(email)
-        if dummy is not None and dummy[2] == self.actor.realm.host:
-            return self._find_person(int(dummy[1]))
-        row = self.reader.execute(wanted.where(User.email_key == email)).first()
-        if row is None or visible_email(self.actor, row) is None:
-            return None
-        return int(row.id)
+        return find_named_users(self.reader, self.actor, operand)
 
     # --- what it is ---------------------------------------------------------------------------
 

@@ -400,6 +400,8 @@ class TestNarrow:
     def test_refuses_other_shapes(self, chat: ChatClient, narrow: Any, msg: str) -> None:
         wish = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow}
         assert chat.get("/messages", **wish) == bad(msg)
+        if isinstance(narrow, dict):
+            return  # one value of an array in a form: a repeated key that came once
         flags = {"op": "add", "flag": "read"}
         assert chat.post("/messages/flags/narrow", **wish, **flags) == bad(msg)
 
