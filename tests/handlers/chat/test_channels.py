@@ -225,7 +225,7 @@ class TestListChannels:
         ],
     )
     def test_wants_booleans(self, chat: ChatClient, name: str) -> None:
-        assert chat.get("/streams", **{name: "yes"}) == bad(f"{name} is not a boolean")
+        assert chat.get("/streams", **{name: "yes"}) == bad(f"{name} is not valid JSON")
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/streams").status_code == 401

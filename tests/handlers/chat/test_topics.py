@@ -117,7 +117,7 @@ class TestListTopics:
 
     def test_wants_a_boolean(self, chat: ChatClient) -> None:
         answer = chat.get("/users/me/1/topics", allow_empty_topic_name="yes")
-        assert answer == bad("allow_empty_topic_name is not a boolean")
+        assert answer == bad("allow_empty_topic_name is not valid JSON")
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/users/me/1/topics").status_code == 401
