@@ -130,6 +130,6 @@ def _fail(session: Session, due: Any, sender: Actor, reason: str, now: datetime)
         with session.begin_nested():
             to_sender = ToUsers([sender.id])
             send_notice(session, sender.realm_id, to_sender, content=notice, now=now)
-    except ChatError as refusal:
+    except Exception:
         log = structlog.get_logger("scheduled_delivery")
-        log.warning("notice_not_sent", scheduled_message_id=due.id, cause=str(refusal))
+        log.warning("notice_not_sent", scheduled_message_id=due.id, exc_info=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+import structlog
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.orm import Session
 
@@ -133,6 +134,13 @@ class Post:
         self.database.run(lambda s: s.execute(text(begin)))
         yield
         self.database.run(lambda s: s.execute(text(end)))
+
+
+@pytest.fixture(autouse=True)
+def log() -> Iterator[list[Any]]:
+    """What the worker logs; printing tracebacks with every variable takes seconds each."""
+    with structlog.testing.capture_logs() as lines:
+        yield lines
 
 
 @pytest.fixture
