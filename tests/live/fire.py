@@ -124,7 +124,11 @@ async def storm(
                 await asyncio.gather(
                     *(
                         _insist(
-                            client, f"{url}/v1/invoices", results[number], deadline_s=PATIENCE_S, **request
+                            client,
+                            f"{url}/v1/invoices",
+                            results[number],
+                            deadline_s=PATIENCE_S,
+                            **request,
                         )
                         for _ in range(copies)
                     )
