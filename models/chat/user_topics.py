@@ -46,7 +46,8 @@ def set_user_topic(
 ) -> None:
     """Set the actor's policy for a topic, whether or not anybody wrote there.
 
-    Raises `InvalidCharacterInTopic` and `InvalidChannelId`; a policy can also be cleared in a channel the actor has lost.
+    Raises `InvalidCharacterInTopic` and `InvalidChannelId`; a policy can also be cleared in a
+    channel the actor has lost.
     """
     topic = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
     if policy != VisibilityPolicy.NONE:
