@@ -1,0 +1,73 @@
+"""`scripts/delivery`: the campaign at full size on both databases; exits 1 when anything is wrong."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from models import migrate
+from models.database import Database
+from tests.chat_cast import CAST_MADE_AT, Cast, make_cast
+from tests.live.delivery import run_delivery, run_races
+from tests.postgres import running_server
+
+
+def make_database(url: str) -> Cast:
+    migrate.upgrade(url, "chat")
+    database = Database(url)
+    try:
+        return database.run(lambda session: make_cast(session, now=CAST_MADE_AT))
+    finally:
+        database.dispose()
+
+
+def databases(copies: int) -> Iterator[tuple[str, list[str]]]:
+    """For each kind of database that this machine has: URLs of empty ones."""
+    with tempfile.TemporaryDirectory() as directory:
+        yield "SQLite", [f"sqlite:///{directory}/chat-{n}.db" for n in range(copies)]
+    try:
+        with running_server() as server:
+            names = [server.create() for _ in range(copies)]
+            yield "PostgreSQL", [server.url_of(name) for name in names]
+            for name in names:
+                server.drop(name)
+    except pytest.skip.Exception as missing:
+        print(f"PostgreSQL: skipped, {missing}")
+
+
+def campaign(urls: list[str], *, messages: int, races: int) -> bool:
+    """All three parts, each on a database of its own; whether all held."""
+    killed, quiet, raced = urls
+    report = run_delivery(
+        killed, make_database(killed), messages=messages, workers=3, spread_s=messages / 250,
+        kill_every_s=0.2, seed=7,
+    )  # fmt: skip
+    print(f"  under SIGKILL: {report}", flush=True)
+    held = not (report.lost or report.doubled or report.early or report.torn)
+    report = run_delivery(
+        quiet, make_database(quiet), messages=200, workers=3, spread_s=10, kill_every_s=None, seed=7
+    )
+    print(f"  without kills: {report}", flush=True)
+    held = held and report.median_late_s <= 1 and not report.lost
+    ended = run_races(raced, make_database(raced), races=races, workers=3, seed=7)
+    outcomes = Counter((race.kind, "accepted" if race.accepted else "refused") for race in ended)
+    wrong = [race for race in ended if not race.consistent]
+    print(f"  races: {dict(outcomes)}, {len(wrong)} inconsistent {wrong[:5]}", flush=True)
+    return held and not wrong
+
+
+def main(argv: list[str]) -> int:
+    messages, races = (int(text) for text in (argv + ["5000", "500"][len(argv) :]))
+    held = True
+    for name, urls in databases(3):
+        print(name, flush=True)
+        held = campaign(urls, messages=messages, races=races) and held
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
