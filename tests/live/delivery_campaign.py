@@ -1,4 +1,4 @@
-"""`scripts/delivery`: the campaign at full size on both databases; exits 1 when anything is wrong."""
+"""`scripts/delivery`: the whole campaign on both databases; exits 1 when anything is wrong."""
 
 from __future__ import annotations
 
