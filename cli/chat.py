@@ -4,14 +4,17 @@ import json
 from typing import Any
 
 import click
+from sqlalchemy.orm import Session
 
 from cli.databases import chat_database
 from cli.output import answer, json_option
 from models.chat import realms, users
 from models.chat.api_keys import KeyMaker, load_secret
+from models.chat.newcomers import join_default_channels
 from models.chat.passwords import hash_password
 from models.chat.realm_settings import TEXT_SETTINGS, change_realm
 from models.chat.roles import BotType, Role
+from models.chat.tables import User
 from models.clock import SystemClock
 from settings import Settings
 
@@ -112,8 +115,9 @@ def create_user(
         raise click.UsageError("A bot has no password: it is given its API key.")
     password_hash = None if password is None else hash_password(password)
     with chat_database(settings) as database:
-        user, api_key = database.run(
-            lambda session: users.create_user(
+
+        def work(session: Session) -> tuple[User, str]:
+            user, api_key = users.create_user(
                 session,
                 keys,
                 realm=realms.access_realm_named(session, realm),
@@ -127,7 +131,10 @@ def create_user(
                 can_change_user_emails=can_change_user_emails,
                 now=now,
             )
-        )
+            join_default_channels(session, user, now=now)
+            return user, api_key
+
+        user, api_key = database.run(work)
     answer(
         {"user_id": user.id, "email": user.delivery_email, "api_key": api_key},
         as_json=as_json,
@@ -149,7 +156,7 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
     now = SystemClock().now()
     with chat_database(Settings.from_env()) as database:
 
-        def work(session: Any) -> int:
+        def work(session: Session) -> int:
             realm_id = realms.access_realm_named(session, realm).id
             change_realm(session, realm_id, changes, actor=None, now=now)
             return realm_id

@@ -134,6 +134,7 @@ async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
             data_dir=str(settings.data_dir),
             chat_url=f"{base_url}/api/v1",
             chat_users=chat.users,
+            chat_channel_id=chat.channel_id,
         ),
         as_json=as_json,
     )

@@ -6,10 +6,14 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import find_realm_at
+from models.chat.actors import find_actor, find_realm_at
 from models.chat.api_keys import KeyMaker
+from models.chat.channel_creation import NewChannel
+from models.chat.permissions import find_channel
+from models.chat.realm_settings import change_realm
 from models.chat.realms import access_realm_by_id, create_realm
 from models.chat.roles import Role
+from models.chat.subscribing import WantedChannel, subscribe
 from models.chat.tables import User
 from models.chat.users import create_user
 
@@ -23,6 +27,8 @@ PEOPLE = {
 }
 BOT = "Reminder"
 BOTS_OWNER = "Hamlet"
+GENERAL = "general"
+MODERATION = "moderation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +48,7 @@ class ChatAccess:
 
     realm_id: int
     users: tuple[ChatUser, ...]
-
-    def user(self, name: str) -> ChatUser:
-        return next(user for user in self.users if user.name == name)
+    channel_id: int
 
 
 def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> ChatAccess:
@@ -87,7 +91,38 @@ def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> 
     users = [user(OWNER, Role.OWNER), *(user(name, role) for name, role in PEOPLE.items())]
     owner_id = next(person.user_id for person in users if person.name == BOTS_OWNER)
     users.append(user(BOT, Role.MEMBER, owner_id))
-    return ChatAccess(realm_id=realm.id, users=tuple(users))
+    channel_id = _open_channel(session, users[0].user_id, GENERAL, NewChannel(is_default=True),
+                               [person.user_id for person in users], now)  # fmt: skip
+    if realm.moderation_request_channel_id is None:
+        moderators = [person.user_id for person in users[:2]]
+        private = NewChannel(invite_only=True)
+        desk = _open_channel(session, users[0].user_id, MODERATION, private, moderators, now)
+        settings = {"moderation_request_channel_id": desk}
+        change_realm(session, realm.id, settings, actor=None, now=now)
+    return ChatAccess(realm_id=realm.id, users=tuple(users), channel_id=channel_id)
+
+
+def _open_channel(
+    session: Session, owner_id: int, name: str, new: NewChannel, users: list[int], now: datetime
+) -> int:
+    """Id of the owner's channel of that name, made with these subscribers if it is not there."""
+    owner = find_actor(session, owner_id)
+    assert owner is not None
+    channel = find_channel(session, owner, name=name)
+    if channel is None:
+        subscribe(
+            session,
+            owner,
+            [WantedChannel(name)],
+            new,
+            principals=users,
+            refuse_unauthorized=True,
+            web_public_enabled=False,
+            now=now,
+        )
+        channel = find_channel(session, owner, name=name)
+        assert channel is not None
+    return channel.id
 
 
 def _email(name: str) -> str:

@@ -27,6 +27,7 @@ class Ready:
     data_dir: str
     chat_url: str
     chat_users: tuple[ChatUser, ...]
+    chat_channel_id: int
 
 
 def announce(ready: Ready, *, as_json: bool) -> None:
@@ -102,20 +103,41 @@ def chat_guide(ready: Ready) -> str:
         f"  {user.name:<10}{user.what:<15}{user.email}:{user.api_key}" for user in ready.chat_users
     )
     by_name = {user.name: f"{user.email}:{user.api_key}" for user in ready.chat_users}
-    url = ready.chat_url
+    hamlet, owner = f"curl -s -u {by_name['Hamlet']}", f"curl -s -u {by_name['Cordelia']}"
+    url, general = ready.chat_url, ready.chat_channel_id
     return f"""
 The chat organization Acme lives at {url}   (document: {url}/openapi.yaml)
 
 {people}
 
-Who am I, and who else is here:
+Who am I, and a channel of one's own:
 
-  curl -s -u {by_name["Hamlet"]} {url}/users/me
+  {hamlet} {url}/users/me
 
-  curl -s -u {by_name["Hamlet"]} {url}/users
+  {hamlet} {url}/users/me/subscriptions -d 'subscriptions=[{{"name": "stage"}}]'
+
+A message five seconds from now, the topics of its channel then, and a star for what is there:
+
+  {hamlet} {url}/scheduled_messages \\
+    -d type=channel -d to={general} -d topic=castle -d "content=Who is there?" \\
+    -d scheduled_delivery_timestamp=$(($(date +%s) + 5))
+
+  {hamlet} {url}/users/me/{general}/topics
+
+  {hamlet} {url}/messages/flags/narrow \\
+    -d anchor=newest -d num_before=100 -d num_after=0 -d op=add -d flag=starred \\
+    -d 'narrow=[["channel", "general"], ["topic", "castle"]]'
+
+A message's life: sent, edited, its history, reported to the moderators, deleted:
+
+  ID=$({hamlet} {url}/messages -d type=channel -d to={general} \\
+    -d topic=castle -d "content=To be, or not to be" | grep -o '"id":[0-9]*' | cut -d: -f2)
+  {hamlet} -X PATCH {url}/messages/$ID -d "content=To be"
+  {hamlet} {url}/messages/$ID/history
+  {hamlet} {url}/messages/$ID/report -d report_type=other -d "description=Too gloomy"
+  {hamlet} -X DELETE {url}/messages/$ID
 
 An owner may change the organization; it holds from the next request on:
 
-  curl -s -u {by_name["Cordelia"]} -X PATCH {url}/realm \\
-    -d message_content_delete_limit_seconds=3600
+  {owner} -X PATCH {url}/realm -d message_content_delete_limit_seconds=3600
 """

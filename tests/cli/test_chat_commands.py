@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-from models.chat.actors import Actor, authenticate
+from models.chat.actors import Actor, authenticate, find_actor
+from models.chat.channel_creation import NewChannel
 from models.chat.errors import InvalidApiKey
 from models.chat.passwords import is_password
-from models.chat.tables import Realm, User
+from models.chat.subscribing import WantedChannel, subscribe
+from models.chat.tables import Realm, Subscription, User
 from models.database import Database
 from tests.cli.runner import Specd
 
@@ -254,3 +257,29 @@ def test_another_data_directory_is_another_secret(
     assert sign_in(chat_database, acme).id == acme["user_id"]
     with pytest.raises(InvalidApiKey):
         sign_in(chat_database, {**acme, "api_key": made["api_key"]})
+
+
+def test_new_members_join_the_default_channels(
+    migrated: Specd, acme: dict[str, Any], chat_database: Database
+) -> None:
+    def open_channel(session: Session) -> None:
+        owner = find_actor(session, acme["user_id"])
+        assert owner is not None
+        subscribe(
+            session, owner, [WantedChannel("general")], NewChannel(is_default=True), principals=(),
+            refuse_unauthorized=True, web_public_enabled=False, now=owner.date_joined,
+        )  # fmt: skip
+
+    chat_database.run(open_channel)
+    joined = {}
+    for name, role in (("hamlet", "400"), ("polonius", "600")):
+        made = migrated.json(
+            "chat", "create-user", "--realm", "1", "--email", f"{name}@acme.example",
+            "--name", name, "--role", role,
+        )  # fmt: skip
+        with chat_database.reading() as reader:
+            channels = select(Subscription.channel_id).where(
+                Subscription.user_id == made["user_id"], Subscription.is_active
+            )
+            joined[name] = len(reader.execute(channels).all())
+    assert joined == {"hamlet": 1, "polonius": 0}

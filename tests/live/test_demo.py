@@ -166,9 +166,22 @@ def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[.
     assert invoice["deposit_address"] in page.text
 
     answers = [json.loads(demo.paste(line)) for line in chat]
-    assert len(answers) >= 3
+    assert len(answers) == 6
     assert [answer["result"] for answer in answers] == ["success"] * len(answers)
     assert answers[0]["full_name"] == "Hamlet"
+    (life,) = [block for block in guide.split("\n\n") if block.startswith("  ID=")]
+    steps = [json.loads(line) for line in demo.paste(life).splitlines()]
+    assert [step["result"] for step in steps] == ["success"] * 4
+    assert [shot["content"] for shot in steps[1]["message_history"]] == [
+        "To be, or not to be",
+        "To be",
+    ]
+    topics = chat[3]
+    until(
+        lambda: [t["name"] for t in json.loads(demo.paste(topics))["topics"]] == ["castle"],
+        30,
+        "the scheduled message did not arrive",
+    )
 
     assert "Sent 12.5 TUSD" in demo.paste(pay)
     seen = [invoice["status"]]

@@ -1,0 +1,35 @@
+"""What happens to people who have just joined: the organization's default channels are theirs."""
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.chat.actors import find_actor
+from models.chat.channel_creation import NewChannel
+from models.chat.subscribing import WantedChannel, subscribe
+from models.chat.tables import Channel, DefaultChannel, User
+
+
+def join_default_channels(session: Session, user: User, *, now: datetime) -> None:
+    """Subscribe a new member to the default channels. Guests and bots begin with none."""
+    actor = find_actor(session, user.id)
+    if actor is None or actor.is_guest or actor.is_bot:
+        return
+    names = session.scalars(
+        select(Channel.name)
+        .join(DefaultChannel, DefaultChannel.channel_id == Channel.id)
+        .where(DefaultChannel.realm_id == user.realm_id, ~Channel.is_archived)
+        .order_by(Channel.id)
+    ).all()
+    if names:
+        subscribe(
+            session,
+            actor,
+            [WantedChannel(name) for name in names],
+            NewChannel(),
+            principals=(),
+            refuse_unauthorized=False,
+            web_public_enabled=False,
+            now=now,
+        )
