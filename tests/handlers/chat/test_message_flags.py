@@ -302,7 +302,7 @@ class TestNarrow:
             (("search", "ghost"), {0}),
             (("search", "SEARCH ghosts"), {0}),
             (("search", '"searching for"'), {0}),
-            (("search", '"for searching"'), set()),
+            (("search", '"ghosts searching"'), set()),
             (("search", "court"), {1}),
             (("search", '" OR * NEAR('), set()),
             (("mentions", "hamlet@acme.example"), {1}),

@@ -350,7 +350,7 @@ class TestListMessages:
             ({"num_before": 5000, "num_after": 1},
              bad("Too many messages requested (maximum 5000).")),
             ({"num_before": -1}, bad("num_before is too small")),
-            ({"num_before": "x"}, bad("num_before is not an integer")),
+            ({"num_before": "x"}, bad("num_before is not valid JSON")),
             ({"anchor": None}, bad("Missing 'anchor' argument", "REQUEST_VARIABLE_MISSING",
               var_name="anchor")),
             ({"num_after": None}, bad("Missing 'num_after' argument", "REQUEST_VARIABLE_MISSING",
