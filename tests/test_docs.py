@@ -88,7 +88,7 @@ def test_links_lead_somewhere(document: str) -> None:
 
 
 def test_scripts_the_readme_names_exist() -> None:
-    for script in re.findall(r"scripts/([a-z-]+)", README):
+    for script in re.findall(r"scripts/([a-z_-]+)", README):
         assert (ROOT / "scripts" / script).exists(), script
 
 
