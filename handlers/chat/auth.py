@@ -5,9 +5,9 @@ The reference tells a missing header, another scheme and a malformed one apart; 
 
 from models.chat import actors, permissions
 from models.chat.actors import Actor
-from models.chat.errors import (
+from models.chat.errors import ChatError
+from models.chat.errors.identity import (
     BasicAuthenticationRequired,
-    ChatError,
     InvalidAuthorizationHeader,
     NotLoggedIn,
 )

@@ -10,7 +10,15 @@ from connexion.exceptions import ProblemException
 
 from handlers.chat.envelope import failure
 from handlers.chat.violations import first_error
-from models.chat import errors as domain
+from models.chat.errors import (
+    ChatError,
+    identity,
+    messages,
+    narrows,
+    parameters,
+    scheduling,
+    sending,
+)
 from models.errors import DatabaseUnavailable, DomainError
 from server import errors as engine
 from server.response import Response
@@ -28,18 +36,18 @@ class Answer:
 
 
 DOMAIN: dict[type[DomainError], Answer] = {
-    domain.ChatError: Answer(),
-    domain.Unauthorized: Answer(401, headers=(("WWW-Authenticate", REALM),)),
-    domain.NonexistentSubdomain: Answer(404),
-    domain.AuthenticationFailed: Answer(401),
-    domain.SignInDeactivated: Answer(401),
-    domain.SignInRealmDeactivated: Answer(401),
-    domain.MissingParameter: Answer(400, ("var_name",)),
-    domain.BadParameter: Answer(400, ("var_name", "bad_value")),
-    domain.StreamDoesNotExist: Answer(400, ("stream_id",)),
-    domain.StreamNameDoesNotExist: Answer(400, ("stream",)),
-    domain.BadNarrow: Answer(400, ("desc",)),
-    domain.MoveTimeLimitExceeded: Answer(
+    ChatError: Answer(),
+    identity.Unauthorized: Answer(401, headers=(("WWW-Authenticate", REALM),)),
+    identity.NonexistentSubdomain: Answer(404),
+    identity.AuthenticationFailed: Answer(401),
+    identity.SignInDeactivated: Answer(401),
+    identity.SignInRealmDeactivated: Answer(401),
+    parameters.MissingParameter: Answer(400, ("var_name",)),
+    parameters.BadParameter: Answer(400, ("var_name", "bad_value")),
+    sending.StreamDoesNotExist: Answer(400, ("stream_id",)),
+    sending.StreamNameDoesNotExist: Answer(400, ("stream",)),
+    narrows.BadNarrow: Answer(400, ("desc",)),
+    messages.MoveTimeLimitExceeded: Answer(
         400,
         (
             "first_message_id_allowed_to_move",
@@ -47,10 +55,10 @@ DOMAIN: dict[type[DomainError], Answer] = {
             "total_messages_allowed_to_move",
         ),
     ),
-    domain.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
-    domain.ScheduledMessageDoesNotExist: Answer(404),
-    domain.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
-    domain.IdempotencyKeyReused: Answer(422),
+    parameters.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
+    scheduling.ScheduledMessageDoesNotExist: Answer(404),
+    scheduling.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
+    scheduling.IdempotencyKeyReused: Answer(422),
 }
 """By class; a class that is not here has the row of the nearest class it derives from."""
 

@@ -8,7 +8,7 @@ import orjson
 
 from handlers.chat import envelope, errors
 from models.chat import idempotency
-from models.chat.errors import DeliveryTimeNotInFuture
+from models.chat.errors.scheduling import DeliveryTimeNotInFuture
 from models.chat.idempotency import StoredAnswer
 from server.context import Context
 from server.response import Response

@@ -6,12 +6,8 @@ from handlers.chat import envelope
 from models.chat import deletion, editing, message_history, message_view, reports, sending
 from models.chat.clients import client_name, reads_own_messages
 from models.chat.drafts import check_message, render_message
-from models.chat.errors import (
-    ConfusingParameters,
-    InvalidRecipientType,
-    MissingParameter,
-    OneChannelExpected,
-)
+from models.chat.errors.parameters import ConfusingParameters, MissingParameter
+from models.chat.errors.sending import InvalidRecipientType, OneChannelExpected
 from models.chat.message_access import access_message, find_readable
 from models.chat.message_listing import Wanted, list_range
 from models.chat.message_view import ViewOptions

@@ -6,7 +6,7 @@ from handlers.chat import envelope
 from handlers.chat.auth import host_of
 from models.chat import sign_in
 from models.chat.actors import access_realm
-from models.chat.errors import NotInProduction
+from models.chat.errors.identity import NotInProduction
 from models.chat.passwords import is_password
 from models.chat.users import check_email
 from server.context import Context

@@ -5,13 +5,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from models.chat.errors import (
-    ChatError,
-    InvalidNarrow,
-    InvalidParameter,
-    MissingParameter,
-    UnknownSubscriptionProperty,
-)
+from models.chat.errors import ChatError
+from models.chat.errors.channels import UnknownSubscriptionProperty
+from models.chat.errors.narrows import InvalidNarrow
+from models.chat.errors.parameters import InvalidParameter, MissingParameter
 from server.errors import Violation
 
 TYPES = {

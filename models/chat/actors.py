@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, select
 from sqlalchemy.orm import Session
 
-from models.chat.errors import (
+from models.chat.errors.identity import (
     AccountDeactivated,
     InvalidApiKey,
     MalformedApiKey,

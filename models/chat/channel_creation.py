@@ -9,14 +9,14 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit
 from models.chat.actors import Actor
-from models.chat.errors import (
-    BadParameter,
+from models.chat.errors.authorization import MustBeOwner
+from models.chat.errors.channels import (
     DefaultChannelIsPrivate,
     InvalidChannelFolder,
     InvalidParameters,
-    MustBeOwner,
     WebPublicChannelsDisabled,
 )
+from models.chat.errors.parameters import BadParameter
 from models.chat.group_settings import (
     CHANNEL_GROUPS,
     CREATOR,

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, false, func, or_, select
 
 from models.chat.actors import Actor, Reader, RealmView
-from models.chat.errors import (
+from models.chat.errors.channels import (
     ChannelNameIsEmpty,
     ChannelNameTooLong,
     InvalidCharacterInChannelName,

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import events, search
 from models.chat.actors import Actor, Reader
-from models.chat.errors import (
+from models.chat.errors.messages import (
     DeletionNotAllowed,
     DeletionTooLate,
     InvalidMessage,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from models.chat.actors import Actor, Reader
-from models.chat.errors import (
+from models.chat.errors.sending import (
     EmptyTopicNotAllowed,
     GroupMentionNotAllowed,
     MessageHasNullBytes,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from models.chat import events, search
 from models.chat.actors import Actor
 from models.chat.drafts import Draft, check_content, check_mentions, render_message
-from models.chat.errors import (
+from models.chat.errors.messages import (
     ContentAndChannelEdited,
     DirectMessagesCannotMove,
     DirectMessagesHaveNoTopic,

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from models.chat import events
 from models.chat.actors import Actor
 from models.chat.conversations import find_members
-from models.chat.errors import FlagNotEditable, InvalidFlag, InvalidFlagOperation
+from models.chat.errors.narrows import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.flags import ANY_MENTION, EDITABLE, FIXED, READ, WITHOUT_COPY
 from models.chat.id_lists import id_in
 from models.chat.tables import Message, Subscription, UserMessage

@@ -14,7 +14,7 @@ from sqlalchemy import Table, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Reader
-from models.chat.errors import (
+from models.chat.errors.people import (
     GroupNotAllowed,
     InvalidUserGroup,
     InvalidUserId,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit, events
 from models.chat.actors import Actor, Reader
-from models.chat.errors import InvalidUserGroup, InvalidUserGroupName, UserGroupExists
+from models.chat.errors.people import InvalidUserGroup, InvalidUserGroupName, UserGroupExists
 from models.chat.group_settings import (
     CREATOR,
     USER_GROUP_GROUPS,

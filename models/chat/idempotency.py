@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from models.chat.errors import IdempotencyInProgress, IdempotencyKeyReused
+from models.chat.errors.scheduling import IdempotencyInProgress, IdempotencyKeyReused
 from models.chat.tables import IdempotencyKey
 from models.database import is_lock_timeout
 

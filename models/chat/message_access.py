@@ -14,7 +14,7 @@ from sqlalchemy import Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
 from models.chat.actors import Actor, Reader
-from models.chat.errors import InvalidMessage
+from models.chat.errors.messages import InvalidMessage
 from models.chat.id_lists import id_in
 from models.chat.permissions import (
     ChannelView,

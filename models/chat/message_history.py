@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 
 from models.chat.actors import Actor, Reader
-from models.chat.errors import EditHistoryDisabled
+from models.chat.errors.messages import EditHistoryDisabled
 from models.chat.message_access import access_message
 from models.chat.rendering import content_html_diff
 from models.chat.tables import MessageEdit

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Select, exists, or_, select
 
 from models.chat.actors import Actor, Reader
-from models.chat.errors import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
+from models.chat.errors.narrows import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
 from models.chat.narrow import Narrow, without_reads
 from models.chat.permissions import readable_channel_ids
 from models.chat.tables import Message, UserMessage

@@ -13,14 +13,14 @@ from sqlalchemy.orm import Session
 from models.chat import search
 from models.chat.actors import Actor
 from models.chat.drafts import check_topic
-from models.chat.errors import (
+from models.chat.errors.messages import (
     ChannelEditTooLate,
     MoveNotAllowed,
     MoveTimeLimitExceeded,
-    NotAuthorizedToSend,
     ResolveNotAllowed,
     TopicEditTooLate,
 )
+from models.chat.errors.sending import NotAuthorizedToSend
 from models.chat.flags import WITHOUT_COPY
 from models.chat.id_lists import id_in
 from models.chat.membership import belongs

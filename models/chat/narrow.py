@@ -25,7 +25,8 @@ from sqlalchemy import (
 from models.chat import search
 from models.chat.actors import Actor, Reader
 from models.chat.conversations import find_conversation
-from models.chat.errors import BadNarrow, InvalidMessage
+from models.chat.errors.messages import InvalidMessage
+from models.chat.errors.narrows import BadNarrow
 from models.chat.flags import MENTIONED
 from models.chat.message_access import ID_MAX, access_message
 from models.chat.narrow_people import find_named_users

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import select
 
 from models.chat.actors import Actor, Reader
-from models.chat.errors import BadNarrow
+from models.chat.errors.narrows import BadNarrow
 from models.chat.message_access import ID_MAX
 from models.chat.tables import User
 from models.chat.users import DUMMY_EMAIL, visible_email

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from models.chat.errors import BadNarrow, InvalidNarrow
+from models.chat.errors.narrows import BadNarrow, InvalidNarrow
 
 MOST_TERMS = 100
 ALIASES = {

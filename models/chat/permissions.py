@@ -12,16 +12,15 @@ from sqlalchemy import Select, bindparam, false, or_, select
 from sqlalchemy.orm import aliased
 
 from models.chat.actors import Actor, Reader, find_actor
-from models.chat.errors import (
+from models.chat.errors.authorization import (
     InsufficientPermission,
-    InvalidChannelId,
-    InvalidChannelName,
     MustBeAdministrator,
     MustBeMember,
     MustBeOwner,
     NotAllowedForGuests,
     NotForBots,
 )
+from models.chat.errors.channels import InvalidChannelId, InvalidChannelName
 from models.chat.membership import belongs, find_member_ids, group_ids_of, is_member
 from models.chat.tables import Channel, Subscription
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from models.chat.actors import Actor, Reader
-from models.chat.errors import NoSuchUser, UserIsDeactivated
+from models.chat.errors.people import NoSuchUser, UserIsDeactivated
 from models.chat.tables import User
 from models.chat.users import DUMMY_EMAIL, visible_email
 

@@ -14,16 +14,11 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit, events
 from models.chat.actors import Actor
-from models.chat.errors import (
-    BadParameter,
-    ExpectedValueMismatch,
-    InvalidChannelId,
-    InvalidChoice,
-    InvalidParameter,
-    MustBeOwner,
-    RealmDoesNotExist,
-    UnknownRealmSetting,
-)
+from models.chat.errors.authorization import MustBeOwner
+from models.chat.errors.channels import InvalidChannelId
+from models.chat.errors.organizations import RealmDoesNotExist, UnknownRealmSetting
+from models.chat.errors.parameters import BadParameter, InvalidChoice, InvalidParameter
+from models.chat.errors.people import ExpectedValueMismatch
 from models.chat.group_settings import REALM_GROUPS, find_group_values, store_group_value
 from models.chat.tables import Channel, Realm
 

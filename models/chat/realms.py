@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from models.chat import audit
 from models.chat.actors import RealmView, find_realm, find_realm_at
 from models.chat.api_keys import KeyMaker
-from models.chat.errors import HostInUse, InvalidRealmName, RealmDoesNotExist
+from models.chat.errors.organizations import HostInUse, InvalidRealmName, RealmDoesNotExist
 from models.chat.group_settings import REALM_GROUPS
 from models.chat.groups import create_system_groups
 from models.chat.hosts import check_host

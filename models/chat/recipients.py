@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from models.chat.actors import Actor, Reader
 from models.chat.conversations import find_conversation
-from models.chat.errors import (
+from models.chat.errors.sending import (
     DirectMessageInitiationNotAllowed,
     DirectMessageNotAllowed,
     DirectMessagesDisabled,

@@ -9,7 +9,7 @@ from models.chat import audit
 from models.chat.actors import Actor, find_actor
 from models.chat.conversations import find_members
 from models.chat.drafts import effective_topics_policy
-from models.chat.errors import ExplanationRequired, ReportingNotEnabled
+from models.chat.errors.messages import ExplanationRequired, ReportingNotEnabled
 from models.chat.message_access import MessageView, access_message
 from models.chat.notices import send_notice
 from models.chat.permissions import find_channel

@@ -17,15 +17,15 @@ from models.chat import events
 from models.chat.actors import Actor, Reader
 from models.chat.clients import reads_own_messages
 from models.chat.drafts import Draft, check_message
-from models.chat.errors import (
+from models.chat.errors.messages import NothingToChange
+from models.chat.errors.scheduling import (
     DeliveryTimeNotInFuture,
-    InvalidRecipientType,
-    NothingToChange,
     RecipientRequired,
     ScheduledMessageAlreadySent,
     ScheduledMessageDoesNotExist,
     TopicRequired,
 )
+from models.chat.errors.sending import InvalidRecipientType
 from models.chat.recipients import Destination, ToChannel, ToUsers
 from models.chat.tables import ScheduledMessage
 

@@ -7,7 +7,11 @@ from sqlalchemy.orm import Session
 
 from models.chat.actors import Reader, RealmView
 from models.chat.api_keys import KeyMaker
-from models.chat.errors import AuthenticationFailed, SignInDeactivated, SignInRealmDeactivated
+from models.chat.errors.identity import (
+    AuthenticationFailed,
+    SignInDeactivated,
+    SignInRealmDeactivated,
+)
 from models.chat.tables import User
 
 _BY_EMAIL: Any = select(User.id, User.delivery_email, User.is_active, User.password_hash).where(

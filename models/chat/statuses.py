@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import events
 from models.chat.actors import Actor, Reader
-from models.chat.errors import (
+from models.chat.errors.people import (
     EmojiCodeWithoutName,
     EmojiDoesNotExist,
     InvalidEmoji,

@@ -22,7 +22,8 @@ from models.chat.channel_creation import (
     require_may_create,
 )
 from models.chat.channels import check_channel_name, find_channels_by_name
-from models.chat.errors import ChannelNotAccessible, InsufficientPermission
+from models.chat.errors.authorization import InsufficientPermission
+from models.chat.errors.channels import ChannelNotAccessible
 from models.chat.permissions import (
     ChannelView,
     belongs,

@@ -12,12 +12,8 @@ from sqlalchemy.orm import Session
 from models.chat import audit, events
 from models.chat.actors import Actor, Reader
 from models.chat.channels import describe_channels, find_subscriber_ids
-from models.chat.errors import (
-    InvalidChannelId,
-    InvalidParameter,
-    NotSubscribed,
-    UnknownSubscriptionProperty,
-)
+from models.chat.errors.channels import InvalidChannelId, NotSubscribed, UnknownSubscriptionProperty
+from models.chat.errors.parameters import InvalidParameter
 from models.chat.permissions import (
     CHANNEL_COLUMNS,
     ChannelView,

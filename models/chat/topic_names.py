@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from models.chat.errors import InvalidCharacterInTopic
+from models.chat.errors.sending import InvalidCharacterInTopic
 
 TOPIC_MAX = 60
 NO_TOPIC = "(no topic)"

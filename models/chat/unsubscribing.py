@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from models.chat import audit
 from models.chat.actors import Actor
 from models.chat.channels import check_channel_name, find_channels_by_name
-from models.chat.errors import ChannelsDoNotExist
+from models.chat.errors.channels import ChannelsDoNotExist
 from models.chat.permissions import ChannelView, can_remove_subscribers, require
 from models.chat.principals import access_principals
 from models.chat.subscription_events import tell_of_leavers

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import events
 from models.chat.actors import Actor, Reader
-from models.chat.errors import InvalidChannelId
+from models.chat.errors.channels import InvalidChannelId
 from models.chat.permissions import access_channel, find_channel
 from models.chat.tables import Channel, UserTopic
 from models.chat.topic_names import key_of, normalise_topic

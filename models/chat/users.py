@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session, aliased
 from models.chat import audit, events
 from models.chat.actors import Actor, Reader, RealmView
 from models.chat.api_keys import KeyMaker
-from models.chat.errors import (
+from models.chat.errors.authorization import InsufficientPermission
+from models.chat.errors.identity import InvalidEmail
+from models.chat.errors.people import (
     EmailInUse,
-    InsufficientPermission,
     InvalidCharactersInName,
-    InvalidEmail,
     InvalidNameFormat,
     NameTooLong,
     NameTooShort,

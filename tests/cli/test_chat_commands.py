@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, authenticate, find_actor
 from models.chat.channel_creation import NewChannel
-from models.chat.errors import InvalidApiKey
+from models.chat.errors.identity import InvalidApiKey
 from models.chat.passwords import is_password
 from models.chat.subscribing import WantedChannel, subscribe
 from models.chat.tables import Realm, Subscription, User

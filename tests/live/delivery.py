@@ -19,7 +19,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.actors import find_actor
-from models.chat.errors import ScheduledMessageAlreadySent
+from models.chat.errors.scheduling import ScheduledMessageAlreadySent
 from models.chat.scheduled_messages import (
     Changes,
     delete_scheduled_message,

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import delivery
 from models.chat.actors import find_actor
-from models.chat.errors import ScheduledMessageAlreadySent, ScheduledMessageDoesNotExist
+from models.chat.errors.scheduling import ScheduledMessageAlreadySent, ScheduledMessageDoesNotExist
 from models.chat.scheduled_messages import (
     Changes,
     delete_scheduled_message,

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, find_actor
-from models.chat.errors import InvalidChannelId, InvalidChannelName
+from models.chat.errors.channels import InvalidChannelId, InvalidChannelName
 from models.chat.group_settings import CHANNEL_GROUPS, store_group_value
 from models.chat.permissions import (
     ChannelView,
