@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 
 from handlers.chat import envelope, errors
-from models.chat import idempotency
 from models.chat.errors.scheduling import DeliveryTimeNotInFuture
-from models.chat.idempotency import StoredAnswer
+from models.chat.idempotency import KEYS
+from models.idempotency import StoredAnswer
 from server.context import Context
 from server.response import Response
 
@@ -30,9 +30,9 @@ def answer_once(
     """
     if key is None:
         return work()
-    stored = idempotency.claim_key(
+    stored = KEYS.claim(
         ctx.session,
-        user_id=ctx.actor.id,
+        owner=ctx.actor.id,
         key=key,
         operation=ctx.operation_id,
         fingerprint=fingerprint(ctx, parameters),
@@ -45,7 +45,7 @@ def answer_once(
     except DEFINITIVE as refusal:
         response = errors.respond(refusal, ctx.request_id)
     answer = StoredAnswer(status=response.status, body=response.body)
-    idempotency.keep_answer(ctx.session, user_id=ctx.actor.id, key=key, answer=answer)
+    KEYS.keep(ctx.session, owner=ctx.actor.id, key=key, answer=answer)
     return response
 
 

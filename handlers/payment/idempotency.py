@@ -8,8 +8,8 @@ import orjson
 
 from handlers.payment import errors, render
 from models.errors import DomainError
-from models.payment import idempotency
-from models.payment.idempotency import StoredAnswer
+from models.idempotency import StoredAnswer
+from models.payment.idempotency import KEYS
 from models.payment.invoice_view import InvoiceView
 from server.context import Context
 from server.response import Response, encode
@@ -26,9 +26,9 @@ def answer_once(
     anything. Every other exception goes on, and the rollback frees the key.
     """
     project_id = ctx.actor.project_id
-    stored = idempotency.claim_key(
+    stored = KEYS.claim(
         ctx.session,
-        project_id=project_id,
+        owner=project_id,
         key=key,
         operation=ctx.operation_id,
         fingerprint=fingerprint(ctx, body),
@@ -46,9 +46,9 @@ def answer_once(
     else:
         invoice_id = invoice.id
         response = Response(status, encode(render.invoice(invoice)))
-    idempotency.keep_answer(
+    KEYS.keep(
         ctx.session,
-        project_id=project_id,
+        owner=project_id,
         key=key,
         answer=StoredAnswer(status=response.status, body=response.body),
         invoice_id=invoice_id,

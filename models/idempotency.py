@@ -1,0 +1,101 @@
+"""Idempotency keys: one row per (owner, key), holding the answer the key got.
+
+Each service has a table of its own and says whose the keys are. The primary key decides who is
+first. The loser of a race waits on it until the winner's transaction ends and then reads the
+winner's row, so "in progress" is only answered after the lock timeout.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import FromClause, Table, bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from models.database import is_lock_timeout
+from models.errors import DomainError
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """What a key was answered the first time, byte for byte."""
+
+    status: int
+    body: bytes
+
+
+class IdempotencyKeys:
+    """The keys of one service.
+
+    `table` has the columns `owner`, key, operation, fingerprint, status, body and created_at; its
+    primary key is (owner, key). `reused` and `in_progress` are what the service calls the two
+    refusals.
+    """
+
+    def __init__(
+        self,
+        table: FromClause,
+        *,
+        owner: str,
+        reused: type[DomainError],
+        in_progress: type[DomainError],
+    ) -> None:
+        table = cast(Table, table)
+        is_this = (table.c[owner] == bindparam("its_owner")) & (table.c.key == bindparam("its_key"))
+        self._owner = owner
+        self._reused, self._in_progress = reused, in_progress
+        # psycopg forgets an INSERT's row count with its cursor, unless told to keep it.
+        self._claim = {
+            name: insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+            for name, insert in (("postgresql", postgresql.insert), ("sqlite", sqlite.insert))
+        }
+        self._find = select(table.c.fingerprint, table.c.status, table.c.body).where(is_this)
+        self._keep = update(table).where(is_this)
+
+    def claim(
+        self,
+        session: Session,
+        *,
+        owner: str | int,
+        key: str,
+        operation: str,
+        fingerprint: str,
+        now: datetime,
+    ) -> StoredAnswer | None:
+        """Take the key for this transaction, or return the answer it already has.
+
+        After None, the same transaction must call `keep` or roll back. Raises `reused` for another
+        fingerprint and `in_progress` when the first request holds the key longer than the lock
+        timeout (PostgreSQL; SQLite has one writer).
+        """
+        connection = session.connection()
+        row = {
+            self._owner: owner,
+            "key": key,
+            "operation": operation,
+            "fingerprint": fingerprint,
+            "status": 0,
+            "body": b"",
+            "created_at": now,
+        }
+        try:
+            claimed = connection.execute(self._claim[connection.dialect.name], row).rowcount
+        except OperationalError as error:
+            if is_lock_timeout(error):
+                raise self._in_progress() from error
+            raise
+        if claimed == 1:
+            return None
+        found = connection.execute(self._find, {"its_owner": owner, "its_key": key}).one()
+        if found.fingerprint != fingerprint:
+            raise self._reused()
+        return StoredAnswer(status=found.status, body=found.body)
+
+    def keep(
+        self, session: Session, *, owner: str | int, key: str, answer: StoredAnswer, **more: Any
+    ) -> None:
+        """Store the answer of a key claimed in this transaction, and `more` columns beside it."""
+        row = {"its_owner": owner, "its_key": key, "status": answer.status, "body": answer.body}
+        session.connection().execute(self._keep, row | more)
