@@ -61,15 +61,12 @@ def create_system_groups(session: Session, realm: Realm, *, now: datetime) -> di
 
 def follow_role(session: Session, user: User) -> None:
     """Put a user into the system groups of their role, and out of all others."""
-    system = dict(
-        session.execute(
-            select(UserGroup.name, UserGroup.id).where(
-                UserGroup.realm_id == user.realm_id, UserGroup.kind == "system"
-            )
+    named = session.execute(
+        select(UserGroup.name, UserGroup.id).where(
+            UserGroup.realm_id == user.realm_id, UserGroup.kind == "system"
         )
-        .tuples()
-        .all()
     )
+    system = {name: group_id for name, group_id in named}
     session.execute(
         delete(UserGroupMember)
         .where(

@@ -101,7 +101,7 @@ def test_is_valid_openapi() -> None:
     validate(DOCUMENT)
 
 
-@pytest.mark.parametrize(("schema", "direction", "value"), media_examples())
+@pytest.mark.parametrize(("schema", "direction", "value"), list(media_examples()))
 def test_every_example_fits_its_schema(schema: Any, direction: str, value: Any) -> None:
     judge = OAS30WriteValidator if direction == "request" else OAS30ReadValidator
     judge({**schema, "components": DOCUMENT["components"]}).validate(value)
