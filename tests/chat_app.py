@@ -5,11 +5,10 @@ The application is compiled once per kind of database; tests exchange database a
 
 from __future__ import annotations
 
-import asyncio
 import json as stdlib_json
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 import httpx
@@ -21,21 +20,18 @@ from openapi_schema_validator import OAS30ReadValidator
 from handlers.chat.wiring import ChatAdapters, build_service
 from models.clock import Clock
 from models.database import Database
-from server.app import build_app
 from server.override import meant_method
 from settings import Settings
 from tests.chat_cast import KEYS, Member
 from tests.contract import OutsideTheDocument, judge_of
-from tests.payment_app import Relay
-
-T = TypeVar("T")
+from tests.service_app import Relay, ServiceApp
 
 BASE = "/api/v1"
 UNFORESEEN = (404, 405, 408, 413, 415, 431)
 """What a path or method outside the document may answer."""
 
 
-class ChatApp:
+class ChatApp(ServiceApp):
     """The compiled application and the event loop its requests run on."""
 
     def __init__(self, database: Database, clock: Clock, data_dir: Path, **settings: Any) -> None:
@@ -49,34 +45,11 @@ class ChatApp:
         limits = ChatAdapters.from_settings(self.settings).sign_in_limit
         adapters = ChatAdapters(keys=KEYS, sign_in_limit=limits)
         service = build_service(self.settings, clock=self._clock, adapters=adapters)
-        object.__setattr__(service, "database", self._database)
-        self.service = service
-        self.document = service.document
-        self._runner = asyncio.Runner()
-        self._transport = httpx.ASGITransport(app=build_app([service]))  # type: ignore[arg-type]
+        super().__init__(service, self._database)
 
     def play(self, database: Database, clock: Clock) -> None:
         """Use these from now on."""
         self._database.target, self._clock.target = database, clock
-
-    def send(self, *requests: httpx.Request) -> list[httpx.Response]:
-        """The answers to requests sent at the same time."""
-
-        async def exchange(request: httpx.Request) -> httpx.Response:
-            response = await self._transport.handle_async_request(request)
-            await response.aread()
-            return response
-
-        async def all_of_them() -> list[httpx.Response]:
-            return await asyncio.gather(*map(exchange, requests))
-
-        return self.run(all_of_them())
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._runner.run(work)
-
-    def close(self) -> None:
-        self._runner.close()
 
 
 class ChatClient:

@@ -1,0 +1,56 @@
+"""A service as one ASGI application whose database, clock and other ground tests exchange."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import httpx
+
+from server.app import build_app
+from server.service import Service
+
+T = TypeVar("T")
+
+
+class Relay:
+    """Stands for whatever `target` is at the moment."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.target, name)
+
+
+class ServiceApp:
+    """A compiled application, and the event loop its requests run on. Compiling takes a second, so
+    one is made per kind of database and played over each test's own.
+    """
+
+    def __init__(self, service: Service, database: Relay) -> None:
+        object.__setattr__(service, "database", database)
+        self.service = service
+        self.document = service.document
+        self._runner = asyncio.Runner()
+        self._transport = httpx.ASGITransport(app=build_app([service]))  # type: ignore[arg-type]
+
+    def send(self, *requests: httpx.Request) -> list[httpx.Response]:
+        """The answers to requests sent at the same time."""
+
+        async def exchange(request: httpx.Request) -> httpx.Response:
+            response = await self._transport.handle_async_request(request)
+            await response.aread()
+            return response
+
+        async def all_of_them() -> list[httpx.Response]:
+            return await asyncio.gather(*map(exchange, requests))
+
+        return self.run(all_of_them())
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(work)
+
+    def close(self) -> None:
+        self._runner.close()
