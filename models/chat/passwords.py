@@ -1,11 +1,33 @@
-"""Passwords: argon2id, and the same time for a user who is not there."""
+"""Passwords: strong enough, kept as argon2id, and the same time for a user who is not there."""
 
 from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from zxcvbn import zxcvbn
+
+from models.chat.errors.people import PasswordTooWeak
+
+LENGTH_MIN, LENGTH_MAX = 8, 100
+GUESSES_MIN = 10_000
 
 _hasher = PasswordHasher()
+
+
+def is_strong(password: str) -> bool:
+    """Long enough, not too long, and not among the first guesses somebody would make.
+
+    Takes some milliseconds; grows with the square of the length, which is therefore limited.
+    """
+    if not LENGTH_MIN <= len(password) <= LENGTH_MAX:
+        return False
+    return int(zxcvbn(password, max_length=LENGTH_MAX)["guesses"]) >= GUESSES_MIN
+
+
+def check_strength(password: str) -> None:
+    """Raises `PasswordTooWeak`."""
+    if not is_strong(password):
+        raise PasswordTooWeak()
 
 
 @cache

@@ -45,6 +45,12 @@ class EmailInUse(ChatError):
     sentence = "Email '{email}' already in use"
 
 
+class PasswordTooWeak(ChatError):
+    """Too short, too long or too easy to guess."""
+
+    sentence = "The password is too weak."
+
+
 class NameTooShort(ChatError):
     sentence = "Name too short!"
 
