@@ -1,6 +1,7 @@
 """`specd chat ...`: organizations, their people and settings, as the operator makes them."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,13 +9,14 @@ from sqlalchemy.orm import Session
 
 from cli.databases import chat_database
 from cli.output import answer, json_option
-from models.chat import realms, users
+from models.chat import jwt_sign_in, realms, users
 from models.chat.api_keys import KeyMaker, load_secret
 from models.chat.newcomers import join_default_channels
 from models.chat.passwords import hash_password
 from models.chat.realm_settings import TEXT_SETTINGS, change_realm
 from models.chat.roles import BotType, Role
 from models.chat.tables import User
+from models.chat.vault import Vault
 from models.clock import SystemClock
 from settings import Settings
 
@@ -151,14 +153,22 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
 
     It holds from the server's next request on. Groups may be named: role:everyone, role:members,
     role:fullmembers, role:moderators, role:administrators, role:owners, role:nobody.
+
+    Signing in with tokens: jwt_algorithms=RS256 jwt_key=@FILE jwt_audience=TEXT. @FILE is read;
+    a PEM public key for RS, PS and ES algorithms, a shared secret for HS ones. jwt_key= ends it.
     """
     changes = dict(parse_assignment(assignment) for assignment in assignments)
-    now = SystemClock().now()
-    with chat_database(Settings.from_env()) as database:
+    settings, now = Settings.from_env(), SystemClock().now()
+    vault = Vault(load_secret(settings.data_dir, settings.chat_secret))
+    plain = {name: changes[name] for name in changes.keys() - jwt_sign_in.SETTINGS}
+    token = {name: changes[name] for name in changes.keys() & jwt_sign_in.SETTINGS}
+    with chat_database(settings) as database:
 
         def work(session: Session) -> int:
             realm_id = realms.access_realm_named(session, realm).id
-            change_realm(session, realm_id, changes, actor=None, now=now)
+            change_realm(session, realm_id, plain, actor=None, now=now)
+            if token:
+                jwt_sign_in.change_configuration(session, vault, realm_id, token, now=now)
             return realm_id
 
         realm_id = database.run(work)
@@ -175,6 +185,10 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise click.UsageError(f"{text.partition('=')[0]!r} is not KEY=VALUE.")
+    if name == "jwt_key" and value.startswith("@"):
+        return name, Path(value[1:]).read_text().strip()
+    if name in jwt_sign_in.SETTINGS:
+        return name, value
     try:
         parsed: Any = json.loads(value)
     except ValueError:

@@ -22,7 +22,7 @@ from models.clock import Clock
 from models.database import Database
 from server.override import meant_method
 from settings import Settings
-from tests.chat_cast import KEYS, Member
+from tests.chat_cast import KEYS, VAULT, Member
 from tests.contract import OutsideTheDocument, judge_of
 from tests.service_app import Relay, ServiceApp
 
@@ -43,7 +43,7 @@ class ChatApp(ServiceApp):
             **{"rate_limits": False, "development": True, **settings},
         )
         limits = ChatAdapters.from_settings(self.settings).sign_in_limit
-        adapters = ChatAdapters(keys=KEYS, sign_in_limit=limits)
+        adapters = ChatAdapters(keys=KEYS, vault=VAULT, sign_in_limit=limits)
         service = build_service(self.settings, clock=self._clock, adapters=adapters)
         super().__init__(service, self._database)
 

@@ -12,8 +12,11 @@ from models.chat.realms import access_realm_by_id, create_realm
 from models.chat.roles import BotType, Role
 from models.chat.tables import Event, User
 from models.chat.users import create_user
+from models.chat.vault import Vault
 
-KEYS = KeyMaker(b"the secret of the chat tests, 32 bytes and more")
+SECRET = b"the secret of the chat tests, 32 bytes and more"
+KEYS = KeyMaker(SECRET)
+VAULT = Vault(SECRET)
 PASSWORD = "to be or not to be"
 CAST_MADE_AT = datetime.fromisoformat("2026-11-20T09:30:00+00:00")
 

@@ -1,11 +1,12 @@
 """Operations of the tag sign_in: from a name to an API key."""
 
 import asyncio
+from typing import Any
 
-from handlers.chat import envelope
+from handlers.chat import envelope, render
 from handlers.chat.auth import host_of
-from models.chat import sign_in
-from models.chat.actors import access_realm
+from models.chat import jwt_sign_in, sign_in, users
+from models.chat.actors import access_realm, find_actor
 from models.chat.errors.identity import NotInProduction
 from models.chat.passwords import is_password
 from models.chat.users import check_email
@@ -42,3 +43,19 @@ def dev_fetch_api_key(ctx: Context, *, username: str) -> Response:
         email=account.delivery_email,
         user_id=account.id,
     )
+
+
+def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Response:
+    """Get your API key for a signed token."""
+    realm = access_realm(ctx.session, host_of(ctx))
+    rules = jwt_sign_in.access_rules(ctx.session, ctx.adapters.vault, realm.id)
+    email = jwt_sign_in.read_email(token, rules, now=ctx.now)
+    account = sign_in.require_usable(realm, sign_in.find_account(ctx.session, realm, email))
+    api_key = sign_in.tell_key(ctx.session, ctx.adapters.keys, account)
+    data: dict[str, Any] = {"api_key": api_key, "email": account.delivery_email}
+    if include_profile:
+        actor = find_actor(ctx.session, account.id)
+        assert actor is not None
+        row = users.access_user(ctx.session, actor, account.id)
+        data["user"] = render.user(row, actor, client_extavatar=False)
+    return envelope.success(ctx, data)

@@ -8,6 +8,7 @@ from handlers.chat.rate_limits import RequestLimits, SignInLimit
 from models import migrate
 from models.chat.actors import API_KEY
 from models.chat.api_keys import KeyMaker, load_secret
+from models.chat.vault import Vault
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -24,6 +25,7 @@ class ChatAdapters:
     """What handlers reach beyond the database."""
 
     keys: KeyMaker
+    vault: Vault
     sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
 
     @classmethod
@@ -31,8 +33,10 @@ class ChatAdapters:
         table = None
         if settings.rate_limits:
             table = SharedTable(settings.data_dir / "chat.sign-in-limits")
+        secret = load_secret(settings.data_dir, settings.chat_secret)
         return cls(
-            keys=KeyMaker(load_secret(settings.data_dir, settings.chat_secret)),
+            keys=KeyMaker(secret),
+            vault=Vault(secret),
             sign_in_limit=SignInLimit(table),
         )
 

@@ -8,11 +8,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, authenticate, find_actor
+from models.chat.api_keys import load_secret
 from models.chat.channel_creation import NewChannel
 from models.chat.errors.identity import InvalidApiKey
 from models.chat.passwords import is_password
 from models.chat.subscribing import WantedChannel, subscribe
-from models.chat.tables import Realm, Subscription, User
+from models.chat.tables import JwtConfiguration, Realm, Subscription, User
+from models.chat.vault import Vault
 from models.database import Database
 from tests.cli.runner import Specd
 
@@ -283,3 +285,33 @@ def test_new_members_join_the_default_channels(
             )
             joined[name] = len(reader.execute(channels).all())
     assert joined == {"hamlet": 1, "polonius": 0}
+
+
+class TestTokenSignIn:
+    """`specd chat set-realm jwt_...`; the rest is in tests/handlers/chat/test_jwt_sign_in.py."""
+
+    def test_is_set_from_a_file_and_never_shown(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database, tmp_path: Path
+    ) -> None:
+        key = tmp_path / "key"
+        key.write_text("canary: a shared secret of Acme's\n")
+        words = ("chat", "set-realm", "--realm", "1", f"jwt_key=@{key}", "jwt_algorithms=HS256")
+        status, out, err = migrated(*words)
+        assert (status, err) == (0, "")
+        assert out == "Organization 1: jwt_algorithms, jwt_key set.\n"
+        with chat_database.reading() as reader:
+            sealed, algorithms = reader.execute(
+                select(JwtConfiguration.sealed_key, JwtConfiguration.algorithms)
+            ).one()
+        assert algorithms == "HS256"
+        assert "canary" not in sealed
+        vault = Vault(load_secret(tmp_path / "var", ""))
+        assert vault.open(sealed, purpose="jwt_key:1") == "canary: a shared secret of Acme's"
+
+    def test_is_refused_in_a_sentence(self, migrated: Specd, acme: dict[str, Any]) -> None:
+        words = ("chat", "set-realm", "--realm", "1", "name=New", "jwt_key=canary")
+        assert migrated.refusal(*words) == "This cannot be set: jwt_algorithms is missing."
+        short = migrated.refusal(*words, "jwt_algorithms=HS256")
+        assert short == "This cannot be set: HS256 needs a jwt_key of 32 bytes."
+        lost = migrated.refusal("chat", "set-realm", "--realm", "1", "jwt_key=@/nowhere")
+        assert lost == "No such file or directory: /nowhere."

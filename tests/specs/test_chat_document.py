@@ -17,7 +17,7 @@ from server.compiler import is_handler
 DOCUMENT = specs.load("chat")
 SCHEMAS = DOCUMENT["components"]["schemas"]
 METHODS = ("get", "put", "post", "delete", "patch")
-OPEN = {"get_server_settings", "fetch_api_key", "dev_fetch_api_key"}
+OPEN = {"get_server_settings", "fetch_api_key", "dev_fetch_api_key", "jwt_fetch_api_key"}
 
 # The seed's field tables: name -> (type, may be null).
 USER = {

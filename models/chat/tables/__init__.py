@@ -13,7 +13,9 @@ from models.chat.tables.channel import (
     Topic,
     UserTopic,
 )
+from models.chat.tables.client_device import ClientDevice
 from models.chat.tables.group import Subgroup, UserGroup, UserGroupMember
+from models.chat.tables.jwt_configuration import JwtConfiguration
 from models.chat.tables.log import AuditLog, Event, IdempotencyKey
 from models.chat.tables.message import (
     Conversation,
@@ -27,16 +29,19 @@ from models.chat.tables.message import (
 from models.chat.tables.realm import Linkifier, Realm, RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage
 from models.chat.tables.user import ProfileField, ProfileValue, User, UserStatus
+from models.chat.tables.vendor_token import VendorToken
 
 __all__ = [
     "AuditLog",
     "Channel",
     "ChannelFolder",
+    "ClientDevice",
     "Conversation",
     "ConversationMember",
     "DefaultChannel",
     "Event",
     "IdempotencyKey",
+    "JwtConfiguration",
     "Linkifier",
     "Message",
     "MessageArchive",
@@ -56,4 +61,5 @@ __all__ = [
     "UserMessage",
     "UserStatus",
     "UserTopic",
+    "VendorToken",
 ]

@@ -1,0 +1,51 @@
+"""Seals secrets that must be read again, so that a dump of the database holds none in clear.
+
+AES-256-GCM under a key derived (HKDF-SHA-256, RFC 5869) from the secret that API keys are made
+with. `purpose` says what a sealed text is and whose; it is authenticated, so a text that was moved
+to another row, or is used for something else, does not open. docs/decisions tells why.
+"""
+
+import base64
+import binascii
+import secrets
+
+import structlog
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+NONCE_BYTES = 12
+PREFIX = "v1."
+
+
+class Vault:
+    """Seals and opens short texts under one secret."""
+
+    def __init__(self, secret: bytes) -> None:
+        derive = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"specd chat vault")
+        self._cipher = AESGCM(derive.derive(secret))
+
+    def seal(self, text: str, *, purpose: str) -> str:
+        """The text, sealed: URL-safe letters that say nothing, other ones every time."""
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        sealed = nonce + self._cipher.encrypt(nonce, text.encode("utf-8"), purpose.encode("utf-8"))
+        return PREFIX + base64.urlsafe_b64encode(sealed).decode("ascii").rstrip("=")
+
+    def open(self, sealed: str, *, purpose: str) -> str | None:
+        """What was sealed for that purpose; None for anything else, such as what an earlier secret
+        sealed.
+        """
+        try:
+            text = sealed.removeprefix(PREFIX)
+            raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+            opened = self._cipher.decrypt(
+                raw[:NONCE_BYTES], raw[NONCE_BYTES:], purpose.encode("utf-8")
+            )
+        except (binascii.Error, InvalidTag, ValueError):
+            _log.warning("cannot_open", purpose=purpose.partition(":")[0])
+            return None
+        return opened.decode("utf-8")
+
+
+_log = structlog.get_logger(__name__)

@@ -1,0 +1,202 @@
+"""POST /jwt/fetch_api_key, of the tag sign_in, and how an operator sets it up."""
+
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import jwt
+import pytest
+from sqlalchemy import inspect, text, update
+
+from models.chat.errors.tokens import InvalidJwtConfiguration
+from models.chat.jwt_sign_in import change_configuration
+from models.chat.tables import User
+from models.clock import FrozenClock
+from models.database import Database
+from tests.chat_app import ChatApp, ChatClient
+from tests.chat_cast import VAULT, Cast
+from tests.handlers.chat.test_sign_in import (
+    ACCOUNT_DEACTIVATED,
+    FAILED,
+    NOWHERE,
+    REALM_DEACTIVATED,
+    deactivate_realm,
+    refused,
+)
+
+PATH = "/jwt/fetch_api_key"
+SECRET = "canary: the secret that Acme signs its tokens with"
+BAD = {"result": "error", "msg": "Bad JSON web token", "code": "BAD_REQUEST"}
+
+
+def token_of(email: Any, **claims: Any) -> str:
+    return jwt.encode({"email": email, **claims}, SECRET, algorithm="HS256")
+
+
+@pytest.fixture
+def configured(chat_database: Database, cast: Cast, clock: FrozenClock) -> None:
+    configure(chat_database, cast.realm_id, clock, jwt_key=SECRET, jwt_algorithms="HS256")
+
+
+def configure(database: Database, realm_id: int, clock: FrozenClock, **settings: Any) -> None:
+    now = clock.now()
+    database.run(lambda s: change_configuration(s, VAULT, realm_id, settings, now=now))
+
+
+def everything_in(database: Database) -> str:
+    """Every value of every table, as a dump would show it."""
+    with database.reading() as reader:
+        tables: Mapping[Any, Any] = inspect(reader).get_table_names()  # type: ignore[assignment]
+        return "\n".join(
+            str(row) for name in tables for row in reader.execute(text(f'SELECT * FROM "{name}"'))
+        )
+
+
+@pytest.mark.usefixtures("configured")
+class TestJwtFetchApiKey:
+    def test_tells_the_key(self, as_nobody: ChatClient, cast: Cast) -> None:
+        for email in (cast.hamlet.email, " HAMLET@Acme.example "):
+            assert as_nobody.post(PATH, token=token_of(email)) == {
+                "result": "success",
+                "msg": "",
+                "api_key": cast.hamlet.key,
+                "email": cast.hamlet.email,
+            }
+
+    def test_adds_the_user(self, as_nobody: ChatClient, cast: Cast) -> None:
+        for member in (cast.hamlet, cast.polonius, cast.reminder):
+            told = as_nobody.post(PATH, token=token_of(member.email), include_profile=True)
+            assert told["api_key"] == member.key
+            asked = as_nobody.acting_as(member).get(f"/users/{member.id}", client_extavatar=False)
+            assert told["user"] == asked["user"]
+            assert told["user"]["avatar_url"].startswith("https://")
+            assert "profile_data" not in told["user"]
+
+    def test_honours_times_to_the_second(
+        self, as_nobody: ChatClient, cast: Cast, clock: FrozenClock
+    ) -> None:
+        now = int(clock.now().timestamp())
+        token = token_of(cast.hamlet.email, nbf=now + 1, exp=now + 3)
+        told = []
+        for _ in range(4):
+            told.append(as_nobody.post(PATH, token=token)["result"])
+            clock.advance(seconds=1)
+        assert told == ["error", "success", "success", "error"]
+
+    def test_wants_a_token_with_an_email(self, as_nobody: ChatClient) -> None:
+        missing = "No JSON web token passed in request"
+        no_email = "No email specified in JSON web token claims"
+        for form, msg in (
+            ({}, missing),
+            ({"token": ""}, missing),
+            ({"token": token_of(None)}, no_email),
+            ({"token": "x.y.z"}, "Bad JSON web token"),
+            ({"token": "x", "include_profile": "yes"}, "include_profile is not valid JSON"),
+        ):
+            assert as_nobody.post(PATH, **form)["msg"] == msg
+
+    def test_fails_for_who_is_not_there(self, as_nobody: ChatClient, cast: Cast) -> None:
+        for email in ("", "nobody@acme.example", cast.hank.email, "notification-bot@acme.example"):
+            assert refused(as_nobody, PATH, token=token_of(email)) == FAILED
+
+    def test_fails_for_those_who_left(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        form = {"token": token_of(cast.ophelia.email)}
+        assert refused(as_nobody, PATH, **form) == ACCOUNT_DEACTIVATED
+        deactivate_realm(chat_database, cast.realm_id)
+        assert refused(as_nobody, PATH, **form) == REALM_DEACTIVATED
+
+    def test_is_of_one_organization(self, as_nobody: ChatClient, cast: Cast) -> None:
+        """Acme's key opens nothing at Globex, where such sign-in is off; elsewhere is nothing."""
+        form = {"token": token_of(cast.hank.email)}
+        there = as_nobody.request("POST", PATH, form, host="globex.example")
+        assert there.json()["msg"] == "JWT authentication is not enabled for this organization"
+        response = as_nobody.request("POST", PATH, form, host="elsewhere.example")
+        assert (response.status_code, response.json()) == (404, NOWHERE)
+
+    def test_refuses_long_tokens_before_it_parses_them(
+        self, as_nobody: ChatClient, cast: Cast
+    ) -> None:
+        limit = "token is too long (limit: 8192 characters)"
+        longest = token_of(cast.hamlet.email, more="x" * 6000)
+        assert len(longest) <= 8192
+        assert as_nobody.post(PATH, token=longest)["result"] == "success"
+        assert as_nobody.post(PATH, token="x" * 8193)["msg"] == limit
+        before = time.perf_counter()
+        big = as_nobody.post(PATH, token=token_of(cast.hamlet.email, more="x" * 100_000))
+        assert big["msg"] == limit
+        assert time.perf_counter() - before < 1
+
+    def test_replaces_a_key_made_under_an_earlier_secret(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        other = update(User).where(User.id == cast.hamlet.id).values(api_key_sha256="0" * 64)
+        chat_database.run(lambda s: s.execute(other))
+        as_nobody.post(PATH, token=token_of(cast.hamlet.email))
+        assert as_nobody.acting_as(cast.hamlet).get("/users/me")["result"] == "success"
+
+    def test_needs_no_good_credentials(self, chat: ChatClient, cast: Cast) -> None:
+        headers = {"Authorization": "Basic nonsense"}
+        answer = chat.request("POST", PATH, {"token": "x.y.z"}, headers=headers)
+        assert answer.json() == BAD
+
+
+class TestConfiguration:
+    def test_is_off_until_it_is_on_and_when_it_is_ended(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database, clock: FrozenClock
+    ) -> None:
+        off = {
+            "result": "error",
+            "msg": "JWT authentication is not enabled for this organization",
+            "code": "BAD_REQUEST",
+        }
+        form = {"token": token_of(cast.hamlet.email)}
+        assert as_nobody.post(PATH, **form) == off
+        configure(chat_database, cast.realm_id, clock, jwt_key=SECRET, jwt_algorithms="HS256")
+        assert as_nobody.post(PATH, **form)["result"] == "success"
+        configure(chat_database, cast.realm_id, clock, jwt_algorithms="HS384")
+        assert as_nobody.post(PATH, **form) == BAD
+        configure(chat_database, cast.realm_id, clock, jwt_algorithms="HS256", jwt_audience="chat")
+        assert as_nobody.post(PATH, **form) == BAD
+        meant = {"token": token_of(cast.hamlet.email, aud="chat")}
+        assert as_nobody.post(PATH, **meant)["result"] == "success"
+        configure(chat_database, cast.realm_id, clock, jwt_key="")
+        assert as_nobody.post(PATH, **form) == off
+
+    def test_is_refused_whole(
+        self, cast: Cast, chat_database: Database, clock: FrozenClock
+    ) -> None:
+        for settings, problem in (
+            ({"jwt_algorithms": "HS256"}, "jwt_key is missing"),
+            ({"jwt_key": SECRET}, "jwt_algorithms is missing"),
+            ({"jwt_key": SECRET, "jwt_algorithms": "none"}, "jwt_algorithms are some of HS256,"),
+            ({"jwt_key": SECRET, "jwt_algorithms": []}, "jwt_algorithms is missing"),
+            ({"jwt_key": SECRET, "jwt_algorithms": "HS256,RS256"}, "RS256 takes a public key"),
+            (
+                {"jwt_key": SECRET, "jwt_algorithms": "HS256", "jwt_audience": "x" * 256},
+                "jwt_audience is not a text of 255 characters",
+            ),
+        ):
+            with pytest.raises(InvalidJwtConfiguration, match=problem):
+                configure(chat_database, cast.realm_id, clock, **settings)
+        assert "jwt" not in everything_in(chat_database)
+
+    def test_keeps_the_key_to_itself(
+        self,
+        as_cordelia: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+        chat_app: ChatApp,
+        clock: FrozenClock,
+    ) -> None:
+        configure(chat_database, cast.realm_id, clock, jwt_key=SECRET, jwt_algorithms="HS256")
+        dump = everything_in(chat_database)
+        assert "jwt_sign_in_changed" in dump
+        assert SECRET not in dump
+        told = as_cordelia.patch("/realm", jwt_key="x" * 40, jwt_algorithms="HS256")
+        assert told["ignored_parameters_unsupported"] == ["jwt_algorithms", "jwt_key"]
+        assert SECRET not in repr(as_cordelia.get("/server_settings"))
+        clock.advance(seconds=timedelta(days=1).total_seconds())
+        assert as_cordelia.post(PATH, token=token_of(cast.iago.email))["result"] == "success"
