@@ -34,7 +34,9 @@ def update_realm(
     description: Any = ABSENT,
     direct_message_initiator_group: Any = ABSENT,
     direct_message_permission_group: Any = ABSENT,
+    disallow_disposable_email_addresses: Any = ABSENT,
     email_address_visibility: Any = ABSENT,
+    emails_restricted_to_domains: Any = ABSENT,
     empty_topic_display_name: Any = ABSENT,
     enable_spectator_access: Any = ABSENT,
     message_content_delete_limit_seconds: Any = ABSENT,
@@ -46,6 +48,7 @@ def update_realm(
     move_messages_within_stream_limit_seconds: Any = ABSENT,
     name: Any = ABSENT,
     new_stream_announcements_stream_id: Any = ABSENT,
+    require_unique_names: Any = ABSENT,
     topics_policy: Any = ABSENT,
 ) -> Response:
     """Change settings of the organization."""

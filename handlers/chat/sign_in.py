@@ -7,9 +7,9 @@ from handlers.chat import envelope, render
 from handlers.chat.auth import host_of
 from models.chat import jwt_sign_in, sign_in, users
 from models.chat.actors import access_realm, find_actor
+from models.chat.emails import check_email
 from models.chat.errors.identity import NotInProduction
 from models.chat.passwords import is_password
-from models.chat.users import check_email
 from server.context import Context
 from server.response import Response
 
@@ -26,7 +26,7 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     usable = sign_in.require_usable(realm, account if is_right else None)
     ctx.adapters.sign_in_limit.forget(realm.id, username)
     keys = ctx.adapters.keys
-    api_key = await ctx.write(lambda session: sign_in.tell_key(session, keys, usable))
+    api_key = await ctx.write(lambda session: sign_in.tell_key(session, keys, usable, now=ctx.now))
     return envelope.success(ctx, api_key=api_key, email=usable.delivery_email, user_id=usable.id)
 
 
@@ -39,7 +39,7 @@ def dev_fetch_api_key(ctx: Context, *, username: str) -> Response:
     account = sign_in.require_usable(realm, sign_in.find_account(ctx.session, realm, username))
     return envelope.success(
         ctx,
-        api_key=sign_in.tell_key(ctx.session, ctx.adapters.keys, account),
+        api_key=sign_in.tell_key(ctx.session, ctx.adapters.keys, account, now=ctx.now),
         email=account.delivery_email,
         user_id=account.id,
     )
@@ -51,7 +51,7 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
     rules = jwt_sign_in.access_rules(ctx.session, ctx.adapters.vault, realm.id)
     email = jwt_sign_in.read_email(token, rules, now=ctx.now)
     account = sign_in.require_usable(realm, sign_in.find_account(ctx.session, realm, email))
-    api_key = sign_in.tell_key(ctx.session, ctx.adapters.keys, account)
+    api_key = sign_in.tell_key(ctx.session, ctx.adapters.keys, account, now=ctx.now)
     data: dict[str, Any] = {"api_key": api_key, "email": account.delivery_email}
     if include_profile:
         actor = find_actor(ctx.session, account.id)

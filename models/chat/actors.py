@@ -49,6 +49,9 @@ class RealmView:
     nobody_group_id: int
     default_language: str
     email_address_visibility: int
+    emails_restricted_to_domains: bool
+    disallow_disposable_email_addresses: bool
+    require_unique_names: bool
     enable_spectator_access: bool
     topics_policy: str
     empty_topic_display_name: str

@@ -1,5 +1,6 @@
 """Signing in: from a real email to an account that may be used, and to its API key."""
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -40,6 +41,10 @@ def require_usable(realm: RealmView, account: Any) -> Any:
     return account
 
 
-def tell_key(session: Session, keys: KeyMaker, account: Any) -> str:
-    """The account's API key, made again."""
-    return keys.key_of(session.get_one(User, account.id))
+def tell_key(session: Session, keys: KeyMaker, account: Any, *, now: datetime) -> str:
+    """The account's API key, made again. Whoever was given their account joins now."""
+    user = session.get_one(User, account.id)
+    if user.awaits_first_sign_in:
+        user.awaits_first_sign_in = False
+        user.date_joined = now
+    return keys.key_of(user)

@@ -1,70 +1,27 @@
 """People and bots: made, named, found, and seen by others as far as they may be."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from datetime import datetime
 from hashlib import md5
 from typing import Any
 
-from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import Select, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from models.chat import audit, events
 from models.chat.actors import Actor, Reader, RealmView
 from models.chat.api_keys import KeyMaker
+from models.chat.emails import check_email, require_email_is_free
 from models.chat.errors.authorization import InsufficientPermission
-from models.chat.errors.identity import InvalidEmail
-from models.chat.errors.people import (
-    EmailInUse,
-    InvalidCharactersInName,
-    InvalidNameFormat,
-    NameTooLong,
-    NameTooShort,
-    NoSuchUser,
-)
+from models.chat.errors.people import NoSuchUser
+from models.chat.full_names import check_full_name
 from models.chat.groups import follow_role
-from models.chat.hosts import is_host
 from models.chat.permissions import belongs
 from models.chat.roles import EmailVisibility, Role
 from models.chat.tables import ConversationMember, Subscription, User, UserMessage
 
-NAME_MIN, NAME_MAX = 2, 100
-EMAIL_MAX = 254
-BAD_NAME_CHARACTERS = frozenset('*`\\>"@')
 DUMMY_EMAIL = re.compile(r"user([0-9]{1,10})@(.+)", re.DOTALL)
-
-
-def check_full_name(name: str) -> str:
-    """The name as it is stored: trimmed. Raises the class that says what is wrong with it."""
-    name = name.strip()
-    if len(name) > NAME_MAX:
-        raise NameTooLong()
-    if len(name) < NAME_MIN:
-        raise NameTooShort()
-    if any(c in BAD_NAME_CHARACTERS or unicodedata.category(c)[0] == "C" for c in name):
-        raise InvalidCharactersInName()
-    if re.search(r"\|[0-9]+\Z", name):
-        raise InvalidNameFormat()
-    return name
-
-
-def check_email(email: str) -> str:
-    """The address as it is stored: trimmed. Raises `InvalidEmail`."""
-    email = email.strip()
-    local, _, domain = email.rpartition("@")
-    if is_host(domain.lower()):
-        # The validator refuses names such as `localhost` and `acme.test`: an organization's own
-        # business here.
-        domain = "example.com"
-    try:
-        validate_email(f"{local}@{domain}", check_deliverability=False)
-    except EmailNotValidError:
-        raise InvalidEmail() from None
-    if len(email) > EMAIL_MAX:
-        raise InvalidEmail()
-    return email
 
 
 def create_user(
@@ -90,9 +47,7 @@ def create_user(
     owner that is no person of the realm.
     """
     email, full_name = check_email(email), check_full_name(full_name)
-    taken = select(User.id).where(User.realm_id == realm.id, User.email_key == email.casefold())
-    if session.execute(taken).first() is not None:
-        raise EmailInUse(email=email)
+    require_email_is_free(session, realm.id, email)
     if bot_owner_id is not None:
         owner = session.get(User, bot_owner_id)
         if owner is None or owner.realm_id != realm.id or owner.bot_type is not None:

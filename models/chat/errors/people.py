@@ -51,6 +51,20 @@ class PasswordTooWeak(ChatError):
     sentence = "The password is too weak."
 
 
+class EmailNotAllowed(ChatError):
+    """Not of one of the organization's domains. Facts: `email`."""
+
+    sentence = "Email '{email}' not allowed in this organization"
+
+
+class DisposableEmail(ChatError):
+    sentence = "Disposable email addresses are not allowed in this organization"
+
+
+class EmailContainsPlus(ChatError):
+    sentence = "Email addresses containing + are not allowed."
+
+
 class NameTooShort(ChatError):
     sentence = "Name too short!"
 
@@ -67,6 +81,10 @@ class InvalidNameFormat(ChatError):
     """A name that ends like a mention's `|id`."""
 
     sentence = "Invalid format!"
+
+
+class UniqueNamesRequired(ChatError):
+    sentence = "Unique names required in this organization."
 
 
 class InvalidUserGroup(ChatError):

@@ -26,7 +26,7 @@ from models.chat.tables.message import (
     Reaction,
     UserMessage,
 )
-from models.chat.tables.realm import Linkifier, Realm, RealmEmoji
+from models.chat.tables.realm import Linkifier, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage
 from models.chat.tables.user import ProfileField, ProfileValue, User, UserStatus
 from models.chat.tables.vendor_token import VendorToken
@@ -50,6 +50,7 @@ __all__ = [
     "ProfileValue",
     "Reaction",
     "Realm",
+    "RealmDomain",
     "RealmEmoji",
     "ScheduledMessage",
     "Subgroup",

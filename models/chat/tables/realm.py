@@ -38,6 +38,9 @@ class Realm(ChatBase):
     # Settings, under the names PATCH /realm uses (models/chat/realm_settings.py lists them).
     default_language: Mapped[str] = mapped_column(String(50), default="en")
     email_address_visibility: Mapped[int] = mapped_column(default=1)
+    emails_restricted_to_domains: Mapped[bool] = mapped_column(default=False)
+    disallow_disposable_email_addresses: Mapped[bool] = mapped_column(default=True)
+    require_unique_names: Mapped[bool] = mapped_column(default=False)
     enable_spectator_access: Mapped[bool] = mapped_column(default=False)
     topics_policy: Mapped[str] = mapped_column(String(24), default="allow_empty_topic")
     empty_topic_display_name: Mapped[str] = mapped_column(String(60), default="general chat")
@@ -67,6 +70,18 @@ class Realm(ChatBase):
     can_set_topics_policy_group: Mapped[int] = mapped_column(GROUP, default=0)
     direct_message_initiator_group: Mapped[int] = mapped_column(GROUP, default=0)
     direct_message_permission_group: Mapped[int] = mapped_column(GROUP, default=0)
+
+
+class RealmDomain(ChatBase):
+    """A domain whose addresses may have accounts where emails are restricted; in lower case."""
+
+    __tablename__ = "realm_domain"
+    __table_args__ = (UniqueConstraint("realm_id", "domain"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    domain: Mapped[str] = mapped_column(String(255))
+    allow_subdomains: Mapped[bool] = mapped_column(default=False)
 
 
 class Linkifier(ChatBase):

@@ -61,6 +61,8 @@ class User(ChatBase):
     automatically_follow_topics_where_mentioned: Mapped[bool] = mapped_column(default=True)
     can_create_users: Mapped[bool] = mapped_column(default=False)
     can_change_user_emails: Mapped[bool] = mapped_column(default=False)
+    # Made by an administrator: `date_joined` is set anew when they first sign in.
+    awaits_first_sign_in: Mapped[bool] = mapped_column(default=False)
     password_hash: Mapped[str | None] = mapped_column(String(200))
     api_key_nonce: Mapped[str] = mapped_column(String(32))
     api_key_sha256: Mapped[str] = mapped_column(String(64), unique=True)
