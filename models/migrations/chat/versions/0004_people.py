@@ -30,8 +30,6 @@ def upgrade() -> None:
     ):
         column = sa.Column(name, sa.Boolean(), server_default=default, nullable=False)
         op.add_column("realm", column)
-            "realm", sa.Column(name, sa.Boolean(), server_default=default, nullable=False)
-        )
     op.add_column(
         "user",
         sa.Column("awaits_first_sign_in", sa.Boolean(), server_default=sa.false(), nullable=False),
