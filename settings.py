@@ -126,6 +126,14 @@ def parse_public_url(text: str) -> str:
     raise ValueError("must be an http or https URL without query, for example https://pay.test")
 
 
+def parse_service_url(text: str) -> str:
+    """The base address of a service we call, without a slash at its end."""
+    try:
+        return parse_public_url(text)
+    except ValueError:
+        raise ValueError("must be an http or https URL without query and password") from None
+
+
 def parse_rpc_urls(text: str) -> tuple[str, ...]:
     """Comma-separated endpoints, in order of preference, each `URL` or `CHAINID=URL`."""
     entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
@@ -199,6 +207,18 @@ class Settings:
     )
     chat_web_public_streams_enabled: bool = setting(
         True, parse_bool, "Let chat organizations open channels to the web."
+    )
+    push_relay_url: str = setting(
+        "",
+        parse_service_url,
+        "Relay for mobile push notifications; without one there are none.",
+    )
+    push_relay_organization: str = setting("specd", str, "This server's name at the push relay.")
+    push_relay_key: str = setting(
+        "", secret_text(8), "This server's key at the push relay.", secret=True
+    )
+    push_relay_timeout_s: float = setting(
+        3.0, seconds(0.05, 60), "Deadline for one answer of the push relay."
     )
     invoice_lifetime_s: int = setting(
         1800, whole(1, 31_536_000), "How long an invoice can be paid on time."

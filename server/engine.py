@@ -261,8 +261,8 @@ class Engine(SpecMiddleware):
 
 
 def _is_foreseen(status: int) -> bool:
-    """A 503 says what is missing; any other 5xx is a bug and wants its traceback."""
-    return status == 503
+    """A 502 and a 503 say who else failed; any other 5xx is a bug and wants its traceback."""
+    return status in (502, 503)
 
 
 def _merge_slashes(path: bytes) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json as stdlib_json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -42,8 +43,9 @@ class ChatApp(ServiceApp):
             validate_responses=True,
             **{"rate_limits": False, "development": True, **settings},
         )
-        limits = ChatAdapters.from_settings(self.settings).sign_in_limit
-        adapters = ChatAdapters(keys=KEYS, vault=VAULT, sign_in_limit=limits)
+        own = ChatAdapters.from_settings(self.settings)
+        self.push = Relay(own.push)
+        adapters = replace(own, keys=KEYS, vault=VAULT, push=self.push)
         service = build_service(self.settings, clock=self._clock, adapters=adapters)
         super().__init__(service, self._database)
 

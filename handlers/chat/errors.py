@@ -16,6 +16,7 @@ from models.chat.errors import (
     messages,
     narrows,
     parameters,
+    push,
     scheduling,
     sending,
 )
@@ -56,6 +57,9 @@ DOMAIN: dict[type[DomainError], Answer] = {
         ),
     ),
     parameters.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
+    push.AdminActionRequired: Answer(403),
+    push.FailedToConnectBouncer: Answer(502),
+    push.InternalServerErrorOnBouncer: Answer(502),
     scheduling.ScheduledMessageDoesNotExist: Answer(404),
     scheduling.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
     scheduling.IdempotencyKeyReused: Answer(422),

@@ -38,7 +38,7 @@ def get_server_settings(ctx: Context) -> Response:
         zulip_version=VERSION,
         zulip_merge_base=VERSION,
         zulip_feature_level=FEATURE_LEVEL,
-        push_notifications_enabled=False,
+        push_notifications_enabled=ctx.adapters.push.is_configured,
         is_incompatible=False,
         email_auth_enabled=True,
         require_email_format_usernames=True,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import specs
+from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from handlers.chat import auth, errors
 from handlers.chat.rate_limits import RequestLimits, SignInLimit
 from models import migrate
@@ -26,6 +27,7 @@ class ChatAdapters:
 
     keys: KeyMaker
     vault: Vault
+    push: PushRelay
     sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
 
     @classmethod
@@ -37,6 +39,12 @@ class ChatAdapters:
         return cls(
             keys=KeyMaker(secret),
             vault=Vault(secret),
+            push=HttpPushRelay(
+                settings.push_relay_url,
+                organization=settings.push_relay_organization,
+                key=settings.push_relay_key,
+                timeout_s=settings.push_relay_timeout_s,
+            ),
             sign_in_limit=SignInLimit(table),
         )
 

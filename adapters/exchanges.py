@@ -1,0 +1,120 @@
+"""One HTTP exchange with a service of somebody else's: short, bounded, and never redirected.
+
+The whole exchange has one deadline and the answer one size; no address comes from a request, and an
+answer cannot send us elsewhere. No URL, header or body goes into an error: they may hold secrets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import orjson
+
+ANSWER_LIMIT = 256 * 1024
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+_HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "specd"}
+
+
+class NoAnswer(Exception):
+    """No whole answer came: refused, hung, broken off, too long, or in an encoding not asked for.
+
+    `was_sent` is False when the request certainly did nothing there: no connection was made.
+    """
+
+    def __init__(self, reason: str, *, was_sent: bool = True) -> None:
+        super().__init__(reason)
+        self.was_sent = was_sent
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back; `document` is its JSON object, None when the body is anything else."""
+
+    status: int
+    document: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A service at a configured address; `timeout_s` is for a whole exchange."""
+
+    url: str = field(repr=False)
+    timeout_s: float
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        credentials: tuple[str, str] | None = None,
+        bearer: str | None = None,
+        form: Mapping[str, str] | None = None,
+        document: Any = None,
+    ) -> Answer:
+        """One exchange. Raises `NoAnswer`."""
+        headers = dict(_HEADERS)
+        if bearer is not None:
+            headers["Authorization"] = f"Bearer {bearer}"
+        content = None
+        if document is not None:
+            headers["Content-Type"] = "application/json"
+            content = orjson.dumps(document)
+        body = bytearray()
+        try:
+            async with (
+                asyncio.timeout(self.timeout_s),
+                self._client() as client,
+                client.stream(
+                    method,
+                    self.url + path,
+                    headers=headers,
+                    data=form,
+                    content=content,
+                    auth=credentials,
+                ) as answer,
+            ):
+                if answer.headers.get("content-encoding", "identity") != "identity":
+                    raise NoAnswer("answered in an encoding that was not asked for")
+                async for chunk in answer.aiter_raw():
+                    body += chunk
+                    if len(body) > ANSWER_LIMIT:
+                        raise NoAnswer(f"answered more than {ANSWER_LIMIT} bytes")
+                status = answer.status_code
+        except TimeoutError:
+            raise NoAnswer(f"no whole answer within {self.timeout_s:g} s") from None
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            raise NoAnswer("cannot connect", was_sent=False) from None
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            raise NoAnswer(f"the exchange broke ({type(error).__name__})") from None
+        return Answer(status, _document(bytes(body)))
+
+    def _client(self) -> httpx.AsyncClient:
+        parts = urlsplit(self.url)
+        return httpx.AsyncClient(
+            timeout=self.timeout_s,
+            follow_redirects=False,
+            # What is on this machine is never behind a proxy that the environment names.
+            trust_env=parts.hostname not in LOOPBACK,
+            verify=_certificates() if parts.scheme == "https" else False,
+        )
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading the bundle of authorities takes 20 ms: once per process."""
+    return httpx.create_ssl_context()
+
+
+def _document(body: bytes) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(body)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,177 @@
+"""Serves the local counterparts of outbound services on this machine, for tests and the demo.
+
+A counterpart is a function from a request to a reply; faults are played on top of any of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import orjson
+
+LONGEST_BODY = 1024 * 1024
+HANG_S = 30.0
+FAULTS = ("none", "forbidden", "down", "garbage", "redirect", "flood", "break", "hang")
+"""What a counterpart can be told to do instead of answering."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What came in; names of `headers` in lower case."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def form(self) -> dict[str, str]:
+        """The fields of an urlencoded body."""
+        return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True))
+
+    @property
+    def document(self) -> Any:
+        """The JSON of the body; None when it is none."""
+        try:
+            return orjson.loads(self.body)
+        except ValueError:
+            return None
+
+    @property
+    def credentials(self) -> tuple[str, str] | None:
+        """Name and password of HTTP Basic."""
+        kind, _, text = self.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "basic":
+            return None
+        try:
+            name, _, password = base64.b64decode(text).decode("utf-8").partition(":")
+        except (binascii.Error, ValueError):
+            return None
+        return name, password
+
+    @property
+    def bearer(self) -> str | None:
+        kind, _, token = self.headers.get("authorization", "").partition(" ")
+        return token if kind.lower() == "bearer" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes out: `document` as JSON, else `body`."""
+
+    status: int = 200
+    document: Any = None
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Counterpart = Callable[[Request], Reply]
+
+
+class LocalServer:
+    """One counterpart on 127.0.0.1; `port` 0 takes a free one. OSError when it cannot listen.
+
+    `fault` is one of `FAULTS`, and may change at any time.
+    """
+
+    def __init__(self, counterpart: Counterpart, port: int = 0, *, fault: str = "none") -> None:
+        self.fault = fault
+        self._closing = threading.Event()
+        self._server = _Server(("127.0.0.1", port), _handler(self, counterpart))
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def start(self) -> None:
+        """Serve from a thread of its own."""
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def run(self) -> None:
+        """Serve from this thread until `close`, called from another."""
+        self._server.serve_forever(0.2)
+
+    def close(self) -> None:
+        """Stop serving; the port is free afterwards."""
+        self._closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def hang(self) -> None:
+        """Answer nothing for a long time."""
+        self._closing.wait(HANG_S)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+
+def _handler(server: LocalServer, counterpart: Counterpart) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = 60
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            self._answer()
+
+        do_POST = do_DELETE = do_GET
+
+        def _answer(self) -> None:
+            length = self.headers.get("Content-Length", "0")
+            if not (length.isascii() and length.isdigit()) or int(length) > LONGEST_BODY:
+                self.close_connection = True
+                self.send_error(413)
+                return
+            body = self.rfile.read(int(length))
+            match server.fault:
+                case "hang":
+                    server.hang()
+                    self.close_connection = True
+                case "break":
+                    self.close_connection = True
+                case "forbidden":
+                    self._send(Reply(403, {"result": "error", "msg": "No", "code": "FORBIDDEN"}))
+                case "down":
+                    self._send(Reply(503, body=b"<h1>Down</h1>"))
+                case "garbage":
+                    self._send(Reply(200, body=b"<h1>Welcome to the hotel's network</h1>"))
+                case "redirect":
+                    self._send(Reply(302, headers={"Location": "http://127.0.0.1:1/"}))
+                case "flood":
+                    self._send(Reply(200, body=b'{"result": "' + b"x" * 1_000_000))
+                case _:
+                    self._send(counterpart(self._request(body)))
+
+        def _request(self, body: bytes) -> Request:
+            parts = urlsplit(self.path)
+            return Request(
+                self.command,
+                parts.path,
+                dict(parse_qsl(parts.query, keep_blank_values=True)),
+                {name.lower(): value for name, value in self.headers.items()},
+                body,
+            )
+
+        def _send(self, reply: Reply) -> None:
+            content, kind = reply.body, "text/html; charset=utf-8"
+            if reply.document is not None:
+                content, kind = orjson.dumps(reply.document), "application/json"
+            self.send_response(reply.status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(content)))
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing: addresses hold codes and states."""
+
+    return Handler

@@ -1,0 +1,128 @@
+"""Operations of the tag mobile_push."""
+
+import uuid
+from urllib.parse import urlsplit
+
+from adapters.push_relay.relay import Push, RegistrationRefused
+from handlers.chat import envelope
+from models.chat import devices
+from models.chat.devices import PushToken
+from models.chat.errors.push import (
+    AdminActionRequired,
+    FailedToConnectBouncer,
+    InternalServerErrorOnBouncer,
+    NoActivePushDevice,
+    PushServiceNotConfigured,
+)
+from models.chat.push_crypto import encrypt
+from models.types import to_ms
+from server.context import Context
+from server.response import Response
+
+
+def register_client_device(ctx: Context) -> Response:
+    """Register a device you are signed in on."""
+    device_id = devices.register_device(ctx.session, ctx.actor, now=ctx.now)
+    return envelope.success(ctx, device_id=device_id)
+
+
+def remove_client_device(ctx: Context, *, device_id: int) -> Response:
+    """Remove a device."""
+    devices.remove_device(ctx.session, ctx.actor, device_id, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def list_own_devices(ctx: Context) -> Response:
+    """List your devices."""
+    return envelope.success(ctx, devices=devices.find_devices(ctx.session, ctx.actor.id))
+
+
+async def register_push_device(
+    ctx: Context,
+    *,
+    device_id: int,
+    bouncer_public_key: str | None = None,
+    encrypted_push_registration: str | None = None,
+    push_key: str | None = None,
+    push_key_id: int | None = None,
+    token_id: str | None = None,
+    token_kind: str | None = None,
+) -> Response:
+    """Set a device up for push notifications."""
+    if not ctx.adapters.push.is_configured:
+        raise PushServiceNotConfigured()
+    actor, vault = ctx.actor, ctx.adapters.vault
+    await ctx.read(lambda reader: devices.require_device(reader, actor, device_id))
+    key, token = devices.check_push_fields(
+        push_key,
+        push_key_id,
+        token_kind,
+        token_id,
+        bouncer_public_key,
+        encrypted_push_registration,
+    )
+    is_new = await ctx.write(
+        lambda session: devices.begin_registration(
+            session, vault, actor, device_id, key=key, token=token, now=ctx.now
+        )
+    )
+    if is_new and token is not None:
+        await _tell_relay(ctx, device_id, token)
+    return envelope.success(ctx)
+
+
+async def _tell_relay(ctx: Context, device_id: int, token: PushToken) -> None:
+    """Register the token at the relay, holding nothing, and keep what became of it."""
+    error_code, failure = None, None
+    try:
+        await ctx.adapters.push.register(
+            _realm_uuid(ctx),
+            token_id=token.token_id,
+            public_key=token.public_key,
+            registration=token.registration,
+        )
+    except RegistrationRefused as refused:
+        error_code = refused.code
+    except (AdminActionRequired, FailedToConnectBouncer, InternalServerErrorOnBouncer) as error:
+        failure = error
+    await ctx.write(
+        lambda session: devices.end_registration(
+            session,
+            ctx.actor,
+            device_id,
+            token.token_id,
+            error_code=error_code,
+            has_failed=failure is not None,
+            now=ctx.now,
+        )
+    )
+    if failure is not None:
+        raise failure
+
+
+async def send_test_push_notification(ctx: Context, *, device_id: int | None = None) -> Response:
+    """Send a test notification to your devices."""
+    actor, vault = ctx.actor, ctx.adapters.vault
+    targets = await ctx.read(lambda reader: devices.find_targets(reader, vault, actor, device_id))
+    scheme = urlsplit(ctx.settings.public_url).scheme
+    payload = {
+        "realm_name": actor.realm.name,
+        "realm_url": f"{scheme}://{ctx.header('host')}",
+        "time": to_ms(ctx.now) // 1000,
+        "type": "test",
+        "user_id": actor.id,
+    }
+    pushes = [
+        Push(to.token_id, to.token_kind, to.key_id, encrypt(payload, to.key)) for to in targets
+    ]
+    gone = await ctx.adapters.push.notify(_realm_uuid(ctx), pushes)
+    if gone:
+        await ctx.write(lambda session: devices.forget_tokens(session, actor, gone, now=ctx.now))
+    if all(push.token_id in gone for push in pushes):
+        raise NoActivePushDevice()
+    return envelope.success(ctx)
+
+
+def _realm_uuid(ctx: Context) -> str:
+    """The organization's name at the relay: the same at every start, another at another host."""
+    return str(uuid.uuid5(uuid.NAMESPACE_DNS, ctx.actor.realm.host))
