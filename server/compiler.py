@@ -18,7 +18,7 @@ from connexion.operations import AbstractOperation
 from connexion.resolver import Resolver
 from connexion.spec import Specification
 
-from server.bodies import Body
+from server.bodies import MULTIPART, URLENCODED, Body
 from server.errors import DocumentError
 from server.operation import Operation
 from server.parameters import Parameters
@@ -27,6 +27,10 @@ from server.routing import Router
 from server.schemas import Schemas, lookup
 from server.security import compile_security
 from server.service import Service
+
+BODILESS = ("GET", "HEAD")
+NO_FIELDS: Mapping[str, Any] = {"content": {URLENCODED: {}, MULTIPART: {}}}
+"""A form of which no field is known."""
 
 
 class TagResolver(Resolver):
@@ -94,21 +98,29 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
             path_parameters=self._in("path", declared, place),
             query_parameters=self._in("query", declared, place),
             header_parameters=self._in("header", declared, place),
-            body=None
-            if body is None
-            else Body(
-                self._resolve(body),
-                self.requests,
-                place,
-                form_in_query=self.service.form_in_query,
-                ignore_foreign=self.service.ignore_foreign_bodies,
-            ),
+            body=self._body(method, None if body is None else self._resolve(body), place),
             responses=Responses(self.document, raw["responses"], self.answers, place),
         )
         check_parameters(compiled, path, place)
         check_signature(compiled, operation.function, place)
         self.operations[operation_id] = compiled
         return compiled
+
+    def _body(self, method: str, declared: Mapping[str, Any] | None, place: str) -> Body | None:
+        """How the body is read. Where forms are taken everywhere, an operation that documents none
+        reads one too, to tell which parameters it ignored.
+        """
+        if declared is None:
+            if not self.service.form_in_query or method.upper() in BODILESS:
+                return None
+            declared = NO_FIELDS
+        return Body(
+            declared,
+            self.requests,
+            place,
+            form_in_query=self.service.form_in_query,
+            ignore_foreign=self.service.ignore_foreign_bodies,
+        )
 
     def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
         return lookup(self.document, node["$ref"]) if "$ref" in node else node
