@@ -59,7 +59,7 @@ class ApiKey(PaymentBase):
 
     id: Mapped[str] = mapped_column(String(8), primary_key=True)
     project_id: Mapped[str] = mapped_column(UUID, ForeignKey("project.id"), index=True)
-    secret_sha256: Mapped[str] = mapped_column(String(64))
+    secret_sha256: Mapped[str] = mapped_column(String(64), unique=True, index=True)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcMs)
     revoked_at: Mapped[datetime | None] = mapped_column(UtcMs)
