@@ -21,8 +21,7 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     ctx.adapters.sign_in_limit.take(ctx, realm.id, username)
     account = await ctx.read(lambda reader: sign_in.find_account(reader, realm, username))
     # Some 50 ms of work by design: in a thread, holding no connection and no lock.
-    known = account.password_hash if account else None
-    is_right = await asyncio.to_thread(is_password, password, known)
+    is_right = await asyncio.to_thread(is_password, password, account.password_hash)
     usable = sign_in.require_usable(realm, account if is_right else None)
     ctx.adapters.sign_in_limit.forget(realm.id, username)
     keys = ctx.adapters.keys
