@@ -40,8 +40,7 @@ class ChatApp(ServiceApp):
         self.settings = Settings(
             data_dir=data_dir,
             chat_database_url="sqlite:///unused.db",
-            validate_responses=True,
-            **{"rate_limits": False, "development": True, **settings},
+            **{"rate_limits": False, "development": True, "validate_responses": True, **settings},
         )
         own = ChatAdapters.from_settings(self.settings)
         self.push = Relay(own.push)

@@ -42,8 +42,7 @@ class PaymentApp(ServiceApp):
         self._settings = Settings(
             payment_database_url="sqlite:///unused.db",
             public_url=PUBLIC_URL,
-            validate_responses=True,
-            **({"rate_limits": False} | settings),
+            **({"rate_limits": False, "validate_responses": True} | settings),
         )
         adapters = PaymentAdapters(chain=self._chain)  # type: ignore[arg-type]
         service = build_service(self._settings, clock=self._clock, adapters=adapters)
