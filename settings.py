@@ -220,6 +220,27 @@ class Settings:
     push_relay_timeout_s: float = setting(
         3.0, seconds(0.05, 60), "Deadline for one answer of the push relay."
     )
+    video_vendor_url: str = setting(
+        "",
+        parse_service_url,
+        "Vendor of video calls, where users authorize this server; without one there are none.",
+    )
+    video_vendor_api_url: str = setting(
+        "",
+        parse_service_url,
+        "Where the vendor's meetings are made.",
+        shown="{SPECD_VIDEO_VENDOR_URL}",
+    )
+    video_vendor_client_id: str = setting("", str, "This server's OAuth client at the vendor.")
+    video_vendor_client_secret: str = setting(
+        "", secret_text(8), "Secret of that client.", secret=True
+    )
+    video_vendor_notice_token: str = setting(
+        "", secret_text(8), "What the vendor's notices of withdrawal are known by.", secret=True
+    )
+    video_vendor_timeout_s: float = setting(
+        5.0, seconds(0.05, 60), "Deadline for one answer of the vendor."
+    )
     invoice_lifetime_s: int = setting(
         1800, whole(1, 31_536_000), "How long an invoice can be paid on time."
     )

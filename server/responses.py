@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from server.errors import NonConformingResponse
-from server.response import Response
+from server.response import JSON, Response
 from server.schemas import Schemas, Validate, lookup
 
 
@@ -57,12 +57,15 @@ class Responses:
             if response.body:
                 raise NonConformingResponse(f"{self._place}: {key} must have no body")
             return
-        validate = bodies.get(response.media_type)
+        media_type = response.media_type.partition(";")[0]
+        validate = bodies.get(media_type)
         if validate is None:
             raise NonConformingResponse(
                 f"{self._place}: {key} has the media type {response.media_type}"
             )
-        violations = validate(json.loads(response.body), "/body")
+        is_json = media_type == JSON
+        body = json.loads(response.body) if is_json else response.body.decode("utf-8")
+        violations = validate(body, "/body")
         if violations:
             first = violations[0]
             raise NonConformingResponse(f"{self._place}: {key}{first.path} {first.message}")

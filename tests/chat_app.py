@@ -43,8 +43,8 @@ class ChatApp(ServiceApp):
             **{"rate_limits": False, "development": True, "validate_responses": True, **settings},
         )
         own = ChatAdapters.from_settings(self.settings)
-        self.push = Relay(own.push)
-        adapters = replace(own, keys=KEYS, vault=VAULT, push=self.push)
+        self.push, self.vendor = Relay(own.push), Relay(own.vendor)
+        adapters = replace(own, keys=KEYS, vault=VAULT, push=self.push, vendor=self.vendor)
         service = build_service(self.settings, clock=self._clock, adapters=adapters)
         super().__init__(service, self._database)
 

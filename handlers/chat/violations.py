@@ -89,6 +89,8 @@ def word(violation: Violation) -> ChatError:
     where = violation.path.split("/")[1:2]
     if where == ["header"] or (not steps and rule not in ("required", "additionalProperties")):
         return InvalidEncoding(problem=violation.message)
+    if rule == "required" and not steps and not facts:
+        return InvalidEncoding(problem="the body is required")
     if rule == "required":
         if not steps or (where == ["query"] and not facts):
             return MissingParameter(var_name=steps[0] if steps else facts["property"])

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import specs
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
+from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
 from handlers.chat import auth, errors
 from handlers.chat.rate_limits import RequestLimits, SignInLimit
 from models import migrate
@@ -28,6 +29,7 @@ class ChatAdapters:
     keys: KeyMaker
     vault: Vault
     push: PushRelay
+    vendor: VideoVendor
     sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
 
     @classmethod
@@ -44,6 +46,13 @@ class ChatAdapters:
                 organization=settings.push_relay_organization,
                 key=settings.push_relay_key,
                 timeout_s=settings.push_relay_timeout_s,
+            ),
+            vendor=HttpVideoVendor(
+                settings.video_vendor_url,
+                settings.video_vendor_api_url,
+                client_id=settings.video_vendor_client_id,
+                client_secret=settings.video_vendor_client_secret,
+                timeout_s=settings.video_vendor_timeout_s,
             ),
             sign_in_limit=SignInLimit(table),
         )

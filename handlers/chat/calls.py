@@ -1,0 +1,163 @@
+"""Operations of the tag calls."""
+
+import hmac
+from contextlib import suppress
+from datetime import timedelta
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import urlsplit
+
+from adapters.video_vendor.vendor import TokenRejected, VendorFailed
+from handlers.chat import envelope
+from handlers.chat.auth import host_of
+from handlers.chat.vendor_access import NEUTRAL, REFERENCE, create_call
+from models.chat import vendor_sessions, vendor_tokens
+from models.chat.actors import access_realm
+from models.chat.errors.calls import (
+    InvalidVendorCredentials,
+    NotFromVendor,
+    VendorNotConfigured,
+)
+from server.context import Context
+from server.response import Response
+
+PATH = "/api/v1/calls/vendor"
+COOKIE = "specd_vendor_session"
+WITHDRAWN = "app_deauthorized"
+CLOSE = (
+    b'<!doctype html><html lang="en"><meta charset="utf-8"><title>Authorized</title>'
+    b"<p>Video calls are set up. You can close this window.</p></html>\n"
+)
+PAGE_HEADERS = (
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+)
+
+
+async def create_video_call(ctx: Context, *, is_video_call: bool) -> Response:
+    """Create a video call."""
+    return envelope.success(ctx, url=await create_call(ctx, NEUTRAL, is_video_call=is_video_call))
+
+
+async def create_zoom_call(ctx: Context, *, is_video_call: bool) -> Response:
+    """Create a video call, under the reference's name."""
+    url = await create_call(ctx, REFERENCE, is_video_call=is_video_call)
+    return envelope.success(ctx, url=url)
+
+
+def begin_vendor_authorization(ctx: Context) -> Response:
+    """Authorize this server at the video-call vendor."""
+    vendor = ctx.adapters.vendor
+    if not vendor.is_configured:
+        raise VendorNotConfigured()
+    scheme = urlsplit(ctx.settings.public_url).scheme
+    begun = vendor_sessions.begin(ctx.actor, f"{scheme}://{ctx.header('host')}{PATH}/complete")
+    url = vendor.authorization_url(
+        redirect_uri=begun.redirect_uri,
+        state=begun.state(ctx.adapters.vault, now=ctx.now),
+        challenge=begun.challenge,
+    )
+    response = envelope.success(ctx, url=url)
+    response.headers += (("Set-Cookie", _cookie(ctx, begun.browser)),)
+    if _is_browser(ctx):
+        response.status = 302
+        response.headers += (("Location", url), ("Referrer-Policy", "no-referrer"))
+    return response
+
+
+async def complete_vendor_authorization(
+    ctx: Context, *, code: str | None = None, error: str | None = None, state: str | None = None
+) -> Response:
+    """End what the vendor's page sends the browser back for."""
+    vendor, vault = ctx.adapters.vendor, ctx.adapters.vault
+    if not vendor.is_configured:
+        raise VendorNotConfigured()
+    host, browser = host_of(ctx), _browser(ctx)
+
+    def find(reader: Any) -> Any:
+        realm = access_realm(reader, host)
+        return vendor_sessions.access_session(
+            reader, vault, state or "", realm_id=realm.id, browser=browser, now=ctx.now
+        )
+
+    begun, actor = await ctx.read(find)
+    if not code or error:
+        raise InvalidVendorCredentials()
+    try:
+        tokens = await vendor.exchange_code(
+            code, redirect_uri=begun.redirect_uri, verifier=begun.verifier
+        )
+        vendor_user_id = await vendor.find_user_id(tokens.access_token)
+    except (TokenRejected, VendorFailed):
+        raise InvalidVendorCredentials() from None
+    await ctx.write(
+        lambda session: vendor_tokens.store_tokens(
+            session,
+            vault,
+            realm_id=actor.realm_id,
+            user_id=actor.id,
+            vendor_user_id=vendor_user_id,
+            tokens=(tokens.access_token, tokens.refresh_token),
+            expires_at=ctx.now + timedelta(seconds=tokens.expires_in_s),
+            now=ctx.now,
+        )
+    )
+    response = envelope.success(ctx)
+    if _is_browser(ctx):
+        response = Response(200, CLOSE, envelope.HEADERS + PAGE_HEADERS, "text/html; charset=utf-8")
+    response.headers += (("Set-Cookie", _cookie(ctx, "", max_age_s=0)),)
+    return response
+
+
+def get_vendor_token_state(ctx: Context) -> Response:
+    """Tell whether you have authorized video calls."""
+    has_token = vendor_tokens.has_token(ctx.session, ctx.actor.id)
+    return envelope.success(ctx, has_vendor_token=has_token)
+
+
+async def revoke_vendor_token(ctx: Context) -> Response:
+    """Withdraw your authorization of video calls."""
+    actor, vault = ctx.actor, ctx.adapters.vault
+    tokens = await ctx.read(lambda reader: vendor_tokens.find_tokens(reader, vault, actor.id))
+    await ctx.write(
+        lambda session: vendor_tokens.forget_tokens(session, actor.realm_id, actor.id, now=ctx.now)
+    )
+    if tokens is not None:
+        # Ours are gone whatever the vendor says; theirs end by themselves at the latest.
+        with suppress(TokenRejected, VendorFailed):
+            await ctx.adapters.vendor.revoke(tokens.refresh_token)
+    return envelope.success(ctx)
+
+
+def receive_vendor_notice(ctx: Context, *, body: dict[str, Any]) -> Response:
+    """Take the vendor's notice that a user has withdrawn."""
+    access_realm(ctx.session, host_of(ctx))
+    shared = ctx.settings.video_vendor_notice_token
+    if not shared:
+        raise VendorNotConfigured()
+    given = (ctx.header("authorization") or "").encode("latin-1")
+    if not hmac.compare_digest(given, shared.encode("utf-8")):
+        raise NotFromVendor()
+    if body["event"] == WITHDRAWN:
+        vendor_tokens.forget_vendor_user(ctx.session, body["payload"]["user_id"], now=ctx.now)
+    return envelope.success(ctx)
+
+
+def _is_browser(ctx: Context) -> bool:
+    return "text/html" in (ctx.header("accept") or "")
+
+
+def _cookie(ctx: Context, value: str, *, max_age_s: int | None = None) -> str:
+    """Lax, because the browser comes back from the vendor's site; no script ever sees it."""
+    age = vendor_sessions.LIFETIME.total_seconds() if max_age_s is None else max_age_s
+    secure = "; Secure" if urlsplit(ctx.settings.public_url).scheme == "https" else ""
+    return f"{COOKIE}={value}; Path={PATH}; Max-Age={age:.0f}; HttpOnly; SameSite=Lax{secure}"
+
+
+def _browser(ctx: Context) -> str | None:
+    """What the cookie says."""
+    jar: SimpleCookie = SimpleCookie()
+    with suppress(CookieError):
+        jar.load(ctx.header("cookie") or "")
+    return jar[COOKIE].value if COOKIE in jar else None

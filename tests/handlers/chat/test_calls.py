@@ -1,0 +1,506 @@
+"""Operations of the tag calls, against a vendor that runs on this machine."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+import httpx
+import orjson
+import pytest
+from sqlalchemy import select, update
+
+from adapters.local_server import LocalServer, Reply
+from adapters.video_vendor.local import LocalVendor
+from adapters.video_vendor.vendor import HttpVideoVendor
+from models.chat.tables import Event, User, VendorToken
+from models.clock import FrozenClock
+from models.database import Database
+from tests.chat_app import ChatApp, ChatClient
+from tests.chat_cast import VAULT, Cast
+from tests.handlers.chat.test_sign_in import deactivate_realm
+
+CREATE, ALIAS = "/calls/vendor/create", "/calls/zoom/create"
+REGISTER, COMPLETE = "/calls/vendor/register", "/calls/vendor/complete"
+TOKEN, NOTICE = "/calls/vendor/token", "/calls/vendor/deauthorize"
+SECRET = "canary: the client's secret"
+NOTICE_TOKEN = "canary: the notices' token"
+DONE = {"result": "success", "msg": ""}
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+SENTENCES = {
+    CREATE: (
+        "Video call credentials have not been configured",
+        "Invalid video call access token",
+        "Failed to create video call",
+        "INVALID_VENDOR_TOKEN",
+    ),
+    ALIAS: (
+        "Zoom credentials have not been configured",
+        "Invalid Zoom access token",
+        "Failed to create Zoom call",
+        "INVALID_ZOOM_TOKEN",
+    ),
+}
+SESSION = {
+    "result": "error",
+    "msg": "Invalid video call session identifier",
+    "code": "BAD_REQUEST",
+}
+CREDENTIALS = {"result": "error", "msg": "Invalid video call credentials", "code": "BAD_REQUEST"}
+
+
+def refusal(path: str, which: int) -> dict[str, Any]:
+    """0 not configured, 1 no good token, 2 failed."""
+    texts = SENTENCES[path]
+    code = texts[3] if which == 1 else "BAD_REQUEST"
+    return {"result": "error", "msg": texts[which], "code": code}
+
+
+@dataclass
+class Stage:
+    """The vendor, its server, and the application that talks to it."""
+
+    vendor: LocalVendor
+    server: LocalServer
+    app: ChatApp
+
+    def connect(self, url: str | None = None, *, timeout_s: float = 10) -> None:
+        self.app.vendor.target = HttpVideoVendor(
+            self.server.url if url is None else url,
+            "",
+            client_id="acme",
+            client_secret=SECRET,
+            timeout_s=timeout_s,
+        )
+
+    def play(self, fault: str) -> None:
+        """Make the vendor fail in one way from now on, or in none."""
+        self.server.fault = "none"
+        self.connect()
+        match fault:
+            case "refused":
+                self.connect("http://127.0.0.1:9")
+            case "hang":
+                self.connect(timeout_s=0.1)
+                self.server.fault = fault
+            case _:
+                self.server.fault = fault
+
+    def consent(self, url: str, *, login: str = "hamlet", consent: str = "yes") -> httpx.URL:
+        """What the user does on the vendor's page; where it sends the browser back to."""
+        page = httpx.get(url, trust_env=False)
+        form = dict(re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', page.text))
+        form = {name: value.replace("&amp;", "&") for name, value in form.items()}
+        target = f"{self.server.url}/oauth/authorize"
+        form |= {"login": login, "consent": consent}
+        back = httpx.post(target, data=form, trust_env=False)
+        assert back.status_code == 302
+        return httpx.URL(back.headers["Location"])
+
+
+@pytest.fixture
+def stage(chat_app: ChatApp) -> Iterator[Stage]:
+    vendor = LocalVendor(client_id="acme", client_secret=SECRET)
+    server = LocalServer(vendor)
+    server.start()
+    before = chat_app.vendor.target
+    made = Stage(vendor, server, chat_app)
+    made.connect()
+    yield made
+    chat_app.vendor.target = before
+    server.close()
+
+
+def begin(client: ChatClient) -> tuple[str, str]:
+    """The vendor's page, and the cookie as the browser sends it back."""
+    response = client.request("GET", REGISTER, headers=BROWSER)
+    assert response.status_code == 302
+    return response.headers["Location"], response.headers["Set-Cookie"].partition(";")[0]
+
+
+def complete(client: ChatClient, back: httpx.URL, cookie: str | None) -> httpx.Response:
+    headers = {} if cookie is None else {"Cookie": f"other=1; {cookie}"}
+    return client.acting_as(None).request(
+        "GET", COMPLETE, dict(parse_qsl(back.query.decode())), headers=headers
+    )
+
+
+def authorize(client: ChatClient, stage: Stage, login: str = "hamlet") -> None:
+    url, cookie = begin(client)
+    assert complete(client, stage.consent(url, login=login), cookie).json() == DONE
+
+
+def has_token(client: ChatClient) -> bool:
+    answer = client.get(TOKEN)
+    assert answer == {**DONE, "has_vendor_token": answer["has_vendor_token"]}
+    return bool(answer["has_vendor_token"])
+
+
+def told(database: Database) -> list[tuple[str, Any, list[int]]]:
+    """(type, value, user ids) of the events about tokens."""
+    types = ("has_vendor_token", "has_zoom_token")
+    found = select(Event.type, Event.payload, Event.user_ids).where(Event.type.in_(types))
+    with database.reading() as reader:
+        return [
+            (row.type, orjson.loads(row.payload)["value"], orjson.loads(row.user_ids))
+            for row in reader.execute(found.order_by(Event.id))
+        ]
+
+
+def both(value: bool, user_id: int) -> list[tuple[str, Any, list[int]]]:
+    return [(name, value, [user_id]) for name in ("has_vendor_token", "has_zoom_token")]
+
+
+class TestCreateVideoCall:
+    @pytest.mark.parametrize("path", [CREATE, ALIAS])
+    def test_gives_the_address_of_a_new_call(
+        self, chat: ChatClient, stage: Stage, path: str
+    ) -> None:
+        authorize(chat, stage)
+        answers = [chat.post(path, **form) for form in ({}, {"is_video_call": False})]
+        ids = [meeting["id"] for meeting in stage.vendor.meetings]
+        assert answers == [{**DONE, "url": f"{stage.server.url}/j/{number}"} for number in ids]
+        asked = [meeting["asked"]["settings"] for meeting in stage.vendor.meetings]
+        assert asked == [
+            {"host_video": cameras, "participant_video": cameras} for cameras in (True, False)
+        ]
+
+    @pytest.mark.parametrize("path", [CREATE, ALIAS])
+    def test_refuses(
+        self,
+        chat: ChatClient,
+        as_othello: ChatClient,
+        as_reminder: ChatClient,
+        as_nobody: ChatClient,
+        stage: Stage,
+        path: str,
+    ) -> None:
+        authorize(chat, stage)
+        for client in (as_othello, as_reminder):
+            response = client.request("POST", path)
+            assert (response.status_code, response.json()) == (400, refusal(path, 1))
+        assert chat.post(path, is_video_call="yes")["msg"] == "is_video_call is not valid JSON"
+        assert chat.post(path, is_video_call=1)["msg"] == "is_video_call is not a boolean"
+        assert as_nobody.post(path)["code"] == "UNAUTHORIZED"
+        stage.connect("")
+        assert chat.post(path) == refusal(path, 0)
+
+    def test_says_when_the_vendor_has_failed(self, chat: ChatClient, stage: Stage) -> None:
+        authorize(chat, stage)
+        faults = ("forbidden", "down", "garbage", "redirect", "flood", "break", "hang", "refused")
+        for fault in faults:
+            stage.play(fault)
+            response = chat.request("POST", CREATE)
+            assert (response.status_code, response.json()) == (400, refusal(CREATE, 2)), fault
+        stage.play("down")
+        assert chat.post(ALIAS) == refusal(ALIAS, 2)
+        stage.play("none")
+        assert chat.post(CREATE)["result"] == "success"
+        assert has_token(chat)
+
+    def test_gives_out_nothing_but_web_addresses(self, chat: ChatClient, stage: Stage) -> None:
+        authorize(chat, stage)
+        for url in ("javascript:alert(1)", "file:///etc/passwd", "//x", "", 7, None, "http://"):
+            answer = httpx.Response(201, json={"join_url": url})
+            server = LocalServer(lambda request, body=answer.content: _reply(body))
+            server.start()
+            stage.connect(server.url)
+            assert chat.post(CREATE) == refusal(CREATE, 2), url
+            server.close()
+
+
+def _reply(body: bytes) -> Any:
+    return Reply(201, orjson.loads(body))
+
+
+class TestRefresh:
+    def test_happens_before_the_token_expires(
+        self, chat: ChatClient, stage: Stage, clock: FrozenClock
+    ) -> None:
+        authorize(chat, stage)
+        for advance, refreshes in ((3569, 0), (1, 1), (1, 1), (3600, 2)):
+            clock.advance(seconds=advance)
+            assert chat.post(CREATE)["result"] == "success"
+            assert stage.vendor.refreshes == refreshes
+
+    def test_happens_when_the_vendor_ended_the_token_early(
+        self, chat: ChatClient, stage: Stage
+    ) -> None:
+        authorize(chat, stage)
+        stage.vendor.expire_access_tokens()
+        assert chat.post(CREATE)["result"] == "success"
+        assert stage.vendor.refreshes == 1
+
+    def test_is_done_by_one_of_many(
+        self, chat: ChatClient, stage: Stage, clock: FrozenClock
+    ) -> None:
+        """The vendor takes a refresh token once: a second use would have ended the authorization,
+        and a lost answer the next one.
+        """
+        authorize(chat, stage)
+        for turn in (1, 2, 3):
+            clock.advance(seconds=4000)
+            answers = chat.at_once(*(chat.build("POST", CREATE) for _ in range(8)))
+            assert [answer.json()["result"] for answer in answers] == ["success"] * 8
+            assert stage.vendor.refreshes == turn
+
+    def test_is_tried_again_after_a_failure(
+        self, chat: ChatClient, stage: Stage, clock: FrozenClock
+    ) -> None:
+        authorize(chat, stage)
+        clock.advance(seconds=4000)
+        for fault in ("down", "garbage", "refused"):
+            stage.play(fault)
+            assert chat.post(CREATE) == refusal(CREATE, 2)
+            assert has_token(chat)
+        stage.play("none")
+        assert chat.post(CREATE)["result"] == "success"
+
+    def test_waits_for_a_lost_process_no_longer_than_its_lease(
+        self, chat: ChatClient, stage: Stage, clock: FrozenClock, chat_database: Database
+    ) -> None:
+        authorize(chat, stage)
+        clock.advance(seconds=4000)
+        stage.connect(timeout_s=1)
+        until = clock.now()
+        clock.advance(seconds=-1)
+        lost = update(VendorToken).values(refreshing_until=until)
+        chat_database.run(lambda session: session.execute(lost))
+        stage.app.vendor.target.timeout_s = 0.05
+        assert chat.post(CREATE) == refusal(CREATE, 2)
+        stage.connect()
+        clock.advance(seconds=1)
+        assert chat.post(CREATE)["result"] == "success"
+
+    @pytest.mark.parametrize("seconds", [0, 4000])
+    def test_ends_the_authorization_when_the_vendor_says_no(
+        self,
+        chat: ChatClient,
+        stage: Stage,
+        clock: FrozenClock,
+        chat_database: Database,
+        cast: Cast,
+        seconds: int,
+    ) -> None:
+        authorize(chat, stage)
+        stage.vendor.forget_users()
+        clock.advance(seconds=seconds)
+        assert chat.post(ALIAS) == refusal(ALIAS, 1)
+        assert not has_token(chat)
+        assert told(chat_database) == both(True, cast.hamlet.id) + both(False, cast.hamlet.id)
+        assert chat.post(CREATE) == refusal(CREATE, 1)
+        assert len(told(chat_database)) == 4
+        authorize(chat, stage)
+        assert chat.post(CREATE)["result"] == "success"
+
+
+class TestBeginVendorAuthorization:
+    def test_sends_a_browser_to_the_vendor(self, chat: ChatClient, stage: Stage) -> None:
+        response = chat.request("GET", REGISTER, headers=BROWSER)
+        assert response.status_code == 302
+        parts = urlsplit(response.headers["Location"])
+        assert (
+            f"{parts.scheme}://{parts.netloc}{parts.path}" == f"{stage.server.url}/oauth/authorize"
+        )
+        asked = parse_qs(parts.query)
+        assert asked["client_id"] == ["acme"]
+        assert asked["redirect_uri"] == ["http://acme.example/api/v1/calls/vendor/complete"]
+        assert asked["code_challenge_method"] == ["S256"]
+        assert "hamlet" not in asked["state"][0]
+        assert SECRET not in response.text + str(response.headers)
+        name, *flags = response.headers["Set-Cookie"].split("; ")
+        assert name.startswith("specd_vendor_session=")
+        assert flags == ["Path=/api/v1/calls/vendor", "Max-Age=600", "HttpOnly", "SameSite=Lax"]
+
+    def test_tells_other_clients_the_address(self, chat: ChatClient, stage: Stage) -> None:
+        answer = chat.get(REGISTER)
+        assert answer == {**DONE, "url": answer["url"]}
+        assert answer["url"].startswith(f"{stage.server.url}/oauth/authorize?")
+
+    def test_refuses(
+        self, chat: ChatClient, as_reminder: ChatClient, as_nobody: ChatClient, stage: Stage
+    ) -> None:
+        bots = "This endpoint does not accept bot requests."
+        assert as_reminder.get(REGISTER)["msg"] == bots
+        response = as_nobody.request("GET", REGISTER, headers=BROWSER)
+        assert response.status_code == 401
+        assert response.headers["WWW-Authenticate"] == 'Basic realm="zulip"'  # browsers ask
+        stage.connect("")
+        assert chat.get(REGISTER) == refusal(CREATE, 0)
+
+
+class TestCompleteVendorAuthorization:
+    def test_keeps_the_tokens_sealed(
+        self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
+    ) -> None:
+        assert not has_token(chat)
+        authorize(chat, stage)
+        assert has_token(chat)
+        assert told(chat_database) == both(True, cast.hamlet.id)
+        with chat_database.reading() as reader:
+            (row,) = reader.execute(select(VendorToken.__table__)).all()
+        opened = VAULT.open(row.sealed_tokens, purpose=f"vendor_tokens:{cast.hamlet.id}")
+        assert opened is not None
+        tokens = orjson.loads(opened)
+        assert len(tokens) == 2
+        assert not any(token in repr(row) + repr(told(chat_database)) for token in tokens)
+
+    def test_shows_a_browser_a_page(self, chat: ChatClient, stage: Stage) -> None:
+        url, cookie = begin(chat)
+        query = dict(parse_qsl(stage.consent(url).query.decode()))
+        headers = BROWSER | {"Cookie": cookie}
+        response = chat.acting_as(None).request("GET", COMPLETE, query, headers=headers)
+        assert response.status_code == 200
+        assert "You can close this window." in response.text
+        assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert response.headers["Referrer-Policy"] == "no-referrer"
+        assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
+        assert "Max-Age=0" in response.headers["Set-Cookie"]
+
+    def test_takes_only_the_browser_that_began(
+        self, chat: ChatClient, as_othello: ChatClient, stage: Stage
+    ) -> None:
+        """Othello begins and makes Hamlet's browser end it: Hamlet's vendor account must not become
+        Othello's.
+        """
+        url, _ = begin(as_othello)
+        _, hamlets = begin(chat)
+        back = stage.consent(url)
+        for cookie in (None, hamlets, "specd_vendor_session=", "specd_vendor_session=x, y", '"'):
+            response = complete(chat, back, cookie)
+            assert (response.status_code, response.json()) == (400, SESSION)
+        assert not has_token(as_othello)
+        assert not has_token(chat)
+
+    def test_takes_no_state_but_its_own(
+        self, chat: ChatClient, as_hank: ChatClient, stage: Stage, clock: FrozenClock
+    ) -> None:
+        url, cookie = begin(chat)
+        back = stage.consent(url)
+        good = back.params["state"]
+        forged = VAULT.seal('[1,"x","y","z",9999999999999]', purpose="jwt_key:1")
+        for state in ("", "x", good[:-3] + "AAA", forged):
+            assert complete(chat, back.copy_set_param("state", state), cookie).json() == SESSION
+        assert complete(as_hank, back, cookie).json() == SESSION  # at another organization
+        clock.advance(seconds=600)
+        assert complete(chat, back, cookie).json() == SESSION
+        clock.advance(seconds=-1)
+        assert complete(chat, back, cookie).json() == DONE
+        assert complete(chat, back, cookie).json() == CREDENTIALS  # a code is good once
+
+    def test_needs_the_vendors_word(self, chat: ChatClient, stage: Stage) -> None:
+        url, cookie = begin(chat)
+        denied = stage.consent(url, consent="no")
+        assert denied.params["error"] == "access_denied"
+        assert complete(chat, denied, cookie).json() == CREDENTIALS
+        wrong = stage.consent(url).copy_set_param("code", "x")
+        assert complete(chat, wrong, cookie).json() == CREDENTIALS
+        again = stage.consent(url)
+        for fault in ("down", "garbage", "refused"):
+            stage.play(fault)
+            assert complete(chat, again, cookie).json() == CREDENTIALS
+        stage.play("none")
+        assert complete(chat, again, cookie).json() == DONE
+
+    def test_is_for_those_who_are_still_there(
+        self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
+    ) -> None:
+        url, cookie = begin(chat)
+        back = stage.consent(url)
+        for value in (False, True):
+            left = update(User).where(User.id == cast.hamlet.id).values(is_active=value)
+            chat_database.run(lambda session, left=left: session.execute(left))
+            if not value:
+                assert complete(chat, back, cookie).json() == SESSION
+        deactivate_realm(chat_database, cast.realm_id)
+        assert complete(chat, back, cookie).json() == SESSION
+
+
+class TestGetVendorTokenState:
+    def test_is_ones_own(
+        self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, stage: Stage
+    ) -> None:
+        authorize(chat, stage)
+        assert has_token(chat)
+        assert not has_token(as_othello)
+        assert as_nobody.get(TOKEN)["code"] == "UNAUTHORIZED"
+
+
+class TestRevokeVendorToken:
+    def test_forgets_the_tokens_here_and_there(
+        self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
+    ) -> None:
+        authorize(chat, stage)
+        assert stage.vendor.grants == 1
+        assert chat.delete(TOKEN) == DONE
+        assert stage.vendor.grants == 0
+        assert not has_token(chat)
+        assert told(chat_database)[2:] == both(False, cast.hamlet.id)
+        assert chat.delete(TOKEN) == DONE
+        assert len(told(chat_database)) == 4
+        assert chat.post(CREATE) == refusal(CREATE, 1)
+
+    def test_does_not_need_the_vendor(self, chat: ChatClient, stage: Stage) -> None:
+        authorize(chat, stage)
+        stage.play("refused")
+        assert chat.delete(TOKEN) == DONE
+        assert not has_token(chat)
+
+    def test_needs_a_key(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.delete(TOKEN)["code"] == "UNAUTHORIZED"
+
+
+class TestReceiveVendorNotice:
+    def notice(self, client: ChatClient, body: Any, token: str | None = NOTICE_TOKEN) -> Any:
+        headers = {"Content-Type": "application/json"}
+        if token is not None:
+            headers["Authorization"] = token
+        content = body if isinstance(body, bytes) else orjson.dumps(body)
+        return client.acting_as(None).request("POST", NOTICE, content=content, headers=headers)
+
+    @pytest.fixture
+    def noticed(self, chat: ChatClient, stage: Stage, chat_app: ChatApp) -> Iterator[ChatClient]:
+        authorize(chat, stage)
+        settings = chat_app.settings
+        object.__setattr__(settings, "video_vendor_notice_token", NOTICE_TOKEN)
+        yield chat
+        object.__setattr__(settings, "video_vendor_notice_token", "")
+
+    def test_ends_the_authorizations_of_that_user(
+        self,
+        noticed: ChatClient,
+        as_othello: ChatClient,
+        stage: Stage,
+        chat_database: Database,
+        cast: Cast,
+    ) -> None:
+        authorize(as_othello, stage, login="othello")
+        payload = {"user_id": "user-hamlet", "account_id": "a", "client_id": "acme"}
+        body = {"event": "app_deauthorized", "payload": payload}
+        assert self.notice(noticed, body).json() == DONE
+        assert not has_token(noticed)
+        assert has_token(as_othello)
+        assert told(chat_database)[-2:] == both(False, cast.hamlet.id)
+        assert self.notice(noticed, body).json() == DONE
+        other = {"event": "meeting.started", "payload": {"user_id": "user-othello"}}
+        assert self.notice(noticed, other).json() == DONE
+        assert has_token(as_othello)
+
+    def test_takes_nobody_elses_word(self, noticed: ChatClient, chat_app: ChatApp) -> None:
+        body = {"event": "app_deauthorized", "payload": {"user_id": "user-hamlet"}}
+        for token in (None, "", "wrong", NOTICE_TOKEN + "x", "Basic aGFtbGV0OmtleQ=="):
+            response = self.notice(noticed, body, token)
+            assert (response.status_code, response.json()["code"]) == (401, "UNAUTHORIZED")
+        for bad, msg in (
+            (b"{", "Malformed JSON"),
+            ({}, "Missing 'event' argument"),
+            ({"event": "x", "payload": 7}, "payload is not a dict"),
+        ):
+            response = self.notice(noticed, bad)
+            assert response.status_code == 400, msg
+        form = noticed.acting_as(None).request("POST", NOTICE, {"event": "app_deauthorized"})
+        assert form.status_code == 400
+        object.__setattr__(chat_app.settings, "video_vendor_notice_token", "")
+        assert self.notice(noticed, body).json() == refusal(CREATE, 0)
+        assert has_token(noticed)
