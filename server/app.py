@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from server.engine import Engine
 from server.errors import DocumentError
 from server.health import Probes
+from server.response import Response
 from server.schemas import check_references
 from server.service import Chore, Service
 
@@ -52,6 +53,16 @@ def build_app(services: Iterable[Service], *, pages: Any = None) -> ConnexionMid
     # connexion would build on the first request; a document that cannot be served must not start.
     app.app, app.middleware_stack = app._build_middleware_stack()
     return app
+
+
+def refusal(app: Any, target: bytes, error: Exception, request_id: str) -> Response | None:
+    """How the service whose path `target` is would answer `error`; None where it is nobody's."""
+    for middleware in getattr(app, "middleware_stack", None) or ():
+        if isinstance(middleware, Engine):
+            for api in middleware.apis:
+                if target.startswith(api.prefix):
+                    return api.service.respond(error, request_id)
+    return None
 
 
 @asynccontextmanager

@@ -1,8 +1,8 @@
 """The gunicorn worker: uvicorn on uvloop and httptools, with a say in what HTTP it takes.
 
 uvicorn answers malformed HTTP in plain text, waits for headers for ever, and takes headers of any
-length; `Protocol` closes these three. The JSON it answers carries the fields of a service's error
-record, since no service can be known before the request line is.
+length; `Protocol` closes these three. It answers as the service whose path the request line named;
+where that never arrived, with the fields of the first service's error record.
 """
 
 from __future__ import annotations
@@ -12,8 +12,13 @@ import os
 from typing import Any
 
 import orjson
+from connexion.exceptions import ProblemException
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn_worker import UvicornWorker
+
+from server.app import refusal
+from server.errors import HeadersTooLarge, RequestTimeout
+from server.response import Response
 
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0
@@ -42,7 +47,7 @@ class Protocol(HttpToolsProtocol):
             if self._head_timer is None:
                 self._await_head()
             if self._head_bytes > MAX_HEAD:
-                self._refuse(431, "headers_too_large", "The header section is too long.")
+                self._refuse_as(HeadersTooLarge(MAX_HEAD), "headers_too_large", "too long")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -54,6 +59,9 @@ class Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
+        if len(getattr(self, "url", b"")) > MAX_HEAD:  # so long that the parser gave up on it
+            self._refuse_as(HeadersTooLarge(MAX_HEAD), "headers_too_large", "too long")
+            return
         self._refuse(400, "malformed_http", "The request is not valid HTTP/1.1.")
 
     def _await_head(self) -> None:
@@ -68,20 +76,37 @@ class Protocol(HttpToolsProtocol):
     def _head_late(self) -> None:
         self._head_timer = None
         if not self.transport.is_closing():
-            self._refuse(408, "request_timeout", "The header section took too long to arrive.")
+            self._refuse_as(RequestTimeout(HEAD_TIMEOUT_S), "request_timeout", "too slow")
+
+    def _refuse_as(self, error: ProblemException, code: str, fault: str) -> None:
+        """Refuse in the words of the service the request is for, as far as that can be known."""
+        request_id = os.urandom(12).hex()
+        response = refusal(self.app, getattr(self, "url", b""), error, request_id)
+        if response is None:
+            self._refuse(error.status, code, f"The header section is {fault}.")
+        else:
+            self._answer(response, request_id)
 
     def _refuse(self, status: int, code: str, message: str) -> None:
-        if self.transport.is_closing():  # one refusal is enough
-            return
         request_id = os.urandom(12).hex()
         body = orjson.dumps(
             {"code": code, "message": message, "request_id": request_id, "details": []}
         )
-        head = (
-            b"content-type: application/json\r\nconnection: close\r\n"
-            b"request-id: %s\r\ncontent-length: %d\r\n\r\n" % (request_id.encode(), len(body))
+        self._answer(Response(status, body), request_id)
+
+    def _answer(self, response: Response, request_id: str) -> None:
+        if self.transport.is_closing():  # one refusal is enough
+            return
+        headers = (
+            ("content-type", "application/json"),
+            ("connection", "close"),
+            ("request-id", request_id),
+            ("content-length", str(len(response.body))),
+            *response.headers,
         )
-        self.transport.write(STATUS_LINE[status] + head + body)
+        head = "".join(f"{name.lower()}: {value}\r\n" for name, value in headers)
+        line = STATUS_LINE[response.status]
+        self.transport.write(line + head.encode("latin-1") + b"\r\n" + response.body)
         self.transport.close()
 
 
