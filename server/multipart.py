@@ -24,7 +24,10 @@ _DISPOSITION = re.compile(
 _OPTION = re.compile(
     rb';[ \t]*([A-Za-z*-]++)=(?:"((?:[^"\\]|\\.)*+)"|([^\s";]*+))', re.DOTALL
 )  # fmt: skip
+# Browsers and urllib3 write a backslash as it is, so that one may stand before the closing quote.
+_RAW_NAME = re.compile(rb'form-data; *name="([^"]*+)"', re.IGNORECASE)
 _ESCAPE = re.compile(rb"\\(.)|%(22|0[aAdD])", re.DOTALL)
+_PERCENT = re.compile(rb"%(22|0[aAdD])")
 _PLAIN = frozenset((b"7bit", b"8bit", b"binary"))
 
 
@@ -64,12 +67,14 @@ def _part(chunk: bytes) -> Part:
     options = {}
     if disposition is not None:
         for option, quoted, token in _OPTION.findall(disposition[1]):
-            options[option.lower()] = quoted or token
+            options[option.lower()] = _ESCAPE.sub(_unescape, quoted or token)
+    elif (raw := _RAW_NAME.fullmatch(headers.get(b"content-disposition", b""))) is not None:
+        options[b"name"] = _PERCENT.sub(lambda code: bytes.fromhex(code[1].decode()), raw[1])
     if b"name" not in options:
         raise invalid("/body", "is not valid multipart/form-data: a part has no name")
     if headers.get(b"content-transfer-encoding", b"binary").lower() not in _PLAIN:
         raise invalid("/body", "is not valid multipart/form-data: a part is encoded")
-    field = decode_text(_ESCAPE.sub(_unescape, options[b"name"]), "/body")
+    field = decode_text(options[b"name"], "/body")
     return Part(field, content, b"filename" in options or b"filename*" in options)
 
 

@@ -33,6 +33,7 @@ def parts(raw: bytes, content_type: str = TYPE) -> list[Part]:
         (body(named(b'"a"', more=b"; filename*=UTF-8''f")), Part("a", b"c", True)),
         (body(named(b'"a\\"b"')), Part('a"b', b"c", False)),
         (body(named(b'"a%22b%0D%0A%41"')), Part('a"b\r\n%41', b"c", False)),
+        (body(named(b'"a\\"')), Part("a\\", b"c", False)),
         (body(named('"é"'.encode())), Part("é", b"c", False)),
         (body(b"content-disposition:FORM-DATA;name=a\r\n\r\nc"), Part("a", b"c", False)),
         (body(b"Content-Type: text/plain\r\n" + named(b"a")), Part("a", b"c", False)),
