@@ -116,6 +116,8 @@ def word(violation: Violation) -> ChatError:
             numbers = all(isinstance(option, int) for option in facts["options"])
             listed = numbers or name in LISTED
             return InvalidNumber(name=name) if listed else InvalidValue(name=name)
+        case "pattern" if steps[-1] == "color":
+            return InvalidParameter(name=name, problem="is not a valid hex color code")
     return InvalidParameter(name=name, problem=_problem(rule, facts))
 
 

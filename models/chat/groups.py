@@ -143,12 +143,12 @@ def check_group_name(session: Session, realm_id: int, name: str) -> str:
     """The name as it is stored. Raises `InvalidUserGroupName`, `UserGroupExists`."""
     name = name.strip()
     if not name:
-        raise InvalidUserGroupName(problem="User group name can't be empty!")
+        raise InvalidUserGroupName(problem="can't be empty!")
     if len(name) > NAME_MAX:
-        raise InvalidUserGroupName(problem=f"User group name cannot exceed {NAME_MAX} characters.")
+        raise InvalidUserGroupName(problem=f"cannot exceed {NAME_MAX} characters.")
     for prefix in RESERVED_PREFIXES:
         if name.startswith(prefix):
-            raise InvalidUserGroupName(problem=f"User group name cannot start with '{prefix}'.")
+            raise InvalidUserGroupName(problem=f"cannot start with '{prefix}'.")
     taken = select(UserGroup.id).where(
         UserGroup.realm_id == realm_id, UserGroup.name_key == name.casefold()
     )

@@ -104,9 +104,9 @@ class UserGroupExists(ChatError):
 
 
 class InvalidUserGroupName(ChatError):
-    """Facts: `problem`."""
+    """Facts: `problem`, such as `can't be empty!`."""
 
-    sentence = "{problem}"
+    sentence = "User group name {problem}"
 
 
 class GroupNotAllowed(ChatError):
