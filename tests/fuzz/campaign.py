@@ -1,100 +1,63 @@
-"""schemathesis against the running payment service: `scripts/fuzz`, and a slice in the suite.
+"""schemathesis against a running service: `scripts/fuzz`, and slices in the suite.
 
-Two projects, each the other's peer; a real chain (anvil, else the one in process), so that sessions
-are made; every phase and every check, as schemathesis.toml says.
+Every phase and every check of schemathesis.toml, as one user with another one as peer. The stages
+make the server and its users; the hooks say what a document cannot.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-import yaml
-from sqlalchemy.orm import Session
-
-from adapters.chain.anvil import find_anvil
-from cli.demo_seed import XPUB
 from models import migrate
-from models.database import Database
-from models.payment import keys, methods, projects
-from tests.fuzz.hooks import METHOD
-from tests.live.chain_fixture import running_anvil, running_pyevm
+from tests.fuzz.chat_stage import fuzzed_chat
+from tests.fuzz.payment_stage import fuzzed_payment
 from tests.live.running_server import RunningServer
 
 ROOT = Path(__file__).parents[2]
-TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
-
-
-def _create_merchant(database: Database, name: str) -> str:
-    """A project with one method; its key."""
-    now = datetime.now(UTC)
-
-    def work(session: Session) -> str:
-        project = projects.create_project(session, name=name, xpub=XPUB, now=now)
-        methods.create_method(
-            session,
-            project_id=project.id,
-            method_id=METHOD,
-            chain_id=31337,
-            token_address=TOKEN,
-            token_symbol="TUSD",
-            confirmations_required=2,
-            now=now,
-        )
-        return keys.create_key(session, project_id=project.id, now=now)[1]
-
-    return database.run(work)
-
-
-@contextmanager
-def fuzzed_server(database_url: str, directory: Path) -> Iterator[tuple[RunningServer, Path]]:
-    """A server to fuzz and the file that holds its two users (Web Fuzzing Commons)."""
-    database = Database(database_url)
-    users = {
-        "auth": [
-            {
-                "name": name,
-                "fixedHeaders": [
-                    {"name": "Authorization", "value": f"Bearer {_create_merchant(database, name)}"}
-                ],
-            }
-            for name in ("first", "second")
-        ]
-    }
-    database.dispose()
-    path = directory / "users.yaml"
-    path.write_text(yaml.safe_dump(users))
-    environment = {"SPECD_PAYMENT_DATABASE_URL": database_url, "SPECD_WORKERS": "2"}
-    with ExitStack() as stack:
-        has_anvil = find_anvil(os.environ.get("SPECD_ANVIL", "")) is not None
-        chain = stack.enter_context(running_anvil() if has_anvil else running_pyevm())
-        environment["SPECD_CHAIN_RPC_URLS"] = chain.url
-        server = stack.enter_context(RunningServer(directory, environment))
-        yield server, path
+Stage = Callable[[str, Path], AbstractContextManager[tuple[RunningServer, Path]]]
+STAGES: dict[str, tuple[Stage, str]] = {
+    "payment": (fuzzed_payment, "/v1/openapi.json"),
+    "chat": (fuzzed_chat, "/api/v1/openapi.json"),
+}
+"""By service: how its server is made, and where its document is."""
 
 
 def run_schemathesis(
-    server: RunningServer, users: Path, *, seconds: int, seed: int | None = None
+    service: str,
+    server: RunningServer,
+    users: Path,
+    *,
+    seconds: int,
+    seed: int | None = None,
+    phases: str = "examples,coverage,fuzzing,stateful",
 ) -> subprocess.CompletedProcess[str]:
-    """One run of every phase within `seconds`; its whole report is in `stdout`."""
+    """One run of the phases within `seconds`; its whole report is in `stdout`."""
     command = [
         str(Path(sys.executable).with_name("schemathesis")),
         "--config-file",
         str(ROOT / "schemathesis.toml"),
         "run",
-        f"{server.url}/v1/openapi.json",
+        server.url + STAGES[service][1],
         "--continue-on-failure",
+        f"--phases={phases}",
         f"--max-time={seconds}",
     ]
     if seed is not None:
         command.append(f"--seed={seed}")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SPECD_FUZZ_USERS": str(users)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "SPECD_FUZZ_SERVICE": service,
+        "SPECD_FUZZ_USERS": str(users),
+    }
     return subprocess.run(
         command,
         cwd=users.parent,
@@ -102,23 +65,50 @@ def run_schemathesis(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=seconds + 120,
+        timeout=seconds + 180,
         check=False,
     )
 
 
-def main(argv: list[str]) -> int:
-    seconds = int(float(argv[0]) * 60) if argv else 600
-    with tempfile.TemporaryDirectory() as directory:
-        url = os.environ.get("SPECD_PAYMENT_DATABASE_URL", f"sqlite:///{directory}/payment.db")
-        migrate.upgrade(url, "payment")
-        with fuzzed_server(url, Path(directory)) as (server, users):
-            report = run_schemathesis(server, users, seconds=seconds)
+def answered(server: RunningServer) -> Counter[str]:
+    """How often each status was given, by the server's own log."""
+    return Counter(re.findall(r'"operation":"[^"]+".*"status":([0-9]+)', server.log.read_text()))
+
+
+def exceptions(directory: Path) -> list[str]:
+    """Every line of a server's or worker's log in `directory` that tells of an exception."""
+    logs = sorted(directory.glob("*.log"))
+    return [line for log in logs for line in log.read_text().splitlines() if '"exception"' in line]
+
+
+def campaign(service: str, minutes: float) -> bool:
+    """Whether a run of that long found nothing. Prints what it found."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        variable = f"SPECD_{service.upper()}_DATABASE_URL"
+        url = os.environ.get(variable, f"sqlite:///{directory}/{service}.db")
+        migrate.upgrade(url, service)
+        with STAGES[service][0](url, directory) as (server, users):
+            report = run_schemathesis(service, server, users, seconds=int(minutes * 60))
         print(report.stdout)
-        failures = [line for line in server.log.read_text().splitlines() if '"exception"' in line]
-        for line in failures[:10]:
+        told = ", ".join(
+            f"{status}: {number}" for status, number in sorted(answered(server).items())
+        )
+        print(f"{service} on {url.partition(':')[0]}: answers by status: {told}")
+        found = exceptions(directory)
+        for line in found[:10]:
             print(line)
-        return report.returncode or (1 if failures else 0)
+        return report.returncode == 0 and not found
+
+
+def main(argv: list[str]) -> int:
+    minutes = float(argv[0]) if argv else 10.0
+    chosen = argv[1] if len(argv) > 1 else "both"
+    if chosen not in (*STAGES, "both"):
+        print(f"There is no service {chosen}; choose payment, chat or both.", file=sys.stderr)
+        return 2
+    services = list(STAGES) if chosen == "both" else [chosen]
+    return 0 if all([campaign(service, minutes) for service in services]) else 1
 
 
 if __name__ == "__main__":

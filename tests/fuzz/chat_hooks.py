@@ -1,0 +1,86 @@
+"""What the chat document cannot say in OpenAPI 3.0, told to schemathesis.
+
+- Form fields whose `encoding` says `application/json` go out as JSON text. The document says so,
+  but the serializers of schemathesis do not: urlencoded, `encoding.contentType` is not read;
+  multipart, an array becomes bare items, and nothing at all when it is empty.
+- Valid cases are brought nearer to what the database holds (`chat_facts`).
+- A valid request may still be refused, with 400 as everywhere in this API, for what the database
+  holds: an unknown id, a missing permission, a time that has passed. `chat_refusals` tells these
+  apart from refusals of a value that the document allows, which are failures.
+
+Invalid cases go out as generated. Nothing about checks or operations is changed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import schemathesis
+from schemathesis import Case, GenerationMode, HookContext, SerializationContext
+from schemathesis.core.failures import Failure
+from schemathesis.core.transport import Response
+from schemathesis.openapi.checks import RejectedPositiveData
+from schemathesis.transport.requests import (
+    REQUESTS_TRANSPORT,
+    multipart_serializer,
+    urlencoded_serializer,
+)
+
+from tests.fuzz.chat_facts import factual
+from tests.fuzz.chat_refusals import is_of_the_domain
+
+JSON = "application/json"
+URLENCODED = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+
+
+@schemathesis.hook
+def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
+    """Let a valid case speak of what there is."""
+    if case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE:
+        factual(case)
+
+
+@REQUESTS_TRANSPORT.serializer(URLENCODED)
+def serialize_urlencoded(context: SerializationContext, value: Any) -> dict[str, Any]:
+    """A form as its `encoding` says."""
+    body = context.case.body
+    if not isinstance(body, dict):
+        return urlencoded_serializer(context, value)
+    as_json = json_fields(context.case)
+    fields: list[tuple[str, str | bytes]] = []
+    for name, item in body.items():
+        items = item if isinstance(item, list) and name not in as_json else [item]
+        fields += [(name, json.dumps(each) if name in as_json else text_of(each)) for each in items]
+    return {"data": urlencode(fields)}
+
+
+@REQUESTS_TRANSPORT.serializer(MULTIPART)
+def serialize_multipart(context: SerializationContext, value: Any) -> dict[str, Any]:
+    """A form as its `encoding` says."""
+    if isinstance(value, dict):
+        as_json = json_fields(context.case)
+        value = {n: json.dumps(v) if n in as_json else v for n, v in value.items()}
+    return multipart_serializer(context, value)
+
+
+def text_of(value: Any) -> str:
+    """A value as a plain field has it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@schemathesis.hook
+def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
+    """Keep every failure but a refusal for what the database holds."""
+    if isinstance(failure, RejectedPositiveData) and response.status_code == 400:
+        return not is_of_the_domain(response.json(), case.operation.definition.raw["operationId"])
+    return True
+
+
+def json_fields(case: Case) -> set[str]:
+    """Names of the fields that the document wants as JSON text."""
+    body = case.operation.get_body_for_media_type(case.media_type)
+    encoding = {} if body is None else body.definition.get("encoding", {})
+    return {name for name, how in encoding.items() if how.get("contentType") == JSON}

@@ -1,0 +1,68 @@
+"""Which 400s of the chat service speak of the state of things, not of the shape of a request.
+
+A schema promises which requests are well formed, not which channels exist and who may do what. The
+sentences come from models/chat/errors, so a new one is known here as soon as it is there; what a
+document could have said (a type, a length, a range) is not among them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import models.chat.errors
+from models.chat.errors import ChatError
+from models.chat.errors.parameters import (
+    ConfusingParameters,
+    InvalidChoice,
+    InvalidParameter,
+    MissingParameter,
+)
+
+SHAPE = (ConfusingParameters, InvalidChoice, InvalidParameter, MissingParameter)
+"""Errors about one parameter alone: a document can, and shall, rule these out."""
+
+
+def _sentences(kind: type[ChatError]) -> Iterator[str]:
+    for derived in kind.__subclasses__():
+        if derived.__module__.startswith("models.") and not issubclass(derived, SHAPE):
+            if "sentence" in vars(derived):
+                yield derived.sentence
+            yield from _sentences(derived)
+
+
+def _patterns() -> list[re.Pattern[str]]:
+    package = models.chat.errors
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+    patterns = []
+    for sentence in _sentences(ChatError):
+        literal = [re.escape(text) for text in re.split(r"{[^}]*}", sentence)]
+        if any(re.search(r"[a-z]{3}", text) for text in literal):
+            patterns.append(re.compile("(.*)".join(literal), re.DOTALL))
+    return patterns
+
+
+PATTERNS = _patterns()
+
+NO_TEXT = re.compile(r".* must not (contain null bytes|hold a NUL character)", re.DOTALL)
+"""NUL fits `type: string` and no database; a `pattern` on every text would drown the document."""
+
+CONDITIONAL = {
+    # Required only without `message_ids`; OpenAPI 3.0 knows no condition between parameters.
+    "list_messages": ("Missing 'anchor' argument",
+                      "Missing 'num_after' argument",
+                      "Missing 'num_before' argument"),
+}  # fmt: skip
+"""operationId -> refusals that hang on a second parameter."""
+
+
+def is_of_the_domain(body: Mapping[str, Any], operation_id: str) -> bool:
+    """Does this error say what the database holds, rather than what a value looks like?"""
+    msg = body["msg"]
+    if NO_TEXT.fullmatch(msg) or msg in CONDITIONAL.get(operation_id, ()):
+        return True
+    return any(pattern.fullmatch(msg) for pattern in PATTERNS)
