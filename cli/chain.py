@@ -1,11 +1,6 @@
 """`specd chain`: run the local test chain, and make its weather."""
 
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import click
 
@@ -20,6 +15,7 @@ from adapters.chain.playground import (
     PlaygroundUnreachable,
 )
 from cli.output import answer, json_option
+from cli.stopping import told_to_stop
 from settings import Settings
 
 BLOCK_TIME_S = 3.0
@@ -115,7 +111,7 @@ class _Acting:
 
 
 def _run(settings: Settings, port: int, *, block_time_s: float, state: Path, as_json: bool) -> None:
-    with _told_to_stop() as stopping:
+    with told_to_stop() as stopping:
         try:
             running = start_embedded(
                 port=port,
@@ -146,23 +142,6 @@ def _run(settings: Settings, port: int, *, block_time_s: float, state: Path, as_
                 raise click.ClickException(f"{running.engine} ended unexpectedly")
         finally:
             running.stop()
-
-
-@contextmanager
-def _told_to_stop() -> Iterator[threading.Event]:
-    """An event that SIGINT, SIGTERM and SIGHUP set, instead of their usual effect."""
-    stopping = threading.Event()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopping.set()
-
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    usual = [signal.signal(number, stop) for number in signals]
-    try:
-        yield stopping
-    finally:
-        for number, handler in zip(signals, usual, strict=True):
-            signal.signal(number, handler)
 
 
 def _find_anvil(settings: Settings) -> Path | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import socket
 import sys
 from collections.abc import Mapping
@@ -26,6 +27,7 @@ from models.payment.checkpoints import find_known_blocks
 from settings import Settings
 
 READY_WITHIN_S = 90.0
+VENDOR_CLIENT = "specd-demo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,17 @@ class Demo:
         env = {
             "SPECD_RATE_LIMITS": "false",
             "SPECD_DEVELOPMENT": "true",
+            **outside_services(given),
             **environ,
             "SPECD_DATA_DIR": str(given.data_dir.absolute()),
             "SPECD_CHAIN_RPC_URLS": ",".join((f"{CHAIN_ID}={url}", *given.chain_rpc_urls)),
         }
         return cls(Settings.from_env(env), env)
+
+    @property
+    def has_own_outside(self) -> bool:
+        """Whether the push relay and the video vendor are this machine's own."""
+        return self.settings.video_vendor_client_id == VENDOR_CLIENT
 
     @property
     def chain_url(self) -> str:
@@ -60,6 +68,25 @@ class Demo:
             env=self.env,
             log=self.settings.data_dir / "logs" / f"{name}.log",
         )
+
+
+def outside_services(given: Settings) -> dict[str, str]:
+    """The environment in which the push relay and the video vendor are on this machine; nothing
+    when one of them is configured already. The ports are free now, and taken soon.
+    """
+    if given.push_relay_url or given.video_vendor_url:
+        return {}
+    with socket.socket() as relay, socket.socket() as vendor:
+        for probe in (relay, vendor):
+            probe.bind(("127.0.0.1", 0))
+        urls = [f"http://127.0.0.1:{probe.getsockname()[1]}" for probe in (relay, vendor)]
+    return {
+        "SPECD_PUSH_RELAY_URL": urls[0],
+        "SPECD_PUSH_RELAY_KEY": secrets.token_hex(16),
+        "SPECD_VIDEO_VENDOR_URL": urls[1],
+        "SPECD_VIDEO_VENDOR_CLIENT_ID": VENDOR_CLIENT,
+        "SPECD_VIDEO_VENDOR_CLIENT_SECRET": secrets.token_hex(16),
+    }
 
 
 @click.command()
@@ -102,6 +129,11 @@ async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
         f"starting chain, server and workers; their output is in {settings.data_dir}/logs"
     )
     await supervisor.start(one.program("chain", "chain", "--port", str(settings.chain_port)))
+    if one.has_own_outside:
+        ports = [settings.push_relay_url, settings.video_vendor_url]
+        relay_port, vendor_port = (str(httpx.URL(url).port) for url in ports)
+        words = ("outside", "--relay-port", relay_port, "--vendor-port", vendor_port)
+        await supervisor.start(one.program("outside", *words))
     await supervisor.start(one.program("server", "serve"))
     await supervisor.start(one.program("workers", "worker"))
 
@@ -135,6 +167,7 @@ async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
             chat_url=f"{base_url}/api/v1",
             chat_users=chat.users,
             chat_channel_id=chat.channel_id,
+            push_relay_url=settings.push_relay_url if one.has_own_outside else "",
         ),
         as_json=as_json,
     )

@@ -28,6 +28,7 @@ class Ready:
     chat_url: str
     chat_users: tuple[ChatUser, ...]
     chat_channel_id: int
+    push_relay_url: str
 
 
 def announce(ready: Ready, *, as_json: bool) -> None:
@@ -94,7 +95,7 @@ An invoice of your own:
     -H "Idempotency-Key: order-$RANDOM$RANDOM" -H "Content-Type: application/json" \\
     -d '{{"external_order_id": "order-'$RANDOM$RANDOM'", "attempt_no": 1,
          "amount": "1.5", "payment_method_id": "tusd-local"}}'
-{chat_guide(ready)}"""
+{chat_guide(ready)}{outside_guide(ready, specd=specd)}"""
 
 
 def chat_guide(ready: Ready) -> str:
@@ -140,4 +141,23 @@ A message's life: sent, edited, its history, reported to the moderators, deleted
 An owner may change the organization; it holds from the next request on:
 
   {owner} -X PATCH {url}/realm -d message_content_delete_limit_seconds=3600
+"""
+
+
+def outside_guide(ready: Ready, *, specd: str) -> str:
+    """What the local push relay and the local vendor of video calls are for."""
+    if not ready.push_relay_url:
+        return ""
+    (hamlet,) = (user for user in ready.chat_users if user.name == "Hamlet")
+    who, url = f"{hamlet.email}:{hamlet.api_key}", ready.chat_url
+    return f"""
+A phone of Hamlet's: registered, sent a notification that only it can read, and it reads it:
+
+  {specd} outside push --api {url} --relay {ready.push_relay_url} --user {who}
+
+Video calls: open this in a browser, sign in with Hamlet's email and key, and allow it; then call.
+
+  {url}/calls/vendor/register
+
+  curl -s -u {who} -X POST {url}/calls/vendor/create
 """

@@ -15,7 +15,18 @@ from cli.output import one_sentence, without_secrets
 from models.errors import DatabaseUnavailable, DomainError
 from settings import SettingsError
 
-COMMANDS = ("demo", "migrate", "serve", "worker", "chain", "payment", "chat", "config", "doctor")
+COMMANDS = (
+    "demo",
+    "migrate",
+    "serve",
+    "worker",
+    "chain",
+    "outside",
+    "payment",
+    "chat",
+    "config",
+    "doctor",
+)
 TRACEBACK = "--traceback"
 USAGE_STATUS = 2
 FAILURE_STATUS = 1

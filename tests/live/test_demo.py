@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -141,10 +142,29 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
         demo.kill()
 
 
+def authorize_calls(guide: str) -> None:
+    """What Hamlet does in a browser: open the page, sign in, consent, come back."""
+    page = re.search(r"http\S+/calls/vendor/register", guide)
+    user = re.search(r"(hamlet@acme.example):(\w{32})", guide)
+    assert page
+    assert user
+    with httpx.Client(headers={"Accept": "text/html"}, trust_env=False, timeout=10) as browser:
+        sent = browser.get(page[0], auth=(user[1], user[2]))
+        assert sent.status_code == 302
+        consent = browser.get(sent.headers["Location"])
+        hidden = re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', consent.text)
+        form = {name: unescape(value) for name, value in hidden}
+        back = browser.post(
+            sent.headers["Location"].partition("?")[0],
+            data=form | {"login": "hamlet", "consent": "yes"},
+        )
+        assert "You can close this window" in browser.get(back.headers["Location"]).text
+
+
 def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[..., Demo]) -> None:
     demo = start()
     guide = demo.out
-    methods, look, pay, create, *chat = [
+    methods, look, pay, create, *chat, push, call = [
         block for block in guide.split("\n\n") if block.startswith(("  curl", "  SPECD_"))
     ]
     key = re.search(r"prk_test_\S+", guide)
@@ -176,6 +196,10 @@ def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[.
         "To be, or not to be",
         "To be",
     ]
+    assert "reads {'realm_name': 'Acme', 'realm_url': 'http://127.0.0.1:" in demo.paste(push)
+    assert json.loads(demo.paste(call))["code"] == "INVALID_VENDOR_TOKEN"
+    authorize_calls(guide)
+    assert "/j/" in json.loads(demo.paste(call))["url"]
     topics = chat[3]
     until(
         lambda: [t["name"] for t in json.loads(demo.paste(topics))["topics"]] == ["castle"],

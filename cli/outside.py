@@ -1,0 +1,109 @@
+"""`specd outside`: run, on this machine, the services this server calls; and be a phone."""
+
+from contextlib import ExitStack
+
+import click
+import httpx
+
+from adapters.local_server import FAULTS, LocalServer
+from adapters.push_relay.local import LocalRelay
+from adapters.push_relay.phone import Phone
+from adapters.video_vendor.local import LocalVendor
+from cli.output import answer, json_option
+from cli.stopping import told_to_stop
+from settings import Settings
+
+RELAY_PORT, VENDOR_PORT = 8601, 8602
+PORT = click.IntRange(0, 65_535)
+TIMEOUT_S = 15.0
+
+
+@click.group(invoke_without_command=True)
+@click.option("--relay-port", type=PORT, default=RELAY_PORT, show_default=True, help="0: any.")
+@click.option("--vendor-port", type=PORT, default=VENDOR_PORT, show_default=True, help="0: any.")
+@click.option(
+    "--fault",
+    type=click.Choice(FAULTS),
+    default="none",
+    show_default=True,
+    help="What both do instead of answering.",
+)
+@json_option
+@click.pass_context
+def outside(
+    context: click.Context, relay_port: int, vendor_port: int, fault: str, as_json: bool
+) -> None:
+    """Run a local push relay and a local vendor of video calls until interrupted.
+
+    Both know this server by its settings: SPECD_PUSH_RELAY_ORGANIZATION and _KEY,
+    SPECD_VIDEO_VENDOR_CLIENT_ID and _CLIENT_SECRET. They keep nothing from one run to the next.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    settings = Settings.from_env()
+    relay = LocalRelay(organization=settings.push_relay_organization, key=settings.push_relay_key)
+    vendor = LocalVendor(
+        client_id=settings.video_vendor_client_id,
+        client_secret=settings.video_vendor_client_secret,
+    )
+    with told_to_stop() as stopping, ExitStack() as running:
+        servers = []
+        for name, counterpart, port in (
+            ("push relay", relay, relay_port),
+            ("video vendor", vendor, vendor_port),
+        ):
+            try:
+                server = LocalServer(counterpart, port, fault=fault)
+            except OSError as error:
+                raise click.ClickException(
+                    f"The {name} cannot listen on port {port} ({error.strerror})"
+                ) from None
+            server.start()
+            running.callback(server.close)
+            servers.append(server)
+        urls = [server.url for server in servers]
+        answer(
+            {"push_relay_url": urls[0], "video_vendor_url": urls[1]},
+            as_json=as_json,
+            text=f"The push relay is at {urls[0]}, the video vendor at {urls[1]}. Ctrl-C stops"
+            " them.",
+        )
+        stopping.wait()
+
+
+@outside.command()
+@click.option("--api", required=True, metavar="URL", help="The chat service, with /api/v1.")
+@click.option("--relay", required=True, metavar="URL", help="The local push relay.")
+@click.option("--user", required=True, metavar="EMAIL:KEY", help="Whose phone it is.")
+@json_option
+def push(api: str, relay: str, user: str, as_json: bool) -> None:
+    """Be a phone: register with the chat service, ask for a test notification, and read it."""
+    email, _, key = user.rpartition(":")
+    phone = Phone()
+    with httpx.Client(trust_env=False, timeout=TIMEOUT_S) as client:
+
+        def post(path: str, **form: object) -> dict[str, object]:
+            response = client.post(f"{api.rstrip('/')}{path}", data=form, auth=(email, key))
+            told: dict[str, object] = response.json()
+            if told.get("result") != "success":
+                raise click.ClickException(f"{path} said: {told.get('msg')}")
+            return told
+
+        try:
+            public_key = client.get(relay).json()["bouncer_public_key"]
+            device_id = post("/register_client_device")["device_id"]
+            fields = phone.key_fields() | phone.token_fields(public_key)
+            post("/mobile_push/register", device_id=device_id, **fields)
+            post("/mobile_push/e2ee/test_notification", device_id=device_id)
+            asked = {"token": phone.token}
+            (payload,) = client.get(f"{relay}/delivered", params=asked).json()["delivered"]
+        except (httpx.HTTPError, ValueError, KeyError) as error:
+            raise click.ClickException(
+                f"No phone could be played ({type(error).__name__})"
+            ) from None
+    said = phone.read(payload)
+    answer(
+        {"device_id": device_id, "delivered": payload, "said": said},
+        as_json=as_json,
+        text=f"Device {device_id} was sent {payload}\nand reads {said}",
+    )
