@@ -12,6 +12,7 @@ from handlers.chat.envelope import failure
 from handlers.chat.violations import first_error
 from models.chat.errors import (
     ChatError,
+    administration,
     identity,
     messages,
     narrows,
@@ -43,6 +44,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     identity.AuthenticationFailed: Answer(401),
     identity.SignInDeactivated: Answer(401),
     identity.SignInRealmDeactivated: Answer(401),
+    administration.LastUser: Answer(400, ("is_last_owner", "entity")),
     parameters.MissingParameter: Answer(400, ("var_name",)),
     parameters.BadParameter: Answer(400, ("var_name", "bad_value")),
     sending.StreamDoesNotExist: Answer(400, ("stream_id",)),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
+from sqlalchemy.orm import Session
 
 from handlers.chat import envelope, errors
 from models.chat.errors.scheduling import DeliveryTimeNotInFuture
@@ -21,17 +22,26 @@ channels, users and permissions may be allowed tomorrow, and leaves the key unus
 
 
 def answer_once(
-    ctx: Context, *, key: str | None, parameters: Mapping[str, Any], work: Callable[[], Response]
+    ctx: Context,
+    *,
+    key: str | None,
+    parameters: Mapping[str, Any],
+    work: Callable[[], Response],
+    session: Session | None = None,
 ) -> Response:
     """The answer of `work`, or the one this key already has; without a key simply `work`.
+
+    `session`: of the unit that an async handler has opened for `work`.
 
     `work` must raise a definitive refusal before it writes anything. Every other exception goes on,
     and the rollback frees the key.
     """
     if key is None:
         return work()
+    session = session or ctx.session
+    assert session is not None
     stored = KEYS.claim(
-        ctx.session,
+        session,
         owner=ctx.actor.id,
         key=key,
         operation=ctx.operation_id,
@@ -45,7 +55,7 @@ def answer_once(
     except DEFINITIVE as refusal:
         response = errors.respond(refusal, ctx.request_id)
     answer = StoredAnswer(status=response.status, body=response.body)
-    KEYS.keep(ctx.session, owner=ctx.actor.id, key=key, answer=answer)
+    KEYS.keep(session, owner=ctx.actor.id, key=key, answer=answer)
     return response
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from models.chat.actors import Actor
 from models.chat.roles import Role
-from models.chat.users import api_email, avatar_url, visible_email
+from models.chat.users import api_email, avatar_url, picture_of, visible_email
 
 ProfileData = dict[str, dict[str, str]]
 
@@ -51,13 +51,10 @@ def user(
 ) -> dict[str, Any]:
     """The User object as `viewer` may see it. `profile_data` None: it was not asked for."""
     email = visible_email(viewer, row)
-    known_as = api_email(viewer, row)
-    # A client that makes the pictures' addresses itself needs the real email for it.
-    picture = None if client_extavatar and email else avatar_url(known_as, row.avatar_version)
     body = {
         "user_id": row.id,
         "delivery_email": email,
-        "email": known_as,
+        "email": api_email(viewer, row),
         "full_name": row.full_name,
         "date_joined": iso(row.date_joined),
         "is_active": row.is_active,
@@ -69,7 +66,7 @@ def user(
         "bot_owner_id": row.bot_owner_id,
         "role": row.role,
         "timezone": row.timezone,
-        "avatar_url": picture,
+        "avatar_url": picture_of(viewer, row, client_makes_it=client_extavatar),
         "avatar_version": row.avatar_version,
         "is_imported_stub": row.is_imported_stub,
     }

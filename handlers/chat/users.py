@@ -1,9 +1,25 @@
 """Operations of the tag users."""
 
+import asyncio
 from typing import Any
 
+from sqlalchemy.orm import Session
+
 from handlers.chat import envelope, render
-from models.chat import profiles, statuses, users
+from handlers.chat.idempotency import answer_once
+from models.chat import (
+    deactivation,
+    new_users,
+    passwords,
+    profile_values,
+    profiles,
+    statuses,
+    user_changes,
+    users,
+)
+from models.chat.bulk_deletion import Places
+from models.chat.deactivation import Removal
+from models.chat.user_changes import UserChanges
 from server.context import Context
 from server.response import Response
 
@@ -46,6 +62,44 @@ def list_users(
     return envelope.success(ctx, members=members)
 
 
+async def create_user(
+    ctx: Context,
+    *,
+    email: str,
+    full_name: str,
+    password: str,
+    idempotency_key: str | None = None,
+) -> Response:
+    """Create a user."""
+    new_users.require_may_create_users(ctx.actor)
+    keys = ctx.adapters.keys
+    # Some 50 ms of work by design: in a thread, holding no connection and no lock.
+    password_hash = await asyncio.to_thread(passwords.hash_if_strong, password)
+
+    def create(session: Session) -> Response:
+        made = new_users.add_user(
+            session,
+            keys,
+            ctx.actor,
+            email=email,
+            full_name=full_name,
+            password_hash=password_hash,
+            now=ctx.now,
+        )
+        return envelope.success(ctx, user_id=made)
+
+    sent = {"email": email, "full_name": full_name, "password": keys.seal(password)}
+    return await ctx.write(
+        lambda session: answer_once(
+            ctx,
+            key=idempotency_key,
+            parameters=sent,
+            work=lambda: create(session),
+            session=session,
+        )
+    )
+
+
 def get_user_by_email(
     ctx: Context,
     *,
@@ -72,6 +126,69 @@ def get_user(
     row = users.access_user(ctx.session, ctx.actor, user_id)
     extavatar = _extavatar(client_extavatar, client_gravatar)
     return _one(ctx, row, extavatar, include_custom_profile_fields)
+
+
+def update_user(
+    ctx: Context,
+    *,
+    user_id: int,
+    full_name: str | None = None,
+    role: int | None = None,
+    profile_data: list[dict[str, Any]] | None = None,
+    new_email: str | None = None,
+) -> Response:
+    """Update a user."""
+    values = [(entry["id"], entry["value"]) for entry in profile_data or ()]
+    changes = UserChanges(full_name, role, values, new_email)
+    user_changes.change_user(ctx.session, ctx.actor, user_id, changes, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def deactivate_user(
+    ctx: Context,
+    *,
+    user_id: int,
+    actions: dict[str, bool] | None = None,
+    deactivation_notification_comment: str | None = None,
+) -> Response:
+    """Deactivate a user."""
+    wanted = actions or {}
+    places = Places(
+        public_channels=wanted.get("delete_public_channel_messages", False),
+        private_channels=wanted.get("delete_private_channel_messages", False),
+        direct=wanted.get("delete_direct_messages", False),
+    )
+    removal = Removal(profile=wanted.get("delete_profile", False), messages=places)
+    deactivation.deactivate_user(ctx.session, ctx.actor, user_id, removal, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def deactivate_own_user(ctx: Context) -> Response:
+    """Deactivate your own account."""
+    deactivation.deactivate_self(ctx.session, ctx.actor, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def reactivate_user(ctx: Context, *, user_id: int) -> Response:
+    """Reactivate a user."""
+    deactivation.reactivate_user(ctx.session, ctx.actor, user_id, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def update_own_profile_data(ctx: Context, *, data: list[dict[str, Any]]) -> Response:
+    """Fill in your custom profile fields."""
+    values = [(entry["id"], entry["value"]) for entry in data]
+    actor = ctx.actor
+    profile_values.set_profile_values(ctx.session, actor, actor.id, values, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def clear_own_profile_data(ctx: Context, *, data: list[int]) -> Response:
+    """Clear custom profile fields of yours."""
+    values = [(field_id, None) for field_id in data]
+    actor = ctx.actor
+    profile_values.set_profile_values(ctx.session, actor, actor.id, values, now=ctx.now)
+    return envelope.success(ctx)
 
 
 def get_user_status(ctx: Context, *, user_id: int) -> Response:

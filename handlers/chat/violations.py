@@ -126,7 +126,8 @@ def _problem(rule: str, facts: Mapping[str, Any]) -> str:
         case "type":
             if "text" in facts and not _is_json(facts["text"]):
                 return "is not valid JSON"
-            return TYPES.get(next(iter(facts["types"])), "is not valid")
+            wanted = next((kind for kind in facts["types"] if kind != "null"), "null")
+            return TYPES.get(wanted, "is not valid")
         case "maxLength":
             return f"is too long (limit: {facts['limit']} characters)"
         case "minLength":

@@ -14,7 +14,7 @@ from models.chat.id_lists import id_in
 from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.tables import Channel, Message, Reaction, User, UserMessage
 from models.chat.topic_names import display_topic
-from models.chat.users import avatar_url, visible_email
+from models.chat.users import api_email, picture_of, visible_email
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ _ROWS: Any = (
         User.bot_type,
         User.email_address_visibility,
         User.avatar_version,
+        User.is_deleted,
         _MINE.flags,
     )
     .join(User, User.id == Message.sender_id)
@@ -93,17 +94,15 @@ def message_object(
     row: Any, viewer: Actor, options: ViewOptions, people: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """One message without flags and what stands beside it in other tables."""
-    email = visible_email(viewer, _sender(row))
-    known_as = email or f"user{row.sender_id}@{viewer.realm.host}"
-    hide_avatar = options.client_gravatar and email is not None
+    sender = _sender(row)
     is_direct = row.channel_id is None
     body = {
         "id": row.id,
         "sender_id": row.sender_id,
         "sender_full_name": row.full_name,
-        "sender_email": known_as,
+        "sender_email": api_email(viewer, sender),
         "sender_realm_str": "",
-        "avatar_url": None if hide_avatar else avatar_url(known_as, row.avatar_version),
+        "avatar_url": picture_of(viewer, sender, client_makes_it=options.client_gravatar),
         "client": row.client,
         "content": row.rendered_content if options.apply_markdown else row.content,
         "content_type": "text/html" if options.apply_markdown else "text/x-markdown",
@@ -143,10 +142,19 @@ class _Person:
     bot_type: int | None
     delivery_email: str
     email_address_visibility: int
+    avatar_version: int = 1
+    is_deleted: bool = False
 
 
 def _sender(row: Any) -> _Person:
-    return _Person(row.sender_id, row.bot_type, row.delivery_email, row.email_address_visibility)
+    return _Person(
+        row.sender_id,
+        row.bot_type,
+        row.delivery_email,
+        row.email_address_visibility,
+        row.avatar_version,
+        row.is_deleted,
+    )
 
 
 def _find_people(

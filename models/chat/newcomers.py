@@ -1,4 +1,6 @@
-"""What happens to people who have just joined: the organization's default channels are theirs."""
+"""What happens to people who have just joined: the organization's default channels are theirs, and
+they are welcomed.
+"""
 
 from datetime import datetime
 
@@ -7,8 +9,21 @@ from sqlalchemy.orm import Session
 
 from models.chat.actors import find_actor
 from models.chat.channel_creation import NewChannel
+from models.chat.direct_notices import send_direct_notices
 from models.chat.subscribing import WantedChannel, subscribe
 from models.chat.tables import Channel, DefaultChannel, User
+
+WELCOME = (
+    "Hello, and welcome! 👋\n\n"
+    "Channels hold the conversations of this organization, and topics keep them apart: find one"
+    " that interests you, or write to somebody directly. Answer here if you like; nobody reads it,"
+    " so it is a good place to try things."
+)
+
+
+def welcome(session: Session, user: User, *, now: datetime) -> None:
+    """A first direct message from the organization's notification bot."""
+    send_direct_notices(session, user.realm_id, [user.id], content=WELCOME, now=now)
 
 
 def join_default_channels(session: Session, user: User, *, now: datetime) -> None:

@@ -41,6 +41,11 @@ def hash_password(password: str) -> str:
     return _hasher.hash(password)
 
 
+def hash_if_strong(password: str) -> str | None:
+    """The hash of a strong password; None for a weak one."""
+    return hash_password(password) if is_strong(password) else None
+
+
 def is_password(password: str, password_hash: str | None) -> bool:
     """Is it the password of that hash? Takes as long when there is none."""
     try:

@@ -30,10 +30,10 @@ _UPDATE_VECTOR = text(
     "UPDATE message_search SET vector = to_tsvector('english', :topic || ' ' || :text)"
     " WHERE message_id = :id"
 )
-_DELETE_FTS = text("DELETE FROM message_search WHERE rowid IN (:ids)").bindparams(
+_DELETE_FTS = text("DELETE FROM message_search WHERE rowid IN :ids").bindparams(
     bindparam("ids", expanding=True)
 )
-_DELETE_VECTOR = text("DELETE FROM message_search WHERE message_id IN (:ids)").bindparams(
+_DELETE_VECTOR = text("DELETE FROM message_search WHERE message_id IN :ids").bindparams(
     bindparam("ids", expanding=True)
 )
 

@@ -358,6 +358,7 @@ def message_as_sent(
         bot_type=sender.bot_type,
         email_address_visibility=visibility,
         avatar_version=sender.avatar_version,
+        is_deleted=False,
     )
     return message_object(
         row, sender, ViewOptions(client_gravatar=False, allow_empty_topic_name=True), people

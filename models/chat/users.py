@@ -85,7 +85,7 @@ def create_user(
 def _person(user: User, realm: RealmView) -> dict[str, Any]:
     """A new user as everybody in the realm may see them."""
     is_open = user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility)
-    email = user.delivery_email if is_open else f"user{user.id}@{realm.host}"
+    email = user.delivery_email if is_open else dummy_email(user.id, realm.host)
     person = {
         "user_id": user.id,
         "delivery_email": email if is_open else None,
@@ -141,7 +141,25 @@ def visible_email(viewer: Actor, user: Any) -> str | None:
 
 def api_email(viewer: Actor, user: Any) -> str:
     """The address the viewer may use for the user in the API: the real one if they may see it."""
-    return visible_email(viewer, user) or f"user{user.id}@{viewer.realm.host}"
+    return visible_email(viewer, user) or dummy_email(user.id, viewer.realm.host)
+
+
+def dummy_email(user_id: int, host: str) -> str:
+    """The address that works in the API of the realm at `host` whoever may see the real one."""
+    return f"user{user_id}@{host}"
+
+
+def picture_of(viewer: Actor, user: Any, *, client_makes_it: bool) -> str | None:
+    """The address of the user's picture; None when the client makes it itself, which takes the real
+    email. A deleted user has the picture of somebody nobody knows.
+
+    `user`: a row with what `visible_email` needs, avatar_version and is_deleted.
+    """
+    if user.is_deleted:
+        return avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
+    if client_makes_it and visible_email(viewer, user) is not None:
+        return None
+    return avatar_url(api_email(viewer, user), user.avatar_version)
 
 
 def avatar_url(email: str, version: int) -> str:

@@ -11,6 +11,10 @@ depends_on = None
 ROW_NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
+def _required(name: str, default: sa.ColumnElement[bool]) -> sa.Column[bool]:
+    return sa.Column(name, sa.Boolean(), server_default=default, nullable=False)
+
+
 def upgrade() -> None:
     op.create_table(
         "realm_domain",
@@ -28,12 +32,8 @@ def upgrade() -> None:
         ("disallow_disposable_email_addresses", sa.true()),
         ("require_unique_names", sa.false()),
     ):
-        column = sa.Column(name, sa.Boolean(), server_default=default, nullable=False)
-        op.add_column("realm", column)
-    op.add_column(
-        "user",
-        sa.Column("awaits_first_sign_in", sa.Boolean(), server_default=sa.false(), nullable=False),
-    )
+        op.add_column("realm", _required(name, default))
+    op.add_column("user", _required("awaits_first_sign_in", sa.false()))
 
 
 def downgrade() -> None:

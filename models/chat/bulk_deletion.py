@@ -1,0 +1,189 @@
+"""Deleting everything that a user has sent to one kind of place: in batches of a few statements
+each, however many messages, channels and topics.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Table, delete, exists, func, select, update
+from sqlalchemy.orm import Session
+
+from models.chat import events
+from models.chat.deletion import remove_messages
+from models.chat.id_lists import id_in
+from models.chat.tables import Channel, Message, Topic, UserMessage
+
+BATCH = 1000
+_MESSAGE = cast(Table, Message.__table__)
+_TOPIC = cast(Table, Topic.__table__)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where messages are to be deleted: in public channels, in private ones, in direct messages."""
+
+    public_channels: bool = False
+    private_channels: bool = False
+    direct: bool = False
+
+
+def delete_messages_of(
+    session: Session, sender_id: int, places: Places, *, actor_id: int, now: datetime
+) -> int:
+    """Move all that the user has sent to these places to the archive; returns how many messages.
+
+    Those who have copies are told, topics and first messages are true again.
+    """
+    wanted: list[Any] = []
+    if places.public_channels:
+        wanted.append(Channel.invite_only.is_(False))
+    if places.private_channels:
+        wanted.append(Channel.invite_only.is_(True))
+    if places.direct:
+        wanted.append(_MESSAGE.c.channel_id.is_(None))
+    deleted = 0
+    for condition in wanted:
+        after = 0
+        while batch := _find_batch(session, sender_id, condition, after):
+            _delete_batch(session, batch, actor_id=actor_id, now=now)
+            after = batch[-1].id
+            deleted += len(batch)
+    return deleted
+
+
+def _find_batch(session: Session, sender_id: int, condition: Any, after: int) -> Sequence[Any]:
+    return session.execute(
+        select(
+            _MESSAGE.c.id,
+            _MESSAGE.c.realm_id,
+            _MESSAGE.c.channel_id,
+            _MESSAGE.c.conversation_id,
+            _MESSAGE.c.topic,
+            _MESSAGE.c.topic_key,
+        )
+        .select_from(_MESSAGE)
+        .outerjoin(Channel, Channel.id == _MESSAGE.c.channel_id)
+        .where(_MESSAGE.c.sender_id == sender_id, _MESSAGE.c.id > after, condition)
+        .order_by(_MESSAGE.c.id)
+        .limit(BATCH)
+        .with_for_update(of=_MESSAGE)
+    ).all()
+
+
+def _delete_batch(session: Session, batch: Sequence[Any], *, actor_id: int, now: datetime) -> None:
+    message_ids = [row.id for row in batch]
+    channel_ids = {row.channel_id for row in batch if row.channel_id is not None}
+    readers = _find_readers(session, message_ids)
+    remove_messages(session, message_ids, actor_id=actor_id, now=now)
+    _recount_topics(session, channel_ids, message_ids)
+    _tell(session, batch, readers, now)
+    _recount_first_messages(session, batch[0].realm_id, channel_ids, message_ids, readers, now)
+
+
+def _find_readers(
+    session: Session, message_ids: Sequence[int]
+) -> dict[tuple[int | None, int | None, str], set[int]]:
+    """Who has copies of these messages, by channel, conversation and topic."""
+    place = (_MESSAGE.c.channel_id, _MESSAGE.c.conversation_id, _MESSAGE.c.topic_key)
+    readers: dict[tuple[int | None, int | None, str], set[int]] = defaultdict(set)
+    for channel_id, conversation_id, topic_key, user_id in session.execute(
+        select(*place, UserMessage.user_id)
+        .distinct()
+        .join(UserMessage, UserMessage.message_id == _MESSAGE.c.id)
+        .where(id_in(session, _MESSAGE.c.id, message_ids))
+    ):
+        readers[channel_id, conversation_id, topic_key].add(user_id)
+    return readers
+
+
+def _tell(
+    session: Session,
+    batch: Sequence[Any],
+    readers: dict[tuple[int | None, int | None, str], set[int]],
+    now: datetime,
+) -> None:
+    """One event for each topic or conversation."""
+    places: dict[tuple[int | None, int | None, str], list[Any]] = defaultdict(list)
+    for row in batch:
+        places[row.channel_id, row.conversation_id, row.topic_key].append(row)
+    told: list[tuple[dict[str, Any], set[int]]] = []
+    for place, rows in places.items():
+        payload: dict[str, Any] = {"message_ids": [row.id for row in rows]}
+        if rows[0].channel_id is None:
+            payload["message_type"] = "private"
+        else:
+            payload |= {
+                "message_type": "stream",
+                "stream_id": rows[0].channel_id,
+                "topic": rows[-1].topic,
+            }
+        told.append((payload, readers.get(place, set())))
+    events.append_all(session, batch[0].realm_id, "delete_message", told, now=now)
+
+
+def _recount_topics(
+    session: Session, channel_ids: Collection[int], message_ids: Sequence[int]
+) -> None:
+    """Only topics whose newest message went need it."""
+    stale = _TOPIC.c.channel_id.in_(channel_ids) & id_in(session, _TOPIC.c.max_id, message_ids)
+    in_topic = (_MESSAGE.c.channel_id == _TOPIC.c.channel_id) & (
+        _MESSAGE.c.topic_key == _TOPIC.c.topic_key
+    )
+    connection = session.connection()
+    connection.execute(delete(_TOPIC).where(stale, ~exists().where(in_topic)))
+
+    def newest(column: Any) -> Any:
+        return (
+            select(column)
+            .where(in_topic)
+            .order_by(_MESSAGE.c.id.desc())
+            .limit(1)
+            .correlate(_TOPIC)
+            .scalar_subquery()
+        )
+
+    connection.execute(
+        update(_TOPIC)
+        .where(stale)
+        .values(name=newest(_MESSAGE.c.topic), max_id=newest(_MESSAGE.c.id))
+    )
+
+
+def _recount_first_messages(
+    session: Session,
+    realm_id: int,
+    channel_ids: Collection[int],
+    message_ids: Sequence[int],
+    readers: dict[tuple[int | None, int | None, str], set[int]],
+    now: datetime,
+) -> None:
+    first = (
+        select(func.min(_MESSAGE.c.id))
+        .where(_MESSAGE.c.channel_id == Channel.id)
+        .correlate(Channel)
+        .scalar_subquery()
+    )
+    moved = session.execute(
+        update(Channel)
+        .where(Channel.id.in_(channel_ids), id_in(session, Channel.first_message_id, message_ids))
+        .values(first_message_id=first)
+        .returning(Channel.id, Channel.name, Channel.first_message_id)
+        .execution_options(synchronize_session=False)
+    ).all()
+    told = [
+        (
+            {
+                "op": "update",
+                "property": "first_message_id",
+                "value": first_id,
+                "stream_id": channel_id,
+                "name": name,
+            },
+            {user for place, users in readers.items() if place[0] == channel_id for user in users},
+        )
+        for channel_id, name, first_id in moved
+    ]
+    events.append_all(session, realm_id, "stream", told, now=now)

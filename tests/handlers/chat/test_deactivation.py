@@ -1,0 +1,384 @@
+"""Accounts that end and begin again: DELETE /users/{user_id}, DELETE /users/me, reactivation."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from models.chat.tables import Channel, Message, MessageArchive, Topic, User, UserMessage
+from models.database import Database
+from tests.chat_app import ChatClient
+from tests.chat_cast import Cast
+from tests.chat_channels import make_channel
+from tests.chat_people import audited, change_user, events_of, make_fields, user_row
+
+SUCCESS = {"result": "success", "msg": ""}
+MUST_OWN = {
+    "result": "error",
+    "msg": "Must be an organization owner",
+    "code": "UNAUTHORIZED_PRINCIPAL",
+}
+
+
+def refusal(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
+    return {"result": "error", "msg": msg, "code": code}
+
+
+def path_of(member: Any) -> str:
+    return f"/users/{member.id}"
+
+
+def said(database: Database, table: Any = Message) -> set[str]:
+    with database.reading() as reader:
+        return set(reader.execute(select(table.content)).scalars())
+
+
+class TestDeactivateUser:
+    def test_ends_bots_then_person(
+        self,
+        as_iago: ChatClient,
+        chat: ChatClient,
+        as_reminder: ChatClient,
+        as_othello: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+    ) -> None:
+        def prepare(session: Any) -> list[int]:
+            members = [cast.hamlet, cast.reminder, cast.othello]
+            return [
+                make_channel(session, cast, "denmark", subscribers=members),
+                make_channel(session, cast, "verona", subscribers=members),
+                make_channel(session, cast, "crypt", subscribers=[cast.hamlet], invite_only=True),
+            ]
+
+        denmark, verona, crypt = chat_database.run(prepare)
+        assert as_iago.delete(path_of(cast.hamlet)) == SUCCESS
+        for member in (cast.hamlet, cast.reminder):
+            assert not user_row(chat_database, member.id).is_active
+        for gone in (chat, as_reminder):
+            answer = gone.request("GET", "/users/me")
+            assert (answer.status_code, answer.json()["msg"]) == (401, "Account is deactivated")
+        told = events_of(chat_database)
+        assert [event["person"] for event in told if event["type"] == "realm_user"] == [
+            {"user_id": cast.reminder.id, "is_active": False},
+            {"user_id": cast.hamlet.id, "is_active": False},
+        ]
+        peers = [event for event in told if event["type"] == "subscription"]
+        both = sorted([cast.hamlet.id, cast.reminder.id])
+        here = {cast.cordelia.id, cast.iago.id, cast.prospero.id, cast.othello.id}
+        assert peers == [
+            {
+                "type": "subscription",
+                "op": "peer_remove",
+                "stream_ids": [denmark, verona],
+                "user_ids": both,
+                "to": sorted(here),
+            },
+            {
+                "type": "subscription",
+                "op": "peer_remove",
+                "stream_ids": [crypt],
+                "user_ids": [cast.hamlet.id],
+                "to": [cast.cordelia.id, cast.iago.id],
+            },
+        ]
+        groups = [event for event in told if event["type"] == "user_group"]
+        assert {(e["op"], *e["user_ids"]) for e in groups} == {
+            ("remove_members", cast.reminder.id), ("remove_members", cast.hamlet.id),
+        }  # fmt: skip
+        assert audited(chat_database, "user_deactivated") == [
+            (cast.iago.id, cast.reminder.id, {}),
+            (cast.iago.id, cast.hamlet.id, {}),
+        ]
+        seen = as_othello.get(path_of(cast.hamlet))["user"]
+        assert (seen["is_active"], seen["full_name"], "is_deleted" in seen) == (
+            False, "Hamlet", False,
+        )  # fmt: skip
+        subscribers = as_othello.get("/users/me/subscriptions", include_subscribers=True)
+        assert {
+            user_id for one in subscribers["subscriptions"] for user_id in one["subscribers"]
+        } == {cast.othello.id}
+
+    def test_order_of_checks(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        member, guest, admin, owner, bot_owner = (
+            as_nobody.acting_as(one)
+            for one in (cast.othello, cast.polonius, cast.iago, cast.cordelia, cast.hamlet)
+        )
+        for calls in (member, guest, admin, bot_owner):
+            for user_id in (cast.hank.id, 999999, cast.notification_bot_id, cast.reminder.id):
+                assert calls.delete(f"/users/{user_id}") == refusal("No such user")
+            assert calls.delete(path_of(cast.ophelia)) == refusal("User is deactivated")
+        for calls in (member, guest):
+            assert calls.delete(path_of(cast.cordelia)) == refusal("Insufficient permission")
+        assert admin.delete(path_of(cast.cordelia)) == MUST_OWN
+        assert owner.delete(path_of(cast.cordelia)) == refusal(
+            "Cannot deactivate the only organization owner"
+        )
+        assert as_nobody.request("DELETE", path_of(cast.othello)).status_code == 401
+        assert events_of(chat_database) == []
+
+    @pytest.mark.parametrize(
+        ("sent", "msg"),
+        [
+            ({"actions": "x"}, "actions is not valid JSON"),
+            ({"actions": [1]}, "actions is not a dict"),
+            ({"actions": {"delete_profile": 1}}, 'actions["delete_profile"] is not a boolean'),
+            ({"actions": {"x": True}}, 'Argument "x" at actions is unexpected'),
+            (
+                {"deactivation_notification_comment": "x" * 2001},
+                "deactivation_notification_comment is too long (limit: 2000 characters)",
+            ),
+        ],
+    )
+    def test_bad_values(
+        self, as_iago: ChatClient, cast: Cast, sent: dict[str, Any], msg: str
+    ) -> None:
+        assert as_iago.delete(path_of(cast.hamlet), **sent) == refusal(msg)
+
+    def test_another_owner_may_go(
+        self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        change_user(chat_database, cast.iago.id, role=100)
+        assert as_cordelia.delete(path_of(cast.iago)) == SUCCESS
+
+    def test_owners_who_deactivate_each_other_leave_one(
+        self, as_cordelia: ChatClient, as_iago: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        change_user(chat_database, cast.iago.id, role=100)
+        as_cordelia.at_once(
+            as_cordelia.build("DELETE", path_of(cast.iago)),
+            as_iago.build("DELETE", path_of(cast.cordelia)),
+        )
+        with chat_database.reading() as reader:
+            owners = select(func.count(User.id)).where(
+                User.realm_id == cast.realm_id, User.role == 100, User.is_active
+            )
+            assert reader.execute(owners).scalar_one() == 1
+
+
+class TestActions:
+    @pytest.fixture
+    def played(self, as_nobody: ChatClient, cast: Cast, chat_database: Database) -> dict[str, int]:
+        """Hamlet, his bot and Othello have spoken in public, in private and directly."""
+
+        def prepare(session: Any) -> dict[str, int]:
+            members = [cast.hamlet, cast.reminder, cast.othello]
+            return {
+                "stage": make_channel(session, cast, "stage", subscribers=members),
+                "crypt": make_channel(
+                    session, cast, "crypt", subscribers=members, invite_only=True
+                ),
+            }
+
+        channels = chat_database.run(prepare)
+        for member in (cast.hamlet, cast.othello, cast.reminder, cast.hamlet):
+            calls = as_nobody.acting_as(member)
+            for name, channel_id in channels.items():
+                sent = calls.post(
+                    "/messages",
+                    type="stream",
+                    to=channel_id,
+                    topic="Words" if member is cast.othello else "words",
+                    content=f"{member.name} in {name}",
+                )
+                assert sent["result"] == "success"
+            to = [cast.othello.id, cast.hamlet.id]
+            calls.post("/messages", type="direct", to=to, content=f"{member.name} directly")
+        as_nobody.acting_as(cast.reminder).post(
+            "/messages",
+            type="stream",
+            to=channels["stage"],
+            topic="alone",
+            content="Reminder alone",
+        )
+        return channels
+
+    @pytest.mark.parametrize(
+        ("action", "gone"),
+        [
+            ("delete_public_channel_messages", {"Hamlet in stage", "Reminder in stage",
+             "Reminder alone"}),
+            ("delete_private_channel_messages", {"Hamlet in crypt", "Reminder in crypt"}),
+            ("delete_direct_messages", {"Hamlet directly", "Reminder directly"}),
+            ("delete_profile", set()),
+        ],
+    )  # fmt: skip
+    def test_each_deletes_its_own_messages_of_bots_and_person(
+        self,
+        as_iago: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+        played: dict[str, int],
+        action: str,
+        gone: set[str],
+    ) -> None:
+        before = said(chat_database)
+        assert as_iago.delete(path_of(cast.hamlet), actions={action: True}) == SUCCESS
+        assert said(chat_database) == before - gone
+        assert said(chat_database, MessageArchive) == gone
+        with chat_database.reading() as reader:
+            copies = select(UserMessage.message_id).distinct()
+            assert set(reader.execute(copies).scalars()) == set(
+                reader.execute(select(Message.id)).scalars()
+            )
+        kinds = {"private" if "direct" in action else "stream"} if gone else set()
+        told = events_of(chat_database, "delete_message")
+        assert {event["message_type"] for event in told} == kinds
+        assert all(event["to"] for event in told)
+
+    def test_all_at_once_leave_topics_and_first_messages_true(
+        self,
+        as_iago: ChatClient,
+        as_othello: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+        played: dict[str, int],
+    ) -> None:
+        fields = make_fields(chat_database, cast.realm_id)
+        entries = [{"id": fields["Job"], "value": "Prince"}]
+        as_iago.patch(path_of(cast.hamlet), profile_data=entries)
+        actions = {
+            "delete_profile": True,
+            "delete_public_channel_messages": True,
+            "delete_private_channel_messages": True,
+            "delete_direct_messages": True,
+        }
+        assert as_iago.delete(path_of(cast.hamlet), actions=actions) == SUCCESS
+        assert said(chat_database) == {"Othello in stage", "Othello in crypt", "Othello directly"}
+        with chat_database.reading() as reader:
+            left = {
+                (row.channel_id, row.id)
+                for row in reader.execute(
+                    select(Message.channel_id, Message.id).where(Message.channel_id.is_not(None))
+                )
+            }
+            topics = reader.execute(select(Topic.channel_id, Topic.name, Topic.max_id)).all()
+            firsts = reader.execute(select(Channel.id, Channel.first_message_id)).all()
+        assert {(channel, max_id) for channel, _, max_id in topics} == left
+        assert {name for _, name, _ in topics} == {"Words"}
+        assert {(channel_id, first) for channel_id, first in firsts} == left
+        for member in (cast.hamlet, cast.reminder):
+            seen = as_othello.get(path_of(member), include_custom_profile_fields=True)["user"]
+            assert (seen["full_name"], seen["is_deleted"], seen["is_active"]) == (
+                "Deleted user", True, False,
+            )  # fmt: skip
+            assert seen.get("profile_data", {}) == {}
+            # Nobody's picture, even for who could make the address from the email.
+            assert seen["avatar_url"] is not None
+        people = [event["person"] for event in events_of(chat_database, "realm_user")]
+        renamed = [p["user_id"] for p in people if p.get("full_name") == "Deleted user"]
+        assert renamed == [cast.reminder.id, cast.hamlet.id]
+        assert audited(chat_database, "user_data_deleted") == [
+            (cast.iago.id, cast.reminder.id, {"profile": True, "messages": 4}),
+            (cast.iago.id, cast.hamlet.id, {"profile": True, "messages": 6}),
+        ]
+
+    def test_false_deletes_nothing(
+        self, as_iago: ChatClient, cast: Cast, chat_database: Database, played: dict[str, int]
+    ) -> None:
+        before = said(chat_database)
+        actions = {"delete_profile": False, "delete_public_channel_messages": False}
+        assert as_iago.delete(path_of(cast.hamlet), actions=actions) == SUCCESS
+        assert said(chat_database) == before
+        assert user_row(chat_database, cast.hamlet.id).full_name == "Hamlet"
+
+    def test_a_refusal_deletes_nothing(
+        self, as_othello: ChatClient, cast: Cast, chat_database: Database, played: dict[str, int]
+    ) -> None:
+        before = said(chat_database)
+        answer = as_othello.delete(path_of(cast.hamlet), actions={"delete_direct_messages": True})
+        assert answer == refusal("Insufficient permission")
+        assert said(chat_database) == before
+
+
+class TestDeactivateOwnUser:
+    def test_ends_ones_own_account_and_bots(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        assert chat.delete("/users/me") == SUCCESS
+        assert not user_row(chat_database, cast.hamlet.id).is_active
+        assert not user_row(chat_database, cast.reminder.id).is_active
+        assert chat.request("GET", "/users/me").status_code == 401
+
+    def test_the_only_owner_and_the_last_person_stay(
+        self, as_cordelia: ChatClient, as_hank: ChatClient
+    ) -> None:
+        assert as_cordelia.delete("/users/me") == {
+            **refusal(
+                "Cannot deactivate the only organization owner.", "CANNOT_DEACTIVATE_LAST_USER"
+            ),
+            "is_last_owner": True,
+            "entity": "organization owner",
+        }
+        assert as_hank.delete("/users/me") == {
+            **refusal("Cannot deactivate the only user.", "CANNOT_DEACTIVATE_LAST_USER"),
+            "is_last_owner": False,
+            "entity": "user",
+        }
+
+    def test_not_for_bots_and_nobody(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
+        assert as_reminder.delete("/users/me") == refusal(
+            "This endpoint does not accept bot requests."
+        )
+        assert as_nobody.request("DELETE", "/users/me").status_code == 401
+
+
+class TestReactivateUser:
+    def test_gives_the_account_back(
+        self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        members = [cast.hamlet, cast.othello]
+        denmark = chat_database.run(
+            lambda session: make_channel(session, cast, "denmark", subscribers=members)
+        )
+        as_iago.delete(path_of(cast.hamlet), actions={"delete_profile": True})
+        so_far = len(events_of(chat_database))
+        assert as_iago.post(f"{path_of(cast.hamlet)}/reactivate") == SUCCESS
+        own = chat.get("/users/me")
+        assert (own["is_active"], own["full_name"], own["role"]) == (True, "Deleted user", 400)
+        row = user_row(chat_database, cast.hamlet.id)
+        assert (row.is_active, row.is_deleted) == (True, False)
+        assert not user_row(chat_database, cast.reminder.id).is_active
+        told = events_of(chat_database)[so_far:]
+        assert [(event["type"], event["op"]) for event in told] == [
+            ("realm_user", "update"),
+            ("user_group", "add_members"),
+            ("user_group", "add_members"),
+            ("subscription", "peer_add"),
+        ]
+        assert told[0]["person"] == {"user_id": cast.hamlet.id, "is_active": True}
+        assert (told[-1]["stream_ids"], told[-1]["user_ids"]) == ([denmark], [cast.hamlet.id])
+        assert audited(chat_database, "user_reactivated") == [(cast.iago.id, cast.hamlet.id, {})]
+
+    def test_an_active_user_stays_as_they_are(
+        self, as_iago: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        assert as_iago.post(f"{path_of(cast.othello)}/reactivate") == SUCCESS
+        assert events_of(chat_database) == []
+
+    def test_a_bot_whose_owner_is_gone_becomes_the_actors(
+        self, as_iago: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        as_iago.delete(path_of(cast.hamlet))
+        assert as_iago.post(f"{path_of(cast.reminder)}/reactivate") == SUCCESS
+        row = user_row(chat_database, cast.reminder.id)
+        assert (row.is_active, row.bot_owner_id) == (True, cast.iago.id)
+        person = events_of(chat_database, "realm_user")[-1]["person"]
+        assert person == {"user_id": cast.reminder.id, "bot_owner_id": cast.iago.id}
+
+    def test_refusals(self, as_nobody: ChatClient, cast: Cast, chat_database: Database) -> None:
+        change_user(chat_database, cast.ophelia.id, role=100)
+        path = f"{path_of(cast.ophelia)}/reactivate"
+        for member, answer in (
+            (cast.prospero, refusal("Insufficient permission")),
+            (cast.polonius, refusal("Insufficient permission")),
+            (cast.iago, MUST_OWN),
+        ):
+            assert as_nobody.acting_as(member).post(path) == answer
+        for user_id in (cast.hank.id, cast.notification_bot_id, 999999):
+            answer = as_nobody.acting_as(cast.iago).post(f"/users/{user_id}/reactivate")
+            assert answer == refusal("No such user")
+        assert as_nobody.request("POST", path).status_code == 401
+        assert as_nobody.acting_as(cast.cordelia).post(path) == SUCCESS
