@@ -246,8 +246,10 @@ class TestGetUserByEmail:
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.ophelia.id, is_deleted=True)
+        # Their picture is nobody's, even for clients that make pictures' addresses themselves.
+        picture = gravatar(dummy(cast.ophelia))
         assert chat.get(f"/users/{cast.ophelia.email}") == one(
-            seen(cast.ophelia, is_active=False, is_deleted=True)
+            seen(cast.ophelia, is_active=False, is_deleted=True, avatar_url=picture)
         )
 
     @pytest.mark.parametrize(
