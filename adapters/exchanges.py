@@ -23,14 +23,7 @@ _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-A
 
 
 class NoAnswer(Exception):
-    """No whole answer came: refused, hung, broken off, too long, or in an encoding not asked for.
-
-    `was_sent` is False when the request certainly did nothing there: no connection was made.
-    """
-
-    def __init__(self, reason: str, *, was_sent: bool = True) -> None:
-        super().__init__(reason)
-        self.was_sent = was_sent
+    """No whole answer came: refused, hung, broken off, too long, or encoded without being asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +83,7 @@ class Peer:
         except TimeoutError:
             raise NoAnswer(f"no whole answer within {self.timeout_s:g} s") from None
         except (httpx.ConnectError, httpx.ConnectTimeout):
-            raise NoAnswer("cannot connect", was_sent=False) from None
+            raise NoAnswer("cannot connect") from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             raise NoAnswer(f"the exchange broke ({type(error).__name__})") from None
         return Answer(status, _document(bytes(body)))

@@ -92,8 +92,8 @@ def test_scripts_the_readme_names_exist() -> None:
         assert (ROOT / "scripts" / script).exists(), script
 
 
-def test_decisions_are_numbered_without_gaps_and_titled_alike() -> None:
+def test_decisions_have_a_number_each_and_are_titled_alike() -> None:
     files = sorted((ROOT / "docs/decisions").glob("*.md"))
-    assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
+    assert len({file.name[:4] for file in files}) == len(files) > 0
     for file in files:
         assert file.read_text().startswith(f"# {int(file.name[:4])}. ")
