@@ -59,8 +59,12 @@ def deactivate_user(
 
 
 def deactivate_self(session: Session, actor: Actor, *, now: datetime) -> None:
-    """End the actor's own account, after those of their bots. Raises `LastUser`."""
+    """End the actor's own account, after those of their bots; it may have ended meanwhile. Raises
+    `LastUser`.
+    """
     target = lock_user(session, actor, actor.id)
+    if not target.user.is_active:
+        return
     people = select(func.count()).where(
         User.realm_id == actor.realm_id, User.is_active, User.bot_type.is_(None)
     )
@@ -98,7 +102,7 @@ def _set_active(
             session, realm_id, "user_reactivated" if active else "user_deactivated",
             actor_id=actor.id, user_id=user.id, now=now,
         )  # fmt: skip
-        tell_of_user(session, realm_id, user.id, {"is_active": active}, now=now)
+        tell_of_user(session, actor.realm, user.id, {"is_active": active}, now=now)
         groups = find_named_group_ids(session, user.id)
         op = "add_members" if active else "remove_members"
         tell_of_membership(session, realm_id, op, groups, [user.id], now=now)
@@ -131,8 +135,8 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
             .where(table.user_id == user.id)
             .execution_options(synchronize_session=False)
         )
-    tell_of_user(session, user.realm_id, user.id, {"full_name": DELETED_NAME}, now=now)
-    tell_of_picture(session, user, dummy_email(user.id, actor.realm.host), now=now)
+    tell_of_user(session, actor.realm, user.id, {"full_name": DELETED_NAME}, now=now)
+    tell_of_picture(session, actor.realm, user, dummy_email(user.id, actor.realm.host), now=now)
 
 
 def reactivate_user(session: Session, actor: Actor, user_id: int, *, now: datetime) -> None:
@@ -151,4 +155,4 @@ def reactivate_user(session: Session, actor: Actor, user_id: int, *, now: dateti
     owner = None if user.bot_owner_id is None else session.get(User, user.bot_owner_id)
     if owner is None or not owner.is_active:
         user.bot_owner_id = actor.id
-        tell_of_user(session, actor.realm_id, user.id, {"bot_owner_id": actor.id}, now=now)
+        tell_of_user(session, actor.realm, user.id, {"bot_owner_id": actor.id}, now=now)

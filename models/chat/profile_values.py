@@ -11,7 +11,6 @@ import orjson
 from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
-from models.chat import events
 from models.chat.actors import Actor, Reader
 from models.chat.drafts import render_message
 from models.chat.errors.parameters import InvalidParameter
@@ -25,6 +24,7 @@ from models.chat.errors.profile_values import (
 )
 from models.chat.hosts import is_host
 from models.chat.tables import ProfileField, ProfileValue, User
+from models.chat.user_events import tell_of_user
 
 Value = str | list[int] | None
 """What is sent for a field; None, an empty text and an empty list clear it."""
@@ -100,16 +100,12 @@ def set_profile_values(
         if value is not None and fields[field_id].type in RENDERED
     }
     _store(session, user_id, changed, rendered)
-    events.append_all(
-        session,
-        actor.realm_id,
-        "realm_user",
-        [
-            (_told(user_id, field_id, value, rendered.get(field_id)), None)
+    if changed:
+        told = [
+            {"custom_profile_field": _told(field_id, value, rendered.get(field_id))}
             for field_id, value in changed.items()
-        ],
-        now=now,
-    )
+        ]
+        tell_of_user(session, actor.realm, user_id, *told, now=now)
 
 
 def _store(
@@ -137,11 +133,9 @@ def _store(
         session.execute(insert(ProfileValue), rows)
 
 
-def _told(user_id: int, field_id: int, value: str | None, rendered: str | None) -> dict[str, Any]:
+def _told(field_id: int, value: str | None, rendered: str | None) -> dict[str, Any]:
     field: dict[str, Any] = {"id": field_id, "value": value}
-    if rendered is not None:
-        field["rendered_value"] = rendered
-    return {"op": "update", "person": {"user_id": user_id, "custom_profile_field": field}}
+    return field if rendered is None else {**field, "rendered_value": rendered}
 
 
 # --- what each type takes ---------------------------------------------------------------------

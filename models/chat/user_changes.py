@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from models.chat import audit
-from models.chat.actors import Actor
+from models.chat.actors import Actor, RealmView
 from models.chat.administering import Administered, access_administered
 from models.chat.emails import check_email, check_email_allowed, require_email_is_free
 from models.chat.errors.administration import EmailChangeNotAllowed
@@ -80,7 +80,7 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
         session, actor.realm_id, "user_role_changed", actor_id=actor.id, user_id=user.id, now=now,
         facts={"old": int(before), "new": role},
     )  # fmt: skip
-    tell_of_user(session, actor.realm_id, user.id, {"role": role}, now=now)
+    tell_of_user(session, actor.realm, user.id, {"role": role}, now=now)
     if not user.is_active:
         return
     for op, groups in (
@@ -104,7 +104,7 @@ def change_full_name(
         now=now, facts={"old": user.full_name, "new": name},
     )  # fmt: skip
     user.full_name = name
-    tell_of_user(session, actor.realm_id, user.id, {"full_name": name}, now=now)
+    tell_of_user(session, actor.realm, user.id, {"full_name": name}, now=now)
 
 
 def change_email(session: Session, actor: Actor, user: User, email: str, *, now: datetime) -> None:
@@ -124,14 +124,16 @@ def change_email(session: Session, actor: Actor, user: User, email: str, *, now:
     )
     readers = find_email_readers(session, user)
     tell_of_user(
-        session, actor.realm_id, user.id, {"delivery_email": email}, user_ids=readers, now=now
+        session, actor.realm, user.id, {"delivery_email": email}, user_ids=readers, now=now
     )
     if user.bot_type is not None or user.email_address_visibility == EmailVisibility.EVERYONE:
-        tell_of_user(session, actor.realm_id, user.id, {"new_email": email}, now=now)
-        tell_of_picture(session, user, email, now=now)
+        tell_of_user(session, actor.realm, user.id, {"new_email": email}, now=now)
+        tell_of_picture(session, actor.realm, user, email, now=now)
 
 
-def tell_of_picture(session: Session, user: User, known_as: str, *, now: datetime) -> None:
+def tell_of_picture(
+    session: Session, realm: RealmView, user: User, known_as: str, *, now: datetime
+) -> None:
     """Where the user's picture is from now on, by the address everybody knows them by."""
     url = avatar_url(known_as, user.avatar_version)
     picture = {
@@ -140,4 +142,4 @@ def tell_of_picture(session: Session, user: User, known_as: str, *, now: datetim
         "avatar_url_medium": f"{url}&s=500",
         "avatar_version": user.avatar_version,
     }
-    tell_of_user(session, user.realm_id, user.id, picture, now=now)
+    tell_of_user(session, realm, user.id, picture, now=now)

@@ -18,23 +18,27 @@ from models.chat.channels import (
 )
 from models.chat.permissions import ChannelView, channels_seen_by
 from models.chat.tables import Channel, Subscription, User, UserGroup, UserGroupMember
-from models.chat.users import may_see_email
+from models.chat.users import find_those_who_know, may_see_email
 
 KNOWN_CHANNELS = ChannelQuery(include_web_public=True, include_all=True)
 
 
 def tell_of_user(
     session: Session,
-    realm_id: int,
+    realm: RealmView,
     user_id: int,
-    change: Mapping[str, Any],
-    *,
+    *changes: Mapping[str, Any],
     now: datetime,
     user_ids: Iterable[int] | None = None,
 ) -> None:
-    """What is new about the user, to `user_ids`, else to everybody in the realm."""
-    payload = {"op": "update", "person": {"user_id": user_id, **change}}
-    events.append(session, realm_id, "realm_user", payload, user_ids=user_ids, now=now)
+    """What is new about the user, an event for each change, to `user_ids`, else to everybody who
+    may know of them.
+    """
+    readers = find_those_who_know(session, realm, user_id) if user_ids is None else list(user_ids)
+    told = [
+        ({"op": "update", "person": {"user_id": user_id, **change}}, readers) for change in changes
+    ]
+    events.append_all(session, realm.id, "realm_user", told, now=now)
 
 
 def find_email_readers(session: Session, user: User) -> list[int]:

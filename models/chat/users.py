@@ -17,7 +17,7 @@ from models.chat.errors.authorization import InsufficientPermission
 from models.chat.errors.people import NoSuchUser
 from models.chat.full_names import check_full_name
 from models.chat.groups import follow_role
-from models.chat.permissions import belongs
+from models.chat.membership import belongs, find_member_ids
 from models.chat.roles import EmailVisibility, Role
 from models.chat.tables import ConversationMember, Subscription, User, UserMessage
 
@@ -76,9 +76,9 @@ def create_user(
         session, realm.id, "user_created", actor_id=actor_id, user_id=user.id, now=now,
         facts={"role": int(role), "bot_type": bot_type},
     )  # fmt: skip
-    events.append(
-        session, realm.id, "realm_user", {"op": "add", "person": _person(user, realm)}, now=now
-    )
+    payload = {"op": "add", "person": _person(user, realm)}
+    know = find_those_who_know(session, realm, user.id)
+    events.append(session, realm.id, "realm_user", payload, user_ids=know, now=now)
     return user, api_key
 
 
@@ -265,6 +265,24 @@ def _known_to(user_id: int) -> Select[Any]:
         User.realm_id == bindparam("realm_id"),
         or_(User.id == user_id, User.bot_type.is_not(None), shares_channel, wrote),
     )
+
+
+def find_those_who_know(reader: Reader, realm: RealmView, user_id: int) -> list[int] | None:
+    """Ids of the active users who may know of the user; None: everybody, as where guests are not
+    restricted.
+    """
+    group_id = realm.can_access_all_users_group
+    if group_id in realm.system_groups_of(Role.GUEST):
+        return None
+    knows = or_(
+        User.role != Role.GUEST,
+        User.id.in_(_known_to(user_id)),
+        User.id.in_(find_member_ids(reader, group_id)),
+    )
+    found = reader.execute(
+        _ALL.with_only_columns(User.id).where(User.is_active, knows), {"realm_id": realm.id}
+    )
+    return list(found.scalars())
 
 
 _MAX_MESSAGE: Any = select(func.max(UserMessage.message_id)).where(

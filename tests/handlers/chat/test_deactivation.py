@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from models.chat import bulk_deletion
 from models.chat.tables import Channel, Message, MessageArchive, Topic, User, UserMessage
 from models.database import Database
 from tests.chat_app import ChatClient
@@ -274,6 +275,24 @@ class TestActions:
             (cast.iago.id, cast.reminder.id, {"profile": True, "messages": 4}),
             (cast.iago.id, cast.hamlet.id, {"profile": True, "messages": 6}),
         ]
+
+    def test_many_are_deleted_in_batches(
+        self,
+        as_iago: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+        played: dict[str, int],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(bulk_deletion, "BATCH", 1)
+        actions = {"delete_public_channel_messages": True, "delete_direct_messages": True}
+        assert as_iago.delete(path_of(cast.hamlet), actions=actions) == SUCCESS
+        in_crypt = {"Hamlet in crypt", "Reminder in crypt"}
+        assert {text for text in said(chat_database) if "Othello" not in text} == in_crypt
+        with chat_database.reading() as reader:
+            topics = select(Topic.name, Topic.max_id).where(Topic.channel_id == played["stage"])
+            stage = select(Message.topic, Message.id).where(Message.channel_id == played["stage"])
+            assert reader.execute(topics).all() == reader.execute(stage).all()
 
     def test_false_deletes_nothing(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database, played: dict[str, int]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from models.chat.tables import User
+from models.chat.tables import Realm, User
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
@@ -40,6 +40,12 @@ def refusal(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
 
 def path_of(member: Any) -> str:
     return f"/users/{member.id}"
+
+
+def _members(database: Database, cast: Cast) -> int:
+    with database.reading() as reader:
+        members = select(Realm.members_group_id).where(Realm.id == cast.realm_id)
+        return int(reader.execute(members).scalar_one())
 
 
 class TestWho:
@@ -208,6 +214,23 @@ class TestRole:
         assert [
             (event["op"], [stream["stream_id"] for stream in event["streams"]]) for event in told
         ] == [("delete", [denmark]), ("create", [denmark]), ("create", [cellar])]
+
+
+class TestWhoIsTold:
+    def test_guests_who_may_know_them_only(
+        self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        as_cordelia.patch("/realm", can_access_all_users_group=_members(chat_database, cast))
+        as_cordelia.patch(path_of(cast.hamlet), full_name="Prince")
+        chat_database.run(
+            lambda s: make_channel(s, cast, "castle", subscribers=[cast.hamlet, cast.polonius])
+        )
+        as_cordelia.patch(path_of(cast.hamlet), full_name="Hamlet")
+        first, second = events_of(chat_database, "realm_user")
+        assert cast.polonius.id not in first["to"]
+        assert cast.polonius.id in second["to"]
+        assert set(second["to"]) - set(first["to"]) == {cast.polonius.id}
+        assert cast.iago.id in first["to"]
 
 
 class TestFullName:
