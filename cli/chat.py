@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from cli.databases import chat_database
 from cli.output import answer, json_option
-from models.chat import jwt_sign_in, realms, users
+from models.chat import administering, jwt_sign_in, realms, users
 from models.chat.api_keys import KeyMaker, load_secret
 from models.chat.newcomers import join_default_channels
 from models.chat.passwords import hash_password
@@ -142,6 +142,40 @@ def create_user(
         as_json=as_json,
         text=f"User {user.id}, {user.delivery_email}, with the API key\n{api_key}",
     )
+
+
+@chat.command("grant")
+@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.option("--email", required=True, help="Real email of the user.")
+@click.option("--create-users/--no-create-users", default=None, help="May use POST /users.")
+@click.option(
+    "--change-user-emails/--no-change-user-emails", default=None, help="May change others' emails."
+)
+@json_option
+def grant(
+    realm: str,
+    email: str,
+    create_users: bool | None,
+    change_user_emails: bool | None,
+    as_json: bool,
+) -> None:
+    """Give an administrator rights that only the operator gives, or take them back.
+
+    It holds from the server's next request on.
+    """
+    sent = {"can_create_users": create_users, "can_change_user_emails": change_user_emails}
+    rights = {name: value for name, value in sent.items() if value is not None}
+    if not rights:
+        raise click.UsageError("Say which right: --create-users, --change-user-emails.")
+    now = SystemClock().now()
+    with chat_database(Settings.from_env()) as database:
+        user_id = database.run(
+            lambda session: administering.grant(
+                session, realms.access_realm_named(session, realm), email, rights, now=now
+            )
+        )
+    told = ", ".join(f"{name}={str(value).lower()}" for name, value in rights.items())
+    answer({"user_id": user_id, **rights}, as_json=as_json, text=f"User {user_id}: {told}.")
 
 
 @chat.command("set-realm")

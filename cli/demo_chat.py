@@ -85,6 +85,8 @@ def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> 
                 bot_owner_id=owner_id,
                 now=now,
             )
+        if role == Role.OWNER:
+            found.can_create_users = found.can_change_user_emails = True
         what = "bot" if owner_id is not None else role.name.lower()
         return ChatUser(name, what, found.id, found.delivery_email, keys.key_of(found))
 

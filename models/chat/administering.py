@@ -1,18 +1,22 @@
 """Whom somebody may administer; and the owners, one of whom must always remain."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import Actor
+from models.chat import audit
+from models.chat.actors import Actor, RealmView
 from models.chat.errors.administration import GuestCannotAdminister, OnlyOwnerRole
 from models.chat.errors.authorization import (
     InsufficientPermission,
     MustBeAdministrator,
     MustBeOwner,
 )
+from models.chat.errors.organizations import NoUserWithEmail
 from models.chat.errors.people import NoSuchUser, UserIsDeactivated
 from models.chat.roles import Role
 from models.chat.tables import User
@@ -96,3 +100,25 @@ def access_administered(
     if not actor.is_administrator and found.user.bot_owner_id != actor.id:
         raise InsufficientPermission()
     return found
+
+
+def grant(
+    session: Session, realm: RealmView, email: str, rights: Mapping[str, bool], *, now: datetime
+) -> int:
+    """Set rights that only the operator gives: `can_create_users`, `can_change_user_emails`.
+
+    Returns the user's id. Raises `NoUserWithEmail`.
+    """
+    user = session.scalar(
+        select(User).where(
+            User.realm_id == realm.id,
+            User.email_key == email.strip().casefold(),
+            ~User.is_system_bot,
+        )
+    )
+    if user is None:
+        raise NoUserWithEmail(email=email)
+    user.can_create_users = rights.get("can_create_users", user.can_create_users)
+    user.can_change_user_emails = rights.get("can_change_user_emails", user.can_change_user_emails)
+    audit.record(session, realm.id, "user_rights_changed", user_id=user.id, facts=rights, now=now)
+    return user.id

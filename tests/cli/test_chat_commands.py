@@ -159,6 +159,40 @@ class TestCreateUser:
         assert problem in sentence
 
 
+class TestGrant:
+    def test_gives_and_takes_rights(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database
+    ) -> None:
+        def rights() -> tuple[bool, bool]:
+            actor = sign_in(chat_database, acme)
+            return actor.can_create_users, actor.can_change_user_emails
+
+        who = ("chat", "grant", "--realm", "acme.example", "--email", "CORDELIA@acme.example")
+        assert rights() == (False, False)
+        assert migrated.json(*who, "--create-users", "--change-user-emails") == {
+            "user_id": acme["user_id"],
+            "can_create_users": True,
+            "can_change_user_emails": True,
+        }
+        assert rights() == (True, True)
+        migrated.json(*who, "--no-create-users")
+        assert rights() == (False, True)
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (("cordelia@acme.example",), "--create-users"),
+            (("nobody@acme.example", "--create-users"), "There is no user"),
+            (("notification-bot@acme.example", "--create-users"), "There is no user"),
+        ],
+    )
+    def test_refusals(
+        self, migrated: Specd, acme: dict[str, Any], arguments: tuple[str, ...], told: str
+    ) -> None:
+        said = migrated.refusal("chat", "grant", "--realm", "1", "--email", *arguments)
+        assert told in said
+
+
 class TestSetRealm:
     @pytest.mark.parametrize(
         ("assignment", "name", "kept"),

@@ -172,6 +172,27 @@ class TestPeople:
         by_email = client.call_endpoint(url=f"/users/{office.owner.email}", method="GET")
         assert good(by_email)["user"]["user_id"] == office.owner.id
 
+    def test_makes_changes_deactivates_and_reactivates(self, office: Office) -> None:
+        client = office.owner.zulip
+        email = "tess@office.example"
+        made = client.create_user(
+            {"email": email, "full_name": "Tess", "password": "a long one, tess"}
+        )
+        user_id = good(made)["user_id"]
+        good(client.update_user_by_id(user_id, full_name="Tessa", role=300))
+        read = good(client.get_user_by_id(user_id))["user"]
+        assert (read["full_name"], read["role"], read["email"]) == ("Tessa", 300, email)
+        good(client.deactivate_user_by_id(user_id))
+        assert good(client.get_user_by_id(user_id))["user"]["is_active"] is False
+        good(client.reactivate_user_by_id(user_id))
+        assert good(client.get_user_by_id(user_id))["user"]["is_active"] is True
+        # As the documentation of the operation calls it.
+        actions = {"delete_profile": True, "delete_public_channel_messages": False}
+        with_actions = {"deactivation_notification_comment": "Bye.", "actions": actions}
+        url = f"/users/{user_id}"
+        good(client.call_endpoint(url=url, method="DELETE", request=with_actions))
+        assert good(client.get_user_by_id(user_id))["user"]["is_deleted"] is True
+
     def test_sets_and_reads_a_status(self, office: Office) -> None:
         client = office.member.zulip
         away = {"status_text": "on vacation", "away": False, "emoji_name": "car",

@@ -25,6 +25,12 @@ class RealmDoesNotExist(ChatError):
     sentence = "There is no organization {realm}; use the realm_id that create-realm printed."
 
 
+class NoUserWithEmail(ChatError):
+    """Facts: `email`."""
+
+    sentence = "There is no user {email} in this organization; use their real email."
+
+
 class UnknownRealmSetting(ChatError):
     """Facts: `name`, `hint`."""
 
