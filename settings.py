@@ -134,6 +134,31 @@ def parse_service_url(text: str) -> str:
         raise ValueError("must be an http or https URL without query and password") from None
 
 
+def parse_mail_url(text: str) -> str:
+    """Where mail leaves: an SMTP server, or a folder."""
+    with suppress(ValueError):
+        url = urlsplit(text)
+        if url.scheme == "file" and (url.netloc or url.path) and not url.query:
+            return text
+        is_server = url.hostname and url.port != 0 and url.path in ("", "/")
+        if url.scheme == "smtps" and is_server and not url.query:
+            return text
+        tls = re.fullmatch(r"(starttls=(always|offered|never))?", url.query)
+        if url.scheme == "smtp" and is_server and tls:
+            return text
+    raise ValueError(
+        "must be smtp://USER:PASSWORD@HOST:PORT, smtps://USER:PASSWORD@HOST:PORT or file://FOLDER"
+    )
+
+
+def parse_sender(text: str) -> str:
+    """An address, or a name with an address in angle brackets."""
+    address = re.fullmatch(r"(?:[^<>\r\n]*<)?([^\s<>@]+@[^\s<>@]+)>?", text)
+    if address and text.count("<") == text.count(">"):
+        return text
+    raise ValueError("must be ADDRESS or NAME <ADDRESS>")
+
+
 def parse_rpc_urls(text: str) -> tuple[str, ...]:
     """Comma-separated endpoints, in order of preference, each `URL` or `CHAINID=URL`."""
     entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
@@ -207,6 +232,19 @@ class Settings:
     )
     chat_web_public_streams_enabled: bool = setting(
         True, parse_bool, "Let chat organizations open channels to the web."
+    )
+    mail_url: str = setting(
+        "",
+        parse_mail_url,
+        "Where mail leaves: `smtp://USER:PASSWORD@HOST:PORT` (STARTTLS), `smtps://`, or `file://`.",
+        shown="file://{SPECD_DATA_DIR}/outbox",
+        secret=True,
+    )
+    mail_from: str = setting(
+        "specd <noreply@localhost>", parse_sender, "Sender of mail: `ADDRESS` or `NAME <ADDRESS>`."
+    )
+    mail_timeout_s: float = setting(
+        10.0, seconds(0.05, 300), "Deadline for one answer of the mail server."
     )
     push_relay_url: str = setting(
         "",
@@ -305,6 +343,7 @@ class Settings:
         for service in ("payment", "chat"):
             name = f"{service}_database_url"
             derived[name] = getattr(self, name) or f"sqlite:///{data_dir}/{service}.db"
+        derived["mail_url"] = self.mail_url or f"file://{data_dir}/outbox"
         derived["public_url"] = self.public_url or _url_of(self.bind)
         metrics_dir = Path(self.metrics_dir)
         derived["metrics_dir"] = data_dir / "metrics" if metrics_dir == Path() else metrics_dir
@@ -353,6 +392,7 @@ def variable(field_name: str) -> str:
 def mask(text: str) -> str:
     """`text` without the secrets of its URLs: passwords, queries, the path of an http URL."""
     text = re.sub(r"(postgres[^:]*://[^:/@\s]*):\S*@", r"\1:***@", text)
+    text = re.sub(r"(smtps?://[^:/@\s]*):\S*@", r"\1:***@", text)
     text = re.sub(r"(https?://)[^/\s,]*@", r"\1***@", text)
     text = re.sub(r"(https?://[^/?\s,]+)[/?][^\s,]+", r"\1/***", text)
     return re.sub(r"(postgres[^?\s]*)\?\S+", r"\1?***", text)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
+from cli.chat_mail import dead_mail
 from cli.databases import chat_database
 from cli.output import answer, json_option
 from models.chat import administering, jwt_sign_in, realms, users
@@ -24,6 +25,9 @@ from settings import Settings
 @click.group()
 def chat() -> None:
     """Run the chat service's back office."""
+
+
+chat.add_command(dead_mail)
 
 
 def key_maker(settings: Settings) -> KeyMaker:

@@ -7,6 +7,9 @@ from datetime import timedelta
 
 from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.rpc_reader import RpcChainReader
+from adapters.mail.wiring import build_mailer
+from models.chat.api_keys import load_secret
+from models.chat.vault import Vault
 from models.clock import Clock, SystemClock
 from models.database import Database
 from models.payment import watching
@@ -16,11 +19,13 @@ from workers.chain_watcher import ChainWatcher
 from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
 from workers.loop import Crew, Worker
+from workers.outbox import OutboxWorker
 from workers.scheduled_delivery import ScheduledDelivery
 
 LOOK_FOR_CHAINS_EVERY_S = 5.0
 EXPIRY_EVERY_S = 2.0
 DELIVERY_EVERY_S = 0.25
+MAIL_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +120,24 @@ def scheduled_delivery(bench: Bench) -> Worker:
     return Worker("scheduled_delivery", worker.try_work_one, poll_s=DELIVERY_EVERY_S)
 
 
+def outbox(bench: Bench) -> Worker:
+    """Lets mail leave; any number of processes share the work."""
+    settings = bench.settings
+    worker = OutboxWorker(
+        bench.chat_database,
+        bench.clock,
+        build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s),
+        Vault(load_secret(settings.data_dir, settings.chat_secret)),
+        sender=settings.mail_from,
+        retention=timedelta(seconds=settings.idempotency_retention_s),
+    )
+    return Worker("outbox", worker.try_work_one, poll_s=MAIL_EVERY_S)
+
+
 WORKERS: Mapping[str, Callable[[Bench], Worker]] = {
     "chain_watcher": chain_watcher,
     "invoice_expiry": invoice_expiry,
+    "outbox": outbox,
     "scheduled_delivery": scheduled_delivery,
 }
 NAMES = tuple(WORKERS)

@@ -26,6 +26,7 @@ from models.chat.tables.message import (
     Reaction,
     UserMessage,
 )
+from models.chat.tables.outbox import Outbox
 from models.chat.tables.realm import Linkifier, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage
 from models.chat.tables.user import ProfileField, ProfileValue, User, UserStatus
@@ -46,6 +47,7 @@ __all__ = [
     "Message",
     "MessageArchive",
     "MessageEdit",
+    "Outbox",
     "ProfileField",
     "ProfileValue",
     "Reaction",

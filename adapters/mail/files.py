@@ -1,0 +1,43 @@
+"""Mail as files: one `.eml` file each in a folder, for trying things out and for tests."""
+
+import os
+from email.policy import SMTPUTF8
+from pathlib import Path
+
+from adapters.mail.mailer import Mail, MailNotSent, compose
+
+SUFFIX = ".eml"
+
+
+class FileMailer:
+    """Writes each mail to `{folder}/{key}.eml`, whole or not at all. Sent again, it is the same
+    file.
+    """
+
+    lease_s = 30.0
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def send(self, mail: Mail) -> None:
+        """Returns when the file is on the disk."""
+        content = compose(mail).as_bytes(policy=SMTPUTF8)
+        target = self.folder / f"{mail.key}{SUFFIX}"
+        partial = target.with_suffix(f".{os.getpid()}.part")
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(target)
+            self._sync_folder()
+        except OSError as problem:
+            raise MailNotSent(f"cannot write to the mail folder: {problem.strerror}") from None
+
+    def _sync_folder(self) -> None:
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -1,0 +1,97 @@
+"""Mail by SMTP (RFC 5321): a connection per mail, with deadlines, TLS and a login."""
+
+import smtplib
+import ssl
+from contextlib import suppress
+from dataclasses import dataclass
+
+from adapters.mail.mailer import Mail, MailNotSent, MailRefused, compose
+
+STEPS = 16
+"""More answers of the server than one mail waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpServer:
+    """Where mail goes. `tls`: `implicit` from the first byte; `always` STARTTLS, or no mail;
+    `offered` STARTTLS where the server offers it; `never`.
+    """
+
+    host: str
+    port: int
+    tls: str = "offered"
+    user: str = ""
+    password: str = ""
+
+
+class SmtpMailer:
+    """Hands each mail to one server. `timeout_s` is the deadline of each of its answers."""
+
+    def __init__(self, server: SmtpServer, *, timeout_s: float) -> None:
+        self._server = server
+        self._timeout_s = timeout_s
+        self.lease_s = STEPS * timeout_s
+
+    def send(self, mail: Mail) -> None:
+        """Returns when the server has said that it takes the mail on."""
+        message = compose(mail)
+        try:
+            connection = self._connect()
+            try:
+                connection.send_message(message, from_addr=_address(mail.sender), to_addrs=mail.to)
+                # It has the server's word by now: nothing that follows changes that.
+                with suppress(smtplib.SMTPException, OSError):
+                    connection.quit()
+            finally:
+                connection.close()
+        except smtplib.SMTPRecipientsRefused as refusal:
+            code, text = next(iter(refusal.recipients.values()))
+            raise _refusal(code, text) from None
+        except smtplib.SMTPNotSupportedError as problem:
+            raise MailRefused(str(problem)) from None
+        except smtplib.SMTPAuthenticationError as refusal:
+            raise MailNotSent(f"the server does not take our login ({refusal.smtp_code})") from None
+        except smtplib.SMTPDataError as refusal:
+            raise _refusal(refusal.smtp_code, refusal.smtp_error) from None
+        except smtplib.SMTPResponseException as refusal:
+            raise MailNotSent(_said(refusal.smtp_code, refusal.smtp_error)) from None
+        except (smtplib.SMTPException, OSError, UnicodeError) as problem:
+            raise MailNotSent(f"{type(problem).__name__}: {problem}") from None
+
+    def _connect(self) -> smtplib.SMTP:
+        server, timeout_s = self._server, self._timeout_s
+        trusted = ssl.create_default_context()
+        connection: smtplib.SMTP
+        if server.tls == "implicit":
+            connection = smtplib.SMTP_SSL(
+                server.host, server.port, timeout=timeout_s, context=trusted
+            )
+        else:
+            connection = smtplib.SMTP(server.host, server.port, timeout=timeout_s)
+        try:
+            connection.ehlo_or_helo_if_needed()
+            offers = connection.has_extn("starttls")
+            if server.tls == "always" and not offers:
+                raise MailNotSent("the server offers no STARTTLS")
+            if server.tls in ("always", "offered") and offers:
+                connection.starttls(context=trusted)
+            if server.user:
+                connection.login(server.user, server.password)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _address(sender: str) -> str:
+    """The bare address of `Name <address>`."""
+    return sender.rpartition("<")[2].rstrip(">")
+
+
+def _refusal(code: int, text: bytes | str) -> MailNotSent:
+    return (MailRefused if 500 <= code < 600 else MailNotSent)(_said(code, text))
+
+
+def _said(code: int, text: bytes | str) -> str:
+    words = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return f"the server said {code} {words}"[:500]

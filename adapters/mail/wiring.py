@@ -1,0 +1,28 @@
+"""From the settings to what sends mail."""
+
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from adapters.mail.files import FileMailer
+from adapters.mail.mailer import Mailer
+from adapters.mail.smtp import SmtpMailer, SmtpServer
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def build_mailer(url: str, *, timeout_s: float) -> Mailer:
+    """`url` is a checked SPECD_MAIL_URL. A password only leaves through TLS, unless the server is
+    this machine or the URL says `?starttls=never`.
+    """
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return FileMailer(Path(unquote(f"{parts.netloc}{parts.path}")))
+    host = parts.hostname or "localhost"
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if parts.scheme == "smtps":
+        server = SmtpServer(host, parts.port or 465, "implicit", user, password)
+    else:
+        usual = "always" if user and host not in LOOPBACK else "offered"
+        tls = parse_qs(parts.query).get("starttls", [usual])[0]
+        server = SmtpServer(host, parts.port or (587 if user else 25), tls, user, password)
+    return SmtpMailer(server, timeout_s=timeout_s)

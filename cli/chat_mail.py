@@ -1,0 +1,41 @@
+"""`specd chat dead-mail`: what could not be sent, and why."""
+
+import click
+
+from cli.databases import chat_database
+from cli.output import answer, json_option
+from models.chat import outbox
+from models.clock import SystemClock
+from settings import Settings
+
+
+@click.command("dead-mail")
+@click.option("--retry", is_flag=True, help="Have all of it sent again, from the first attempt.")
+@json_option
+def dead_mail(retry: bool, as_json: bool) -> None:
+    """Show the mail that could not be sent, without its text: it may hold secrets."""
+    with chat_database(Settings.from_env()) as database:
+        with database.reading() as reader:
+            dead = outbox.find_dead(reader)
+        now = SystemClock().now()
+        if retry and dead:
+            database.run(lambda session: outbox.revive_dead(session, now=now))
+    lines = [
+        f"{row.id}  {row.created_at:%Y-%m-%d %H:%M}  {row.recipient}  {row.subject!r}: "
+        f"{row.failure} ({row.attempts} attempts)"
+        for row in dead
+    ]
+    lines.append(f"{len(dead)} mails wait again." if retry else f"{len(dead)} mails are dead.")
+    shown = [
+        {
+            "id": row.id,
+            "realm_id": row.realm_id,
+            "to": row.recipient,
+            "subject": row.subject,
+            "reason": row.failure,
+            "attempts": row.attempts,
+            "created_at": row.created_at.isoformat(),
+        }
+        for row in dead
+    ]
+    answer({"dead": shown, "retried": retry}, as_json=as_json, text="\n".join(lines))

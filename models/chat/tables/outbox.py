@@ -1,0 +1,50 @@
+"""Mail that waits to leave, and what became of it."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import RowNumber, UtcMs
+
+PENDING = text("state = 'pending'")
+
+
+class Outbox(ChatBase):
+    """One mail, written in the transaction of its cause: `pending`, then `sent` or `dead`.
+
+    `next_try_at` is when it may be taken: a worker that takes it moves that on by its lease, so one
+    that dies gives it back. `attempts` counts how often it was taken. `key` makes its Message-ID,
+    the same at every attempt. `body` is sealed where the mail holds a secret, and emptied when the
+    mail has left.
+    """
+
+    __tablename__ = "outbox"
+    __table_args__ = (
+        Index(
+            "ix_outbox_due",
+            "next_try_at",
+            "id",
+            postgresql_where=PENDING,
+            sqlite_where=PENDING,
+        ),
+        Index(None, "state", "closed_at"),
+        CheckConstraint("state IN ('pending', 'sent', 'dead')", name="state"),
+        CheckConstraint("(state = 'pending') = (closed_at IS NULL)", name="closed_at"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    key: Mapped[str] = mapped_column(String(32), unique=True)
+    recipient: Mapped[str] = mapped_column(String(254))
+    subject: Mapped[str] = mapped_column(String(200))
+    body: Mapped[str] = mapped_column(Text)
+    is_sealed: Mapped[bool] = mapped_column(default=False)
+    state: Mapped[str] = mapped_column(String(8), default="pending")
+    attempts: Mapped[int] = mapped_column(default=0)
+    next_try_at: Mapped[datetime] = mapped_column(UtcMs)
+    failure: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+    closed_at: Mapped[datetime | None] = mapped_column(UtcMs)

@@ -1,0 +1,112 @@
+"""The worker that lets mail leave. Needs no leader: several share the work by leases.
+
+No transaction is open while a mail server is being talked to.
+"""
+
+from datetime import timedelta
+
+import structlog
+
+from adapters.mail.mailer import Mail, Mailer, MailNotSent, MailRefused
+from models.chat import outbox
+from models.chat.outbox import Taken
+from models.chat.vault import Vault
+from models.clock import Clock
+from models.database import Database
+
+BATCH = 100
+TIDY_EVERY = timedelta(minutes=1)
+
+
+class OutboxWorker:
+    """Steps over one chat database, one mail each.
+
+    `retention`: how long mails that have left are remembered, without their text.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        mailer: Mailer,
+        vault: Vault,
+        *,
+        sender: str,
+        retention: timedelta,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._mailer = mailer
+        self._vault = vault
+        self._sender = sender
+        self._retention = retention
+        self._lease = timedelta(seconds=mailer.lease_s + 5)
+        self._tidy_at = clock.now()
+        # Acknowledged, but the database was away when it should have been noted.
+        self._unnoted: list[int] = []
+        self._log = structlog.get_logger("outbox")
+
+    def try_work_one(self) -> bool:
+        """Send one mail; forget old ones once a minute, when none waits."""
+        return self.try_send_one() or self._try_tidy_one()
+
+    def try_send_one(self) -> bool:
+        """Take the mail that is due longest, send it, note what came of it; False without one."""
+        while self._unnoted:
+            self._note_sent(self._unnoted[-1])
+            self._unnoted.pop()
+        now = self._clock.now()
+        with self._database.reading() as reader:
+            if not outbox.is_anything_due(reader, now=now):
+                return False
+        was_due, taken = self._database.run(
+            lambda session: outbox.take_due(session, self._vault, lease=self._lease, now=now)
+        )
+        if taken is not None:
+            self._send(taken)
+        return was_due
+
+    def try_forget_one(self) -> bool:
+        """Delete one batch of mails that left long ago."""
+        before = self._clock.now() - self._retention
+        return self._database.run(
+            lambda session: outbox.try_forget_sent(session, sent_before=before, limit=BATCH)
+        )
+
+    def _send(self, taken: Taken) -> None:
+        mail = Mail(taken.key, self._sender, taken.to, taken.subject, taken.text, taken.created_at)
+        try:
+            self._mailer.send(mail)
+        except MailNotSent as problem:
+            self._note_failure(taken, problem)
+            return
+        self._unnoted.append(taken.id)
+        self._note_sent(taken.id)
+        self._unnoted.remove(taken.id)
+        self._log.info("mail_sent", mail_id=taken.id, attempt=taken.attempt)
+
+    def _note_sent(self, mail_id: int) -> None:
+        now = self._clock.now()
+        self._database.run(lambda session: outbox.mark_sent(session, mail_id, now=now))
+
+    def _note_failure(self, taken: Taken, problem: MailNotSent) -> None:
+        now, reason = self._clock.now(), str(problem)
+        if isinstance(problem, MailRefused):
+            self._database.run(
+                lambda session: outbox.bury(session, taken.id, taken.attempt, reason, now=now)
+            )
+            is_dead = True
+        else:
+            is_dead = self._database.run(
+                lambda session: outbox.note_failure(session, taken, reason, now=now)
+            )
+        event = "mail_dead" if is_dead else "mail_not_sent"
+        self._log.warning(event, mail_id=taken.id, attempt=taken.attempt, reason=reason)
+
+    def _try_tidy_one(self) -> bool:
+        if self._clock.now() < self._tidy_at:
+            return False
+        if self.try_forget_one():
+            return True
+        self._tidy_at = self._clock.now() + TIDY_EVERY
+        return False
