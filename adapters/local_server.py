@@ -106,6 +106,7 @@ class LocalServer:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: clients go away in the middle, which is what faults are for."""
