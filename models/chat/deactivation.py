@@ -17,7 +17,7 @@ from models.chat.administering import access_administered, lock_user
 from models.chat.bulk_deletion import Places, delete_messages_of
 from models.chat.errors.administration import LastUser, OnlyOwner
 from models.chat.roles import Role
-from models.chat.tables import ProfileValue, User, UserStatus
+from models.chat.tables import ClientDevice, ProfileValue, User, UserStatus, VendorToken
 from models.chat.user_changes import tell_of_picture
 from models.chat.user_events import (
     find_named_group_ids,
@@ -84,8 +84,15 @@ def _end(session: Session, actor: Actor, user: User, removal: Removal, now: date
     ).all()
     ending = [*(bot for bot in bots if bot.is_active), user]
     _set_active(session, actor, ending, False, now)
+    _forget_secrets(session, [account.id for account in ending])
     for account in (*bots, user):
         _remove(session, actor, account, removal, now)
+
+
+def _forget_secrets(session: Session, user_ids: Sequence[int]) -> None:
+    """What let this server reach their devices, and act for them elsewhere, is of no use now."""
+    for table in (ClientDevice, VendorToken):
+        session.execute(delete(table).where(table.user_id.in_(user_ids)))
 
 
 def _set_active(

@@ -10,11 +10,12 @@ import httpx
 import orjson
 import pytest
 from sqlalchemy import select, update
+from structlog.testing import capture_logs
 
 from adapters.local_server import LocalServer, Reply
 from adapters.video_vendor.local import LocalVendor
 from adapters.video_vendor.vendor import HttpVideoVendor
-from models.chat.tables import Event, User, VendorToken
+from models.chat.tables import ClientDevice, Event, User, VendorToken
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
@@ -137,6 +138,18 @@ def has_token(client: ChatClient) -> bool:
     return bool(answer["has_vendor_token"])
 
 
+def tokens_of(database: Database, user_id: int) -> list[str]:
+    """The user's access and refresh token, in clear."""
+    with database.reading() as reader:
+        sealed = reader.execute(
+            select(VendorToken.sealed_tokens).where(VendorToken.user_id == user_id)
+        ).scalar_one()
+    opened = VAULT.open(sealed, purpose=f"vendor_tokens:{user_id}")
+    assert opened is not None
+    tokens: list[str] = orjson.loads(opened)
+    return tokens
+
+
 def told(database: Database) -> list[tuple[str, Any, list[int]]]:
     """(type, value, user ids) of the events about tokens."""
     types = ("has_vendor_token", "has_zoom_token")
@@ -186,13 +199,19 @@ class TestCreateVideoCall:
         stage.connect("")
         assert chat.post(path) == refusal(path, 0)
 
-    def test_says_when_the_vendor_has_failed(self, chat: ChatClient, stage: Stage) -> None:
+    def test_says_when_the_vendor_has_failed(
+        self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
+    ) -> None:
         authorize(chat, stage)
+        secrets = [SECRET, *tokens_of(chat_database, cast.hamlet.id)]
         faults = ("forbidden", "down", "garbage", "redirect", "flood", "break", "hang", "refused")
         for fault in faults:
             stage.play(fault)
-            response = chat.request("POST", CREATE)
+            with capture_logs() as lines:
+                response = chat.request("POST", CREATE)
             assert (response.status_code, response.json()) == (400, refusal(CREATE, 2)), fault
+            assert "video_vendor_failed" in [line["event"] for line in lines]
+            assert not any(secret in repr(lines) + response.text for secret in secrets)
         stage.play("down")
         assert chat.post(ALIAS) == refusal(ALIAS, 2)
         stage.play("none")
@@ -340,9 +359,7 @@ class TestCompleteVendorAuthorization:
         assert told(chat_database) == both(True, cast.hamlet.id)
         with chat_database.reading() as reader:
             (row,) = reader.execute(select(VendorToken.__table__)).all()
-        opened = VAULT.open(row.sealed_tokens, purpose=f"vendor_tokens:{cast.hamlet.id}")
-        assert opened is not None
-        tokens = orjson.loads(opened)
+        tokens = tokens_of(chat_database, cast.hamlet.id)
         assert len(tokens) == 2
         assert not any(token in repr(row) + repr(told(chat_database)) for token in tokens)
 
@@ -425,6 +442,20 @@ class TestGetVendorTokenState:
         assert has_token(chat)
         assert not has_token(as_othello)
         assert as_nobody.get(TOKEN)["code"] == "UNAUTHORIZED"
+
+
+class TestDeactivation:
+    def test_takes_authorizations_and_devices_with_it(
+        self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, stage: Stage,
+        chat_database: Database, cast: Cast,
+    ) -> None:  # fmt: skip
+        for client in (chat, as_othello):
+            authorize(client, stage)
+            assert client.post("/register_client_device")["result"] == "success"
+        assert as_iago.delete(f"/users/{cast.hamlet.id}")["result"] == "success"
+        with chat_database.reading() as reader:
+            for table in (VendorToken, ClientDevice):
+                assert reader.execute(select(table.user_id)).scalars().all() == [cast.othello.id]
 
 
 class TestRevokeVendorToken:
