@@ -1,0 +1,137 @@
+"""Both documents say everything a reader or a generator may ask: words, bounds and examples."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+import specs
+from server.schemas import lookup
+
+Node = Mapping[str, Any]
+Gap = tuple[str, str]
+"""What is missing, and where."""
+
+DOCUMENTS = {name: specs.load(name) for name in ("payment", "chat")}
+BOUNDS = {
+    "integer": ("minimum", "maximum"),
+    "number": ("minimum", "maximum"),
+    "array": ("maxItems",),
+}
+SHORT_FORMATS = ("uuid", "date", "date-time", "binary")
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture(params=DOCUMENTS)
+def document(request: pytest.FixtureRequest) -> Node:
+    return DOCUMENTS[request.param]
+
+
+def resolve(document: Node, node: Node) -> Node:
+    while "$ref" in node:
+        node = lookup(document, node["$ref"])
+    return node
+
+
+def schema_gaps(document: Node, schema: Node, place: str) -> Iterator[Gap]:
+    """What a schema written here, not one it refers to, leaves unsaid."""
+    if "$ref" in schema:
+        return
+    if "enum" not in schema:
+        for bound in BOUNDS.get(schema.get("type", ""), ()):
+            if bound not in schema:
+                yield bound, place
+    if schema.get("type") == "string" and not (
+        {"enum", "maxLength", "pattern"} & schema.keys() or schema.get("format") in SHORT_FORMATS
+    ):
+        yield "maxLength", place
+    for name, item in schema.get("properties", {}).items():
+        if not (item.get("description") or resolve(document, item).get("description")):
+            yield "description", f"{place}/{name}"
+        yield from schema_gaps(document, item, f"{place}/{name}")
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), Mapping):
+            yield from schema_gaps(document, schema[key], f"{place}/{key}")
+    for key in ("oneOf", "anyOf", "allOf"):
+        for at, branch in enumerate(schema.get(key, ())):
+            yield from schema_gaps(document, branch, f"{place}/{key}/{at}")
+
+
+def content_gaps(document: Node, content: Node, place: str) -> Iterator[Gap]:
+    for media_type, media in content.items():
+        where = f"{place} {media_type}"
+        yield from schema_gaps(document, media["schema"], where)
+        if "example" not in media and not media.get("examples"):
+            yield "example", where
+
+
+def parameter_gaps(document: Node, parameter: Node, place: str) -> Iterator[Gap]:
+    if "$ref" in parameter:
+        return
+    where = f"{place} {parameter['name']}"
+    if not parameter.get("description"):
+        yield "description", where
+    media = parameter.get("content", {}).get("application/json", parameter)
+    yield from schema_gaps(document, media["schema"], where)
+    schema = resolve(document, media["schema"])
+    if not {"example", "examples"} & {**parameter, **media, **schema}.keys() and not (
+        schema.get("type") == "boolean" or "enum" in schema
+    ):
+        yield "example", where
+
+
+def operations(document: Node) -> Iterator[tuple[str, Node]]:
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield f"{method.upper()} {path}", item[method]
+
+
+def test_components_lack_nothing(document: Node) -> None:
+    components = document["components"]
+    gaps: list[Gap] = []
+    for name, schema in components["schemas"].items():
+        if not schema.get("description"):
+            gaps.append(("description", name))
+        gaps += schema_gaps(document, schema, name)
+    for name, header in components["headers"].items():
+        if not header.get("description"):
+            gaps.append(("description", name))
+        gaps += schema_gaps(document, header["schema"], f"header {name}")
+    for parameter in components.get("parameters", {}).values():
+        gaps += parameter_gaps(document, parameter, "parameter")
+    for name, response in components["responses"].items():
+        gaps += content_gaps(document, response.get("content", {}), f"response {name}")
+    assert gaps == []
+
+
+def test_operations_lack_nothing(document: Node) -> None:
+    gaps: list[Gap] = []
+    for place, operation in operations(document):
+        for key in ("tags", "operationId", "summary", "description"):
+            if not operation.get(key):
+                gaps.append((key, place))
+        for parameter in operation.get("parameters", ()):
+            gaps += parameter_gaps(document, parameter, place)
+        body = resolve(document, operation.get("requestBody", {}))
+        gaps += content_gaps(document, body.get("content", {}), f"{place} body")
+        for status, response in operation["responses"].items():
+            if "$ref" not in response:
+                gaps += content_gaps(document, response.get("content", {}), f"{place} {status}")
+    assert gaps == []
+
+
+def test_operations_are_told_apart(document: Node) -> None:
+    found = [operation for _, operation in operations(document)]
+    for key in ("operationId", "summary"):
+        values = [operation[key] for operation in found]
+        assert len(set(values)) == len(values)
+
+
+def test_finds_gaps() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}}}}
+    assert list(schema_gaps({}, schema, "S")) == [
+        ("description", "S/a"),
+        ("maxItems", "S/a"),
+        ("maxLength", "S/a/items"),
+    ]
