@@ -226,7 +226,7 @@ class Settings:
     chat_secret: str = setting(
         "",
         secret_text(32),
-        "Secret that chat API keys are made with; the same on every machine.",
+        "Secret that makes chat API keys and seals chat secrets; the same on every machine.",
         shown="kept in {SPECD_DATA_DIR}/chat-secret",
         secret=True,
     )

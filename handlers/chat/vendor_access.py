@@ -62,7 +62,8 @@ async def create_call(ctx: Context, wording: Wording, *, is_video_call: bool) ->
 async def _refresh(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownTokens:
     """Newer tokens than these: fetched by us, or by whoever is fetching them already."""
     timeout_s = ctx.adapters.vendor.timeout_s
-    lease = timedelta(seconds=2 * timeout_s + 5)
+    # Longer than the longest wait below and the fetching after it.
+    lease = timedelta(seconds=4 * timeout_s + 10)
     deadline = time.monotonic() + 2 * timeout_s
     while True:
         current = await _find(ctx)

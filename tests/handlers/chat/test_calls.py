@@ -406,6 +406,14 @@ class TestCompleteVendorAuthorization:
         assert complete(chat, back, cookie).json() == DONE
         assert complete(chat, back, cookie).json() == CREDENTIALS  # a code is good once
 
+    def test_takes_so_much_and_no_more(self, as_nobody: ChatClient, stage: Stage) -> None:
+        for name, limit in (("code", 2000), ("error", 200), ("state", 4000)):
+            assert as_nobody.get(COMPLETE, **{name: "x" * limit}) == SESSION
+            over = as_nobody.get(COMPLETE, **{name: "x" * (limit + 1)})
+            assert over["msg"] == f"{name} is too long (limit: {limit} characters)"
+        stage.connect("")
+        assert as_nobody.get(COMPLETE, state="x") == refusal(CREATE, 0)
+
     def test_needs_the_vendors_word(self, chat: ChatClient, stage: Stage) -> None:
         url, cookie = begin(chat)
         denied = stage.consent(url, consent="no")
@@ -524,12 +532,19 @@ class TestReceiveVendorNotice:
             response = self.notice(noticed, body, token)
             assert (response.status_code, response.json()["code"]) == (401, "UNAUTHORIZED")
         for bad, msg in (
-            (b"{", "Malformed JSON"),
             ({}, "Missing 'event' argument"),
             ({"event": "x", "payload": 7}, "payload is not a dict"),
-        ):
+            ({"event": "x", "payload": {}}, 'payload["user_id"] field is missing'),
+            ({"event": "x" * 201, "payload": {"user_id": "x" * 255}},
+             "event is too long (limit: 200 characters)"),
+            ({"event": "x", "payload": {"user_id": "x" * 256}},
+             'payload["user_id"] is too long (limit: 255 characters)'),
+        ):  # fmt: skip
             response = self.notice(noticed, bad)
-            assert response.status_code == 400, msg
+            assert (response.status_code, response.json()["msg"]) == (400, msg)
+        assert self.notice(noticed, b"{").status_code == 400
+        longest = {"event": "x" * 200, "payload": {"user_id": "x" * 255}}
+        assert self.notice(noticed, longest).json() == DONE
         form = noticed.acting_as(None).request("POST", NOTICE, {"event": "app_deauthorized"})
         assert form.status_code == 400
         object.__setattr__(chat_app.settings, "video_vendor_notice_token", "")
