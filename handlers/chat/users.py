@@ -159,7 +159,14 @@ def deactivate_user(
         direct=wanted.get("delete_direct_messages", False),
     )
     removal = Removal(profile=wanted.get("delete_profile", False), messages=places)
-    deactivation.deactivate_user(ctx.session, ctx.actor, user_id, removal, now=ctx.now)
+    deactivation.deactivate_user(
+        ctx.session,
+        ctx.actor,
+        user_id,
+        removal,
+        comment=deactivation_notification_comment,
+        now=ctx.now,
+    )
     return envelope.success(ctx)
 
 

@@ -16,6 +16,7 @@ from models.chat.actors import Actor
 from models.chat.administering import access_administered, lock_user
 from models.chat.bulk_deletion import Places, delete_messages_of
 from models.chat.errors.administration import LastUser, OnlyOwner
+from models.chat.outbox import enqueue_mail
 from models.chat.roles import Role
 from models.chat.tables import ClientDevice, ProfileValue, User, UserStatus, VendorToken
 from models.chat.user_changes import tell_of_picture
@@ -28,6 +29,9 @@ from models.chat.user_events import (
 from models.chat.users import dummy_email
 
 DELETED_NAME = "Deleted user"
+GOODBYE = (
+    "Your account on {realm} has been deactivated, and you will no longer be able to log in.\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,16 @@ NOTHING = Removal()
 
 
 def deactivate_user(
-    session: Session, actor: Actor, user_id: int, removal: Removal, *, now: datetime
-) -> User:
+    session: Session,
+    actor: Actor,
+    user_id: int,
+    removal: Removal,
+    *,
+    comment: str | None = None,
+    now: datetime,
+) -> None:
     """End the account of a person, after those of the bots they own. `removal` holds for the bots,
-    active or not, and then for the person.
+    active or not, and then for the person, who is told by mail unless `comment` is None.
 
     Raises `NoSuchUser` (for bots too), `UserIsDeactivated`, `InsufficientPermission`,
     `MustBeOwner`, `OnlyOwner`.
@@ -54,8 +64,9 @@ def deactivate_user(
     target.require_owner_if(target.user.role == Role.OWNER)
     if target.is_only_owner:
         raise OnlyOwner()
+    if comment is not None:
+        _tell_by_mail(session, actor, target.user, comment.strip(), now)
     _end(session, actor, target.user, removal, now)
-    return target.user
 
 
 def deactivate_self(session: Session, actor: Actor, *, now: datetime) -> None:
@@ -73,6 +84,20 @@ def deactivate_self(session: Session, actor: Actor, *, now: datetime) -> None:
     if target.is_only_owner:
         raise LastUser(is_last_owner=True)
     _end(session, actor, target.user, NOTHING, now)
+
+
+def _tell_by_mail(session: Session, actor: Actor, user: User, comment: str, now: datetime) -> None:
+    text = f"Hi {user.full_name},\n\n{GOODBYE.format(realm=actor.realm.name)}"
+    if comment:
+        text += f"\nThe administrators provided the following comment:\n\n{comment}\n"
+    enqueue_mail(
+        session,
+        realm_id=actor.realm_id,
+        to=user.delivery_email,
+        subject=f"Notification of account deactivation on {actor.realm.name}",
+        text=text,
+        now=now,
+    )
 
 
 def _end(session: Session, actor: Actor, user: User, removal: Removal, now: datetime) -> None:

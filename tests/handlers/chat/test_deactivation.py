@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select
 
 from models.chat import bulk_deletion
-from models.chat.tables import Channel, Message, MessageArchive, Topic, User, UserMessage
+from models.chat.tables import Channel, Message, MessageArchive, Outbox, Topic, User, UserMessage
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
@@ -137,6 +137,36 @@ class TestDeactivateUser:
         self, as_iago: ChatClient, cast: Cast, sent: dict[str, Any], msg: str
     ) -> None:
         assert as_iago.delete(path_of(cast.hamlet), **sent) == refusal(msg)
+
+    @pytest.mark.parametrize(
+        ("sent", "text"),
+        [
+            (" Farewell.\n", "comment:\n\nFarewell.\n"),
+            ("x" * 2000, "x" * 2000),
+            ("  ", "log in.\n"),
+            (None, None),
+        ],
+    )
+    def test_mails_a_comment(
+        self,
+        as_iago: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+        sent: str | None,
+        text: str | None,
+    ) -> None:
+        answer = as_iago.delete(path_of(cast.hamlet), deactivation_notification_comment=sent)
+        assert answer == SUCCESS
+        with chat_database.reading() as reader:
+            mails = reader.execute(select(Outbox.recipient, Outbox.subject, Outbox.body)).all()
+        if text is None:
+            assert mails == []
+            return
+        ((to, subject, body),) = mails
+        assert (to, subject) == (cast.hamlet.email, "Notification of account deactivation on Acme")
+        assert body.startswith("Hi Hamlet,\n\nYour account on Acme has been deactivated")
+        assert body.rstrip("\n").endswith(text.rstrip("\n"))
+        assert ("comment" in body) == bool(sent and sent.strip())
 
     def test_another_owner_may_go(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
