@@ -135,3 +135,22 @@ def test_finds_gaps() -> None:
         ("maxItems", "S/a"),
         ("maxLength", "S/a/items"),
     ]
+
+
+def test_form_fields_that_are_not_text_are_json() -> None:
+    """A client reads from `encoding` which fields are JSON text; the default is plain text."""
+    document = DOCUMENTS["chat"]
+    unmarked = []
+    for place, operation in operations(document):
+        content = resolve(document, operation.get("requestBody", {})).get("content", {})
+        for media_type in ("application/x-www-form-urlencoded", "multipart/form-data"):
+            media = content.get(media_type, {"schema": {}})
+            marked = {
+                name
+                for name, encoding in media.get("encoding", {}).items()
+                if encoding.get("contentType") == "application/json"
+            }
+            for name, field in resolve(document, media["schema"]).get("properties", {}).items():
+                if resolve(document, field).get("type") != "string" and name not in marked:
+                    unmarked.append(f"{place} {media_type} {name}")
+    assert unmarked == []
