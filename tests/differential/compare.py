@@ -18,7 +18,8 @@ from server.operation import Operation
 from server.response import Response
 from server.service import Service
 from tests.differential.generate import Generator, Request
-from tests.differential.oracles import DIFFERENCES, Difference
+from tests.differential.oracles import Difference
+from tests.differential.oracles_chat import EVERY
 from tests.differential.stock import build_stock
 from tests.server.client import call
 
@@ -29,7 +30,7 @@ STOPPED = Response(200, b"{}")
 class Judges:
     """The three, over one service. Handlers are not run: reaching one means to accept."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, with_stock: bool = True) -> None:
         logging.disable(logging.CRITICAL)
         self._reached = False
         self.ours = build_app([service])
@@ -38,7 +39,7 @@ class Judges:
                 for api in middleware.apis:
                     for operation in api.meters:
                         self._stop(operation)
-        self.stock = build_stock(service, reached=self._reach)
+        self.stock = build_stock(service, reached=self._reach) if with_stock else None
         self.core = OpenAPI.from_dict(dict(service.document))  # type: ignore[arg-type]
 
     def _reach(self, *_: Any, **__: Any) -> Response:
@@ -89,15 +90,16 @@ class Judges:
         return REJECT if result.errors else ACCEPT
 
     async def ask(self, request: Request) -> dict[str, str]:
-        return {
-            "ours": await self.ask_app(self.ours, request),
-            "stock": await self.ask_app(self.stock, request),
-            "core": self.ask_core(request),
-        }
+        verdicts = {"ours": await self.ask_app(self.ours, request)}
+        if self.stock is not None:
+            verdicts["stock"] = await self.ask_app(self.stock, request)
+        verdicts["core"] = self.ask_core(request)
+        return verdicts
 
 
 def scope_of(request: Request) -> dict[str, Any]:
-    headers = [(n.lower().encode(), v.encode("latin-1")) for n, v in request.headers]
+    headers = [(b"host", b"localhost")]
+    headers += [(n.lower().encode(), v.encode("latin-1")) for n, v in request.headers]
     if request.content_type is not None:
         headers.append((b"content-type", request.content_type.encode("latin-1")))
     if request.body:
@@ -142,7 +144,7 @@ def explain(
 ) -> tuple[list[str], bool]:
     """The names of the differences that apply, and whether nothing is left unexplained."""
     names = []
-    for oracle in ("stock", "core"):
+    for oracle in verdicts.keys() - {"ours"}:
         if verdicts[oracle] == verdicts["ours"]:
             continue
         entry = find_difference(oracle, request, verdicts, document)
@@ -155,7 +157,7 @@ def explain(
 def find_difference(
     oracle: str, request: Request, verdicts: Mapping[str, str], document: Mapping[str, Any]
 ) -> Difference | None:
-    for entry in DIFFERENCES:
+    for entry in EVERY:
         if (
             entry.oracle == oracle
             and (verdicts["ours"], verdicts[oracle]) in entry.verdicts
@@ -180,8 +182,10 @@ async def run(judges: Judges, generator: Generator, number: int) -> Report:
     return report
 
 
-def compare(service: Service, credentials: Any, *, number: int, seed: int) -> Report:
+def compare(
+    service: Service, credentials: Any, *, number: int, seed: int, with_stock: bool = True
+) -> Report:
     generator = Generator(
         service.document, base_path=service.base_path, credentials=credentials, seed=seed
     )
-    return asyncio.run(run(Judges(service), generator, number))
+    return asyncio.run(run(Judges(service, with_stock=with_stock), generator, number))

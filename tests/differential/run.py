@@ -7,14 +7,15 @@ from tempfile import TemporaryDirectory
 import structlog
 
 from tests.differential.compare import Report, compare
-from tests.differential.subjects import SUBJECTS
+from tests.differential.subjects import SUBJECTS, WITHOUT_STOCK
 
 
 def run(name: str, directory: Path, *, number: int, seed: int) -> Report:
     """One document under `number` generated requests."""
     service, credentials = SUBJECTS[name](directory)
     try:
-        return compare(service, credentials, number=number, seed=seed)
+        with_stock = name not in WITHOUT_STOCK
+        return compare(service, credentials, number=number, seed=seed, with_stock=with_stock)
     finally:
         if service.database is not None:
             service.database.dispose()

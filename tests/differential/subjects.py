@@ -1,20 +1,27 @@
 """The services under comparison."""
 
+import base64
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlalchemy import update
+
+from handlers.chat import wiring as chat_wiring
 from handlers.payment.wiring import PaymentAdapters, build_service
 from models import migrate
+from models.chat.tables import Realm
 from models.clock import FrozenClock
 from server.service import Service
 from settings import Settings
 from tests.cast import make_merchant
+from tests.chat_cast import KEYS, make_cast
 from tests.payment_app import FakeGateway
 from tests.server.services import ADA, shop_service
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+HOST = "localhost"
 Credentials = dict[str, list[tuple[str, str]]]
 
 
@@ -41,7 +48,25 @@ def payment(directory: Path) -> tuple[Service, Credentials]:
     return replace(service, rate_limit=None), credentials
 
 
+def chat(directory: Path) -> tuple[Service, Credentials]:
+    """The chat service over an SQLite database of its own, as an owner."""
+    url = f"sqlite:///{directory / 'chat.db'}"
+    migrate.upgrade(url, "chat")
+    settings = Settings(data_dir=directory, chat_database_url=url, development=True)
+    adapters = replace(chat_wiring.ChatAdapters.from_settings(settings), keys=KEYS)
+    service = chat_wiring.build_service(settings, clock=FrozenClock(NOW), adapters=adapters)
+    assert service.database is not None
+    cast = service.database.run(lambda session: make_cast(session, now=NOW))
+    at_home = update(Realm).where(Realm.id == cast.realm_id).values(host=HOST)
+    service.database.run(lambda session: session.execute(at_home))
+    pair = base64.b64encode(f"{cast.cordelia.email}:{cast.cordelia.key}".encode()).decode()
+    return replace(service, rate_limit=None), {"basicAuth": [("Authorization", f"Basic {pair}")]}
+
+
 SUBJECTS: dict[str, Callable[[Path], tuple[Service, Credentials]]] = {
     "shop": shop,
     "payment": payment,
+    "chat": chat,
 }
+WITHOUT_STOCK = ("chat",)
+"""Documents that stock connexion cannot serve: see `oracles_chat`."""
