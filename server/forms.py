@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from server.aliases import Aliases
 from server.errors import InvalidRequest, Violation
 from server.guard import decode_text, load_json, pointer_step
 from server.multipart import parse_parts
@@ -28,9 +29,13 @@ class Form:
         self.schema = schema = schemas.resolve(media.get("schema", {}))
         encoding = media.get("encoding", {})
         self.in_query = in_query
+        properties = schema.get("properties", {})
+        self._aliases = Aliases(properties, "body", place)
+        self.names = frozenset(properties)
         self.fields = {
             name: Field(name, schemas.resolve(item), encoding.get(name, {}), schemas)
-            for name, item in schema.get("properties", {}).items()
+            for name, item in properties.items()
+            if name not in self._aliases.of
         }
         self.arguments = {field.argument for field in self.fields.values()}
         required = schema.get("required", ())
@@ -65,18 +70,18 @@ class Form:
         names of fields no document knows. Raises `InvalidRequest`.
         """
         values: dict[str, Any] = {}
-        violations: list[Violation] = []
+        unknown = sent.keys() - self.names
+        if self.in_query and query:
+            sent = {**query, **sent}
+        sent, violations = self._aliases.resolve(sent)
         for name, field in self.fields.items():
             texts = sent.get(name)
-            if texts is None and self.in_query:
-                texts = query.get(name)
             if texts is None:
                 continue
             try:
                 values[name] = field.decode(texts)
             except InvalidRequest as error:
                 violations.extend(error.violations)
-        unknown = sent.keys() - self.fields.keys()
         if self._closed and unknown:
             violations.extend(
                 Violation(

@@ -224,9 +224,9 @@ class Operation:
             arguments.update(ctx.path_parameters)
         if call.query:
             query = parse_pairs(call.query, "query")
-            unknown = query.keys() - self.query_parameters.by_name.keys()
+            unknown = query.keys() - self.query_parameters.names
             if self.service.form_in_query and self.body is not None and self.body.form is not None:
-                unknown -= self.body.form.fields.keys()
+                unknown -= self.body.form.names
         if self.header_parameters:
             try:
                 arguments.update(self.header_parameters.arguments(self._header_texts(call)))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from server.aliases import Aliases
 from server.errors import DocumentError, InvalidRequest, Violation, invalid
 from server.guard import decode_text, load_json, pointer_step, unquote
 from server.schemas import Schemas, Validate
@@ -157,11 +158,13 @@ class Parameters:
         self, where: str, declared: Sequence[Mapping[str, Any]], schemas: Schemas, place: str
     ) -> None:
         self.where = where
+        self._aliases = Aliases({p["name"]: p for p in declared}, where, place)
+        self.names = frozenset(parameter["name"] for parameter in declared)
+        declared = [p for p in declared if p["name"] not in self._aliases.of]
         self.declared = tuple(
             _compile(parameter, schemas, f"{place} {where} parameter {parameter['name']}")
             for parameter in declared
         )
-        self.by_name = {parameter.name: parameter for parameter in self.declared}
         self._validate = self._compile_validation(declared, schemas, place)
 
     def _compile_validation(
@@ -182,7 +185,7 @@ class Parameters:
         """Handler arguments from the texts sent. Raises `InvalidRequest`."""
         values: dict[str, Any] = {}
         arguments: dict[str, Any] = {}
-        violations: list[Violation] = []
+        sent, violations = self._aliases.resolve(sent)
         for parameter in self.declared:
             texts = sent.get(parameter.name)
             if texts is None:

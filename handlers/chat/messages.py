@@ -6,7 +6,7 @@ from handlers.chat import envelope
 from models.chat import deletion, editing, message_history, message_view, reports, sending
 from models.chat.clients import client_name, reads_own_messages
 from models.chat.drafts import check_message, render_message
-from models.chat.errors.parameters import ConfusingParameters, MissingParameter
+from models.chat.errors.parameters import MissingParameter
 from models.chat.errors.sending import InvalidRecipientType, OneChannelExpected
 from models.chat.message_access import access_message, find_readable
 from models.chat.message_listing import Wanted, list_range
@@ -25,7 +25,6 @@ def send_message(
     to: int | str | list[int | str],
     content: str,
     topic: str | None = None,
-    subject: str | None = None,
     client: str | None = None,
     read_by_sender: bool | None = None,
     queue_id: str | None = None,
@@ -41,7 +40,7 @@ def send_message(
         ctx.session,
         ctx.actor,
         destination,
-        topic=_topic(topic, subject),
+        topic=topic,
         content=content,
         client=name,
         read_by_sender=read_by_sender,
@@ -51,13 +50,6 @@ def send_message(
     if sent.new_policy is not None:
         data["automatic_new_visibility_policy"] = sent.new_policy
     return envelope.success(ctx, data)
-
-
-def _topic(topic: str | None, subject: str | None) -> str | None:
-    """The topic under either of its names."""
-    if topic is not None and subject is not None:
-        raise ConfusingParameters(var_name1="topic", var_name2="subject")
-    return subject if topic is None else topic
 
 
 def _destination(type_: str, to: int | str | list[int | str]) -> Destination:
@@ -79,7 +71,7 @@ def list_messages(
     ctx: Context,
     *,
     include_anchor: bool,
-    client_gravatar: bool,
+    client_extavatar: bool,
     apply_markdown: bool,
     allow_empty_topic_name: bool,
     use_first_unread_anchor: bool,
@@ -90,7 +82,7 @@ def list_messages(
     message_ids: list[int] | None = None,
 ) -> Response:
     """Get messages."""
-    options = ViewOptions(apply_markdown, client_gravatar, allow_empty_topic_name)
+    options = ViewOptions(apply_markdown, client_extavatar, allow_empty_topic_name)
     reader, actor = ctx.session, ctx.actor
     if message_ids is not None:
         found = find_readable(reader, actor, message_ids)
@@ -144,14 +136,13 @@ def update_message(
     content: str | None = None,
     prev_content_sha256: str | None = None,
     topic: str | None = None,
-    subject: str | None = None,
     stream_id: int | None = None,
 ) -> Response:
     """Edit or move a message."""
     changes = editing.Changes(
         content=content,
         prev_content_sha256=prev_content_sha256,
-        topic=_topic(topic, subject),
+        topic=topic,
         channel_id=stream_id,
         propagate_mode=propagate_mode,
         notify_old_thread=send_notification_to_old_thread,

@@ -42,7 +42,6 @@ def list_users(
     *,
     client_extavatar: bool,
     include_custom_profile_fields: bool,
-    client_gravatar: bool | None = None,
     user_ids: list[int] | None = None,
 ) -> Response:
     """List the users of the organization."""
@@ -54,7 +53,7 @@ def list_users(
         render.user(
             row,
             ctx.actor,
-            client_extavatar=_extavatar(client_extavatar, client_gravatar),
+            client_extavatar=client_extavatar,
             profile_data=None if known is None else known.get(row.id, {}),
         )
         for row in rows
@@ -106,12 +105,10 @@ def get_user_by_email(
     email: str,
     client_extavatar: bool,
     include_custom_profile_fields: bool,
-    client_gravatar: bool | None = None,
 ) -> Response:
     """Get a user by email."""
     row = users.access_user_by_email(ctx.session, ctx.actor, email)
-    extavatar = _extavatar(client_extavatar, client_gravatar)
-    return _one(ctx, row, extavatar, include_custom_profile_fields)
+    return _one(ctx, row, client_extavatar, include_custom_profile_fields)
 
 
 def get_user(
@@ -120,12 +117,10 @@ def get_user(
     user_id: int,
     client_extavatar: bool,
     include_custom_profile_fields: bool,
-    client_gravatar: bool | None = None,
 ) -> Response:
     """Get a user by id."""
     row = users.access_user(ctx.session, ctx.actor, user_id)
-    extavatar = _extavatar(client_extavatar, client_gravatar)
-    return _one(ctx, row, extavatar, include_custom_profile_fields)
+    return _one(ctx, row, client_extavatar, include_custom_profile_fields)
 
 
 def update_user(
@@ -226,8 +221,3 @@ def _one(ctx: Context, row: Any, client_extavatar: bool, with_profile: bool) -> 
     profile = profiles.find_profile(ctx.session, row.id) if with_profile else None
     body = render.user(row, ctx.actor, client_extavatar=client_extavatar, profile_data=profile)
     return envelope.success(ctx, user=body)
-
-
-def _extavatar(client_extavatar: bool, client_gravatar: bool | None) -> bool:
-    """The parameter under either of its names; the reference's own wins where it was sent."""
-    return client_extavatar if client_gravatar is None else client_gravatar

@@ -8,7 +8,7 @@ from typing import Any
 from models.chat.errors import ChatError
 from models.chat.errors.channels import UnknownSubscriptionProperty
 from models.chat.errors.narrows import InvalidNarrow
-from models.chat.errors.parameters import InvalidParameter, MissingParameter
+from models.chat.errors.parameters import ConfusingParameters, InvalidParameter, MissingParameter
 from server.errors import Violation
 
 TYPES = {
@@ -89,6 +89,9 @@ def word(violation: Violation) -> ChatError:
     where = violation.path.split("/")[1:2]
     if where == ["header"] or (not steps and rule not in ("required", "additionalProperties")):
         return InvalidEncoding(problem=violation.message)
+    if rule == "alias":
+        first, second = facts["names"]
+        return ConfusingParameters(var_name1=first, var_name2=second)
     if rule == "required" and not steps and not facts:
         return InvalidEncoding(problem="the body is required")
     if rule == "required":

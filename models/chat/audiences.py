@@ -1,14 +1,15 @@
-"""Who may know of a channel: the recipients of events about it."""
+"""Who may know of a channel, and who of its messages: the recipients of events about them."""
 
 from collections.abc import Collection
 
 from sqlalchemy import select
 
 from models.chat.actors import Reader, RealmView
+from models.chat.id_lists import id_in
 from models.chat.membership import find_member_ids
 from models.chat.permissions import ChannelView
 from models.chat.roles import Role
-from models.chat.tables import User
+from models.chat.tables import Subscription, User, UserMessage
 
 
 class Audiences:
@@ -60,3 +61,34 @@ class Audiences:
         if group_id not in self._members:
             self._members[group_id] = find_member_ids(self._reader, group_id)
         return self._members[group_id]
+
+
+def find_readers(reader: Reader, channel: ChannelView | None, message_ids: list[int]) -> set[int]:
+    """Ids of the active users whose clients may show any of these messages of one place: who holds
+    a copy of a direct one; every subscriber of a channel whose history is open to them, and of any
+    other those with a copy; of a public channel also whoever once got a copy.
+    """
+    holders = (
+        select(UserMessage.user_id, User.role)
+        .join(User, User.id == UserMessage.user_id)
+        .where(id_in(reader, UserMessage.message_id, message_ids), User.is_active)
+        .distinct()
+    )
+    if channel is None:
+        return {user_id for user_id, _ in reader.execute(holders)}
+    subscribers = set(
+        reader.execute(
+            select(Subscription.user_id)
+            .join(User, User.id == Subscription.user_id)
+            .where(Subscription.channel_id == channel.id, Subscription.is_active, User.is_active)
+        ).scalars()
+    )
+    if channel.has_protected_history:
+        return subscribers & {user_id for user_id, _ in reader.execute(holders)}
+    if channel.invite_only:
+        return subscribers
+    return subscribers | {
+        user_id
+        for user_id, role in reader.execute(holders)
+        if role != Role.GUEST or channel.is_web_public
+    }

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import events, search
 from models.chat.actors import Actor, Reader
+from models.chat.audiences import find_readers
 from models.chat.errors.messages import (
     DeletionNotAllowed,
     DeletionTooLate,
@@ -17,7 +18,7 @@ from models.chat.errors.messages import (
 from models.chat.membership import belongs
 from models.chat.message_access import MessageView, access_message
 from models.chat.sending import recount_first_message, recount_topics
-from models.chat.tables import Message, MessageArchive, User, UserMessage
+from models.chat.tables import Message, MessageArchive, User
 from models.types import UtcMs
 
 _MESSAGE = cast(Table, Message.__table__)
@@ -34,16 +35,14 @@ def delete_message(session: Session, actor: Actor, message_id: int, *, now: date
     """
     # Two who delete at once: the second waits for the row, and finds it gone.
     seen = access_message(session, actor, message_id)
+    if seen.is_archived:
+        raise InvalidMessage()
     try:
         message = access_message(session, actor, seen.id, lock=True)
     except InvalidMessage:
         raise MessageAlreadyDeleted() from None
     check_may_delete(session, actor, message, now=now)
-    readers = list(
-        session.execute(
-            select(UserMessage.user_id).where(UserMessage.message_id == message.id)
-        ).scalars()
-    )
+    readers = find_readers(session, message.channel, [message.id])
     remove_messages(session, [message.id], actor_id=actor.id, now=now)
     payload: dict[str, Any] = {"message_id": message.id, "message_ids": [message.id]}
     if message.channel_id is None:

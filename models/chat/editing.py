@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, cast
 
-from sqlalchemy import Table, insert, select, update
+from sqlalchemy import Table, insert, update
 from sqlalchemy.orm import Session
 
 from models.chat import events, search
 from models.chat.actors import Actor
+from models.chat.audiences import find_readers
 from models.chat.drafts import Draft, check_content, check_mentions, render_message
 from models.chat.errors.messages import (
     ContentAndChannelEdited,
@@ -18,6 +19,7 @@ from models.chat.errors.messages import (
     EditingTurnedOff,
     EditNotAllowed,
     EditTooLate,
+    InvalidMessage,
     NothingToChange,
     PreviousContentMismatch,
     PropagationWithoutMove,
@@ -51,6 +53,8 @@ def edit_message(
 ) -> None:
     """Change a message, and those that move with it. Raises what is wrong, before any change."""
     message = access_message(session, actor, message_id, lock=True)
+    if message.is_archived:
+        raise InvalidMessage()
     if changes.content is None and changes.topic is None and changes.channel_id is None:
         raise NothingToChange()
     if message.channel is None:
@@ -84,12 +88,9 @@ def edit_message(
     if rendered is not None:
         _change_content(session, actor, message, content, rendered, now)
     _record(session, actor, message, move, rendered, now)
-    readers = list(
-        session.execute(
-            select(UserMessage.user_id).where(UserMessage.message_id == message.id)
-        ).scalars()
-    )
-    if move is not None:
+    if move is None:
+        readers = find_readers(session, message.channel, [message.id])
+    else:
         readers = move_messages(session, actor, message, move, now=now)
     _tell(session, actor, message, move, content, rendered, changes, readers, now)
     if move is not None:
@@ -199,7 +200,7 @@ def _tell(
     content: str,
     rendered: Rendered | None,
     changes: Changes,
-    readers: list[int],
+    readers: set[int],
     now: datetime,
 ) -> None:
     payload: dict[str, Any] = {

@@ -46,6 +46,11 @@ class MessageView:
     flags: int | None
     channel: ChannelView | None = None
 
+    @property
+    def is_archived(self) -> bool:
+        """In an archived channel, where nothing changes any more."""
+        return self.channel is not None and self.channel.is_archived
+
 
 _COLUMNS = [getattr(Message, f.name) for f in fields(MessageView)[:-2]]
 _MINE = aliased(UserMessage)

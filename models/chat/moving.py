@@ -10,8 +10,9 @@ from typing import Any, cast
 from sqlalchemy import Table, delete, func, insert, literal, select, update
 from sqlalchemy.orm import Session
 
-from models.chat import search
+from models.chat import events, search
 from models.chat.actors import Actor
+from models.chat.audiences import find_readers
 from models.chat.drafts import check_topic
 from models.chat.errors.messages import (
     ChannelEditTooLate,
@@ -219,19 +220,15 @@ def _check_age(
 
 def move_messages(
     session: Session, actor: Actor, message: MessageView, move: Move, *, now: datetime
-) -> list[int]:
-    """Carry out a move. Returns the ids of the users who must hear of it."""
+) -> set[int]:
+    """Carry out a move. Returns the ids of those who must hear where the messages are now; who may
+    not follow them there is told that they are gone.
+    """
     old = message.channel
     assert old is not None
     connection = session.connection()
     moving = id_in(session, Message.id, move.message_ids)
-    readers = list(
-        connection.execute(
-            select(UserMessage.user_id)
-            .distinct()
-            .where(id_in(session, UserMessage.message_id, move.message_ids))
-        ).scalars()
-    )
+    readers = find_readers(session, old, move.message_ids)
     connection.execute(
         update(Message)
         .where(moving)
@@ -256,7 +253,19 @@ def move_messages(
             session,
             [(message_id, move.topic, plain_text(markup)) for message_id, markup in texts],
         )
-    return readers
+    if not move.channel_changes:
+        return readers
+    followers = find_readers(session, move.channel, move.message_ids)
+    gone = {
+        "message_ids": move.message_ids,
+        "message_type": "stream",
+        "stream_id": old.id,
+        "topic": message.topic,
+    }
+    events.append(
+        session, actor.realm_id, "delete_message", gone, user_ids=readers - followers, now=now
+    )
+    return followers
 
 
 def _carry_copies(session: Session, old: ChannelView, move: Move) -> None:

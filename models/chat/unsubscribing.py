@@ -1,19 +1,24 @@
 """Leaving channels, and taking others out of them."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any, cast
 
-from sqlalchemy import select, update
+from sqlalchemy import Table, literal, select, update
 from sqlalchemy.orm import Session
 
-from models.chat import audit
+from models.chat import audit, events
 from models.chat.actors import Actor
 from models.chat.channels import check_channel_name, find_channels_by_name
 from models.chat.errors.channels import ChannelsDoNotExist
+from models.chat.flags import READ
 from models.chat.permissions import ChannelView, can_remove_subscribers, require
 from models.chat.principals import access_principals
 from models.chat.subscription_events import tell_of_leavers
-from models.chat.tables import Subscription
+from models.chat.tables import Message, Subscription, UserMessage
+
+_COPY = cast(Table, UserMessage.__table__)
 
 
 def unsubscribe(
@@ -53,7 +58,41 @@ def unsubscribe(
             now=now,
         )
         tell_of_leavers(session, actor.realm, removed, left, now=now)
+        _mark_read(session, actor.realm.id, left, now=now)
     return [channel.name for channel in removed], stayed_out
+
+
+def _mark_read(
+    session: Session, realm_id: int, left: Mapping[int, Sequence[int]], *, now: datetime
+) -> None:
+    """What one has left is read: nobody can mark it so any more. One statement for each channel."""
+    read: dict[int, list[int]] = defaultdict(list)
+    for channel_id, user_ids in left.items():
+        there = select(Message.id).where(Message.channel_id == channel_id)
+        marked = session.connection().execute(
+            update(_COPY)
+            .where(
+                _COPY.c.user_id.in_(user_ids),
+                _COPY.c.flags.op("&")(literal(READ, literal_execute=True))
+                == literal(0, literal_execute=True),
+                _COPY.c.message_id.in_(there),
+            )
+            .values(flags=_COPY.c.flags + READ)
+            .returning(_COPY.c.user_id, _COPY.c.message_id)
+        )
+        for user_id, message_id in marked:
+            read[user_id].append(message_id)
+    flagged: dict[str, Any] = {"op": "add", "operation": "add", "flag": "read"}
+    events.append_all(
+        session,
+        realm_id,
+        "update_message_flags",
+        [
+            ({**flagged, "messages": sorted(ids), "all": False}, [user_id])
+            for user_id, ids in sorted(read.items())
+        ],
+        now=now,
+    )
 
 
 def _leave(

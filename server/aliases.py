@@ -1,0 +1,45 @@
+"""Other names of a parameter: `x-alias-of: topic` beside the schema of `subject`.
+
+What comes under an alias is read as if it had come under the parameter's own name, so handlers and
+validation know only that. Sending both is a violation of the rule `alias`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from server.errors import DocumentError, Violation
+
+EXTENSION = "x-alias-of"
+
+
+class Aliases:
+    """The aliases among the parameters of one operation in one place."""
+
+    def __init__(self, declared: Mapping[str, Mapping[str, Any]], where: str, place: str) -> None:
+        self._where = where
+        self.of = {
+            name: str(node[EXTENSION]) for name, node in declared.items() if EXTENSION in node
+        }
+        for alias, name in self.of.items():
+            if name not in declared or name in self.of:
+                raise DocumentError(f"{place}: {alias} is an alias of {name}, which is none here")
+
+    def resolve(
+        self, sent: Mapping[str, list[Any]]
+    ) -> tuple[Mapping[str, list[Any]], list[Violation]]:
+        """What was sent, under the parameters' own names, and those that came under two names."""
+        found = [alias for alias in self.of if alias in sent]
+        if not found:
+            return sent, []
+        resolved, violations = dict(sent), []
+        for alias in found:
+            name = self.of[alias]
+            values = resolved.pop(alias)
+            if name in resolved:
+                facts = {"names": (name, alias)}
+                path = f"/{self._where}/{name}"
+                violations.append(Violation(path, f"also came as {alias}", "alias", facts))
+            resolved.setdefault(name, values)
+        return resolved, violations
