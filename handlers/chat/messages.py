@@ -3,6 +3,7 @@
 from typing import Any
 
 from handlers.chat import envelope
+from handlers.chat.idempotency import answer_once
 from models.chat import deletion, editing, message_history, message_view, reports, sending
 from models.chat.clients import client_name, reads_own_messages
 from models.chat.drafts import check_message, render_message
@@ -29,27 +30,40 @@ def send_message(
     read_by_sender: bool | None = None,
     queue_id: str | None = None,
     local_id: str | None = None,
+    idempotency_key: str | None = None,
 ) -> Response:
     """Send a message."""
     destination = _destination(type_, to)
     name = client_name(client, ctx.header("user-agent"))
-    if read_by_sender is None:
+    is_read = read_by_sender
+    if is_read is None:
         to_self = isinstance(destination, ToUsers) and destination.users == [ctx.actor.id]
-        read_by_sender = reads_own_messages(name) and not to_self
-    draft = check_message(
-        ctx.session,
-        ctx.actor,
-        destination,
-        topic=topic,
-        content=content,
-        client=name,
-        read_by_sender=read_by_sender,
-    )
-    sent = sending.send_message(ctx.session, draft, now=ctx.now)
-    data: dict[str, Any] = {"id": sent.id}
-    if sent.new_policy is not None:
-        data["automatic_new_visibility_policy"] = sent.new_policy
-    return envelope.success(ctx, data)
+        is_read = reads_own_messages(name) and not to_self
+
+    def work() -> Response:
+        draft = check_message(
+            ctx.session,
+            ctx.actor,
+            destination,
+            topic=topic,
+            content=content,
+            client=name,
+            read_by_sender=is_read,
+        )
+        sent = sending.send_message(ctx.session, draft, now=ctx.now)
+        data: dict[str, Any] = {"id": sent.id}
+        if sent.new_policy is not None:
+            data["automatic_new_visibility_policy"] = sent.new_policy
+        return envelope.success(ctx, data)
+
+    parameters = {
+        "type": type_,
+        "to": to,
+        "content": content,
+        "topic": topic,
+        "read_by_sender": read_by_sender,
+    }
+    return answer_once(ctx, key=idempotency_key, parameters=parameters, work=work)
 
 
 def _destination(type_: str, to: int | str | list[int | str]) -> Destination:
@@ -76,6 +90,7 @@ def list_messages(
     allow_empty_topic_name: bool,
     use_first_unread_anchor: bool,
     anchor: str | None = None,
+    anchor_date: str | None = None,
     num_before: int | None = None,
     num_after: int | None = None,
     narrow: list[Any] | None = None,
@@ -103,7 +118,7 @@ def list_messages(
         raise MissingParameter(var_name="num_after")
     if num_before is None:
         raise MissingParameter(var_name="num_before")
-    wanted = Wanted(anchor, include_anchor, num_before, num_after, narrow or [])
+    wanted = Wanted(anchor, include_anchor, num_before, num_after, narrow or [], anchor_date)
     listed, messages = list_range(reader, actor, wanted, options)
     return envelope.success(
         ctx,

@@ -20,6 +20,24 @@ def set_user_topic(ctx: Context, *, stream_id: int, topic: str, visibility_polic
     return envelope.success(ctx)
 
 
+def update_muted_topic(
+    ctx: Context, *, op: str, topic: str, stream: str | None = None, stream_id: int | None = None
+) -> Response:
+    """Mute or unmute a topic."""
+    channel_id = user_topics.find_channel_to_mute(
+        ctx.session, ctx.actor, name=stream, channel_id=stream_id
+    )
+    user_topics.set_user_topic(
+        ctx.session,
+        ctx.actor,
+        channel_id=channel_id,
+        topic=topic,
+        policy=VisibilityPolicy.MUTED if op == "add" else VisibilityPolicy.NONE,
+        now=ctx.now,
+    )
+    return envelope.success(ctx)
+
+
 def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool) -> Response:
     """List the topics of a channel."""
     found = topics.find_topics(ctx.session, ctx.actor, stream_id)

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from models.chat.actors import Actor, Reader
+from models.chat.date_anchors import find_dated, parse_anchor_date
 from models.chat.message_ranges import Range, check_counts, find_range, parse_anchor
 from models.chat.message_view import ViewOptions, find_messages
 from models.chat.narrow import build_narrow
@@ -24,15 +25,20 @@ class Wanted:
     num_before: int
     num_after: int
     narrow: Sequence[Any]
+    anchor_date: str | None = None
 
 
 def list_range(
     reader: Reader, actor: Actor, wanted: Wanted, options: ViewOptions
 ) -> tuple[Range, list[dict[str, Any]]]:
     """The range and its message objects. Raises what is wrong with the wish."""
-    anchor = parse_anchor(wanted.anchor)
+    is_dated = wanted.anchor == "date"
+    moment = parse_anchor_date(wanted.anchor_date) if is_dated else None
+    anchor = None if is_dated else parse_anchor(wanted.anchor)
     check_counts(wanted.num_before, wanted.num_after)
     narrow = build_narrow(reader, actor, wanted.narrow)
+    if moment is not None:
+        anchor = find_dated(reader, actor, narrow, moment)
     found = find_range(
         reader,
         actor,

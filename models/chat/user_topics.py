@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 
 from models.chat import events
 from models.chat.actors import Actor, Reader
-from models.chat.errors.channels import InvalidChannelId
-from models.chat.permissions import access_channel, find_channel
+from models.chat.errors.channels import IncompatibleParameters, InvalidChannelId
+from models.chat.errors.parameters import MissingParameter
+from models.chat.permissions import access_channel, access_channel_by_name, find_channel
 from models.chat.tables import Channel, UserTopic
 from models.chat.topic_names import key_of, normalise_topic
 
@@ -58,6 +59,21 @@ def set_user_topic(
         session, user_id=actor.id, channel_id=channel_id, topic=topic, policy=policy, now=now
     ):
         tell_of_policy(session, actor, channel_id=channel_id, topic=topic, policy=policy, now=now)
+
+
+def find_channel_to_mute(
+    reader: Reader, actor: Actor, *, name: str | None, channel_id: int | None
+) -> int:
+    """The channel that an older client names in one of two ways. Raises `MissingParameter`,
+    `IncompatibleParameters` and what `access_channel_by_name` raises.
+    """
+    if name is not None and channel_id is not None:
+        raise IncompatibleParameters(names="stream_id, stream")
+    if channel_id is not None:
+        return channel_id
+    if name is None:
+        raise MissingParameter(var_name="stream_id")
+    return access_channel_by_name(reader, actor, name).id
 
 
 def apply_policy(

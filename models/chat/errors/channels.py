@@ -51,6 +51,12 @@ class InvalidParameters(ChatError):
     sentence = "Invalid parameters"
 
 
+class IncompatibleParameters(ChatError):
+    """Facts: `names`, joined."""
+
+    sentence = "Unsupported parameter combination: {names}"
+
+
 class InvalidChannelFolder(ChatError):
     sentence = "Invalid channel folder ID"
 

@@ -208,3 +208,42 @@ class TestSetUserTopic:
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/user_topics").status_code == 401
+
+
+class TestUpdateMutedTopic:
+    PATH = "/users/me/subscriptions/muted_topics"
+
+    def test_mutes_and_unmutes_by_name_and_by_id(
+        self, chat: ChatClient, chat_database: Database
+    ) -> None:
+        channel = open_channel(chat, "stage")
+        for place in ({"stream": "STAGE"}, {"stream_id": channel}):
+            for _ in range(2):  # the same again is a success
+                assert chat.patch(self.PATH, op="add", topic="Ghost", **place) == DONE
+                assert TestSetUserTopic.kept(chat_database) == [("Ghost", 1)]
+            for _ in range(2):
+                assert chat.patch(self.PATH, op="remove", topic="ghost", **place) == DONE
+                assert TestSetUserTopic.kept(chat_database) == []
+        assert TestSetUserTopic.told(chat_database) == ["muted_topics", "user_topic"] * 4
+
+    def test_refuses(self, chat: ChatClient, as_hank: ChatClient) -> None:
+        channel = open_channel(chat, "stage")
+        wish = {"op": "add", "topic": "ghost", "stream_id": channel}
+
+        def answer(**over: Any) -> dict[str, Any]:
+            return chat.patch(self.PATH, **{**wish, **over})
+
+        assert answer(op="toggle") == bad("Invalid op")
+        assert answer(stream="stage") == bad(
+            "Unsupported parameter combination: stream_id, stream"
+        )
+        assert answer(stream_id=None)["var_name"] == "stream_id"
+        assert answer(op=None)["var_name"] == "op"
+        assert answer(topic="x" * 61) == bad("topic is too long (limit: 60 characters)")
+        assert answer(topic="x" * 60) == DONE
+        assert answer(stream_id=999) == bad("Invalid channel ID")
+        assert answer(stream_id=None, stream="nowhere") == bad("Invalid channel name 'nowhere'")
+        assert as_hank.patch(self.PATH, **wish) == bad("Invalid channel ID")
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("PATCH", self.PATH, {}).status_code == 401

@@ -1,0 +1,82 @@
+"""Parameters under their other names: every alias of the document."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+import specs
+from tests.chat_app import ChatClient
+
+DOCUMENT = specs.load("chat")
+ALIAS = "x-alias-of"
+
+
+def resolve(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in node:
+        target: Any = DOCUMENT
+        for step in node["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        node = target
+    return node
+
+
+def aliases() -> Iterator[Any]:
+    """(method, path, name, alias) of each alias of each operation."""
+    for path, item in DOCUMENT["paths"].items():
+        for method in ("get", "post", "patch", "delete"):
+            operation = item.get(method)
+            if operation is None:
+                continue
+            found = {p["name"]: p for p in map(resolve, operation.get("parameters", ()))}
+            content = resolve(operation.get("requestBody", {})).get("content", {})
+            form = content.get("application/x-www-form-urlencoded", {})
+            found |= resolve(form.get("schema", {})).get("properties", {})
+            for alias, node in found.items():
+                name = resolve(node).get(ALIAS)
+                if name is not None:
+                    place = f"{operation['operationId']}-{alias}"
+                    yield pytest.param(method.upper(), path, name, alias, id=place)
+
+
+ALIASES = list(aliases())
+
+
+def test_there_are_some() -> None:
+    assert len(ALIASES) >= 6
+
+
+@pytest.mark.parametrize(("method", "path", "name", "alias"), ALIASES)
+def test_both_names_at_once_confuse(
+    as_cordelia: ChatClient, method: str, path: str, name: str, alias: str
+) -> None:
+    """In the alphabetical order of parameters: nothing else of this request comes before."""
+    for part, value in (("{email}", "cordelia@acme.example"), ("{message_id}", "1")):
+        path = path.replace(part, value)
+    path = path.replace("{user_id}", "1").replace("{stream_id}", "1")
+    form = {name: "true", alias: "true", "content": "x", "to": "1", "type": "channel"}
+    answer = as_cordelia.call(method, path, form)
+    assert answer == {
+        "result": "error",
+        "msg": f"Can't decide between '{name}' and '{alias}' arguments",
+        "var_name1": name,
+        "var_name2": alias,
+        "code": "REQUEST_CONFUSING_VAR",
+    }
+
+
+def test_an_alias_is_the_parameter(chat: ChatClient) -> None:
+    """Also from the query string, and against the parameter of the body."""
+    chat.post("/users/me/subscriptions", subscriptions=[{"name": "Denmark"}])
+    wish = {"type": "channel", "to": "Denmark", "content": "x"}
+    sent = chat.post("/messages", **wish, subject="castle")
+    assert "ignored_parameters_unsupported" not in sent
+    assert chat.get(f"/messages/{sent['id']}")["message"]["subject"] == "castle"
+    queried = chat.call("POST", "/messages?subject=castle", wish)
+    assert queried["result"] == "success"
+    both = chat.call("POST", "/messages?subject=castle", {**wish, "topic": "court"})
+    assert both["code"] == "REQUEST_CONFUSING_VAR"
+    (user, *_) = chat.get("/users", client_gravatar=False)["members"]
+    assert user["avatar_url"] is not None
+    bad = chat.get("/users", client_gravatar="yes")
+    assert bad["msg"] == "client_extavatar is not valid JSON"
