@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit
 from models.chat.actors import Actor
+from models.chat.descriptions import render_description
 from models.chat.errors.authorization import MustBeOwner
 from models.chat.errors.channels import (
     DefaultChannelIsPrivate,
@@ -26,7 +27,6 @@ from models.chat.group_settings import (
     store_anonymous_group,
 )
 from models.chat.permissions import CHANNEL_COLUMNS, ChannelView, belongs, require
-from models.chat.rendering import find_names, render
 from models.chat.tables import Channel, ChannelFolder, DefaultChannel
 
 UNLIMITED = "unlimited"
@@ -141,7 +141,7 @@ def create_channels(
             name=name,
             name_key=name.casefold(),
             description=description,
-            rendered_description=_render(session, actor, description),
+            rendered_description=render_description(session, actor, description),
             invite_only=wanted.invite_only,
             is_web_public=wanted.is_web_public,
             history_public_to_subscribers=wanted.has_public_history,
@@ -199,10 +199,3 @@ def _store_groups(
             value = stored[value]
         held[setting.name] = value
     return held
-
-
-def _render(session: Session, actor: Actor, description: str) -> str:
-    if not description:
-        return ""
-    names = find_names(session, actor, description)
-    return render(description, names, empty_topic_name=actor.realm.empty_topic_display_name).html

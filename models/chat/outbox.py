@@ -61,7 +61,7 @@ def enqueue_mail(
     now: datetime,
     vault: Vault | None = None,
 ) -> None:
-    """Have a mail sent once this transaction has ended well. Give the `vault` where the text holds a
+    """Have a mail sent once this transaction has ended well. Give the `vault` where the text has a
     secret, such as a link that works: no dump of the database then tells it.
     """
     key = uuid.uuid4().hex

@@ -1,4 +1,4 @@
-"""The documents are YAML that every reader reads alike: users give them to tools in many languages."""
+"""The documents are YAML that every reader reads alike: users give them to many tools."""
 
 import pytest
 import yaml

@@ -27,7 +27,7 @@ from models.chat.tables.message import (
     UserMessage,
 )
 from models.chat.tables.outbox import Outbox
-from models.chat.tables.realm import Linkifier, Realm, RealmDomain, RealmEmoji
+from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage
 from models.chat.tables.user import ProfileField, ProfileValue, User, UserStatus
 from models.chat.tables.vendor_token import VendorToken
@@ -48,6 +48,7 @@ __all__ = [
     "MessageArchive",
     "MessageEdit",
     "Outbox",
+    "Playground",
     "ProfileField",
     "ProfileValue",
     "Reaction",

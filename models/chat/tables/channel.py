@@ -22,14 +22,17 @@ TOPIC_KEY = String(200)  # casefolding can lengthen a text threefold
 
 
 class ChannelFolder(ChatBase):
-    """A heading under which people find channels."""
+    """A heading under which people find channels. `name_key` is the name casefolded, unique in the
+    realm among archived folders too.
+    """
 
     __tablename__ = "channel_folder"
-    __table_args__ = ({"sqlite_autoincrement": True},)
+    __table_args__ = (UniqueConstraint("realm_id", "name_key"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
     realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"), index=True)
     name: Mapped[str] = mapped_column(String(60))
+    name_key: Mapped[str] = mapped_column(String(200))
     description: Mapped[str] = mapped_column(String(1024), default="")
     rendered_description: Mapped[str] = mapped_column(Text, default="")
     creator_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("user.id"))

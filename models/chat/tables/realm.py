@@ -100,6 +100,22 @@ class Linkifier(ChatBase):
     position: Mapped[int] = mapped_column(default=0)
 
 
+class Playground(ChatBase):
+    """Where code blocks of a language can be tried out; the template has one variable, `code`."""
+
+    __tablename__ = "playground"
+    __table_args__ = (
+        UniqueConstraint("realm_id", "syntax_language", "name"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    syntax_language: Mapped[str] = mapped_column(String(40))
+    name: Mapped[str] = mapped_column(Text)
+    url_template: Mapped[str] = mapped_column(Text)
+
+
 class RealmEmoji(ChatBase):
     """A custom emoji; its id is its `emoji_code` under reaction_type `realm_emoji`."""
 

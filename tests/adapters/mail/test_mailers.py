@@ -96,7 +96,8 @@ class TestSmtp:
             with pytest.raises(MailNotSent, match="login") as refused:
                 build_mailer(url.replace("horse", "cart"), timeout_s=5).send(MAIL)
             assert "cart" not in str(refused.value)
-            assert office.logins[0] and not any(office.logins[1:])
+            assert office.logins[0]
+            assert not any(office.logins[1:])
 
     def test_an_unknown_certificate_is_not_trusted(self, tmp_path: Path) -> None:
         with open_office(certificate=make_certificate(tmp_path)) as office:

@@ -1,0 +1,43 @@
+"""Operations of the tag channel_folders."""
+
+from handlers.chat import envelope
+from models.chat import channel_folders
+from models.chat.channel_folders import FolderChanges
+from server.context import Context
+from server.response import Response
+
+
+def list_channel_folders(ctx: Context, *, include_archived: bool) -> Response:
+    """List the channel folders."""
+    found = channel_folders.find_folders(
+        ctx.session, ctx.actor.realm_id, include_archived=include_archived
+    )
+    return envelope.success(ctx, channel_folders=found)
+
+
+def create_channel_folder(ctx: Context, *, name: str, description: str) -> Response:
+    """Create a channel folder."""
+    folder_id = channel_folders.create_folder(
+        ctx.session, ctx.actor, name=name, description=description, now=ctx.now
+    )
+    return envelope.success(ctx, channel_folder_id=folder_id)
+
+
+def update_channel_folder(
+    ctx: Context,
+    *,
+    channel_folder_id: int,
+    name: str | None = None,
+    description: str | None = None,
+    is_archived: bool | None = None,
+) -> Response:
+    """Change, archive or restore a channel folder."""
+    changes = FolderChanges(name=name, description=description, is_archived=is_archived)
+    channel_folders.update_folder(ctx.session, ctx.actor, channel_folder_id, changes, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def reorder_channel_folders(ctx: Context, *, order: list[int]) -> Response:
+    """Reorder the channel folders."""
+    channel_folders.reorder_folders(ctx.session, ctx.actor, order, now=ctx.now)
+    return envelope.success(ctx)

@@ -1,0 +1,34 @@
+"""Operations of the tag domains."""
+
+from handlers.chat import envelope
+from models.chat import realm_domains
+from server.context import Context
+from server.response import Response
+
+
+def list_domains(ctx: Context) -> Response:
+    """List the email domains."""
+    found = realm_domains.find_domains(ctx.session, ctx.actor.realm_id)
+    return envelope.success(ctx, domains=found)
+
+
+def create_domain(ctx: Context, *, domain: str, allow_subdomains: bool) -> Response:
+    """Add an email domain."""
+    added = realm_domains.add_domain(
+        ctx.session, ctx.actor, domain=domain, allow_subdomains=allow_subdomains, now=ctx.now
+    )
+    return envelope.success(ctx, new_domain=[added.id, added.domain])
+
+
+def update_domain(ctx: Context, *, domain: str, allow_subdomains: bool) -> Response:
+    """Say whether a domain's subdomains count."""
+    realm_domains.change_domain(
+        ctx.session, ctx.actor, domain, allow_subdomains=allow_subdomains, now=ctx.now
+    )
+    return envelope.success(ctx)
+
+
+def delete_domain(ctx: Context, *, domain: str) -> Response:
+    """Remove an email domain."""
+    realm_domains.remove_domain(ctx.session, ctx.actor, domain, now=ctx.now)
+    return envelope.success(ctx)

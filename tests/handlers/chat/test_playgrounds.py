@@ -1,0 +1,165 @@
+"""Operations of the tag playgrounds."""
+
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import select
+
+from models.chat.tables import Event, Playground
+from models.chat.url_templates import is_url_template
+from models.database import Database
+from tests.chat_app import ChatClient
+
+DONE = {"result": "success", "msg": ""}
+PYTHON = {
+    "name": "Python playground",
+    "syntax_language": "Python",
+    "url_template": "https://play.example/python?code={code}",
+}
+
+
+def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, **more, "code": code}
+
+
+NOT_AN_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
+NOT_LOGGED_IN = bad("Not logged in: API authentication or user session required", "UNAUTHORIZED")
+BLANK = "This field cannot be blank."
+
+
+def told(database: Database) -> list[Any]:
+    with database.reading() as reader:
+        rows = reader.execute(
+            select(Event.payload, Event.audience)
+            .where(Event.type == "realm_playgrounds")
+            .order_by(Event.id)
+        )
+        return [(orjson.loads(row.payload)["realm_playgrounds"], row.audience) for row in rows]
+
+
+class TestCreatePlayground:
+    def test_everybody_is_told_of_all_playgrounds(
+        self, as_iago: ChatClient, chat_database: Database
+    ) -> None:
+        made = as_iago.post("/realm/playgrounds", **PYTHON | {"name": "  Python playground "})
+        assert made == {**DONE, "id": made["id"]}
+        assert told(chat_database) == [
+            ([{"id": made["id"], "pygments_language": "Python", **PYTHON}], "realm")
+        ]
+
+    def test_takes_the_older_name_of_the_language(
+        self, as_iago: ChatClient, chat_database: Database
+    ) -> None:
+        older = {name: text for name, text in PYTHON.items() if name != "syntax_language"}
+        made = as_iago.post("/realm/playgrounds", **older, pygments_language=" C++ ")
+        assert made == {**DONE, "id": made["id"]}
+        with chat_database.reading() as reader:
+            assert reader.execute(select(Playground.syntax_language)).scalar_one() == "C++"
+        both = as_iago.post("/realm/playgrounds", **PYTHON, pygments_language="C++")
+        assert both == bad(
+            "Can't decide between 'syntax_language' and 'pygments_language' arguments",
+            "REQUEST_CONFUSING_VAR",
+            var_name1="syntax_language",
+            var_name2="pygments_language",
+        )
+        neither = as_iago.post("/realm/playgrounds", **older)
+        assert neither == bad(
+            "Missing 'syntax_language' argument",
+            "REQUEST_VARIABLE_MISSING",
+            var_name="syntax_language",
+        )
+
+    @pytest.mark.parametrize(
+        ("change", "field", "problem"),
+        [
+            ({"name": " "}, "name", BLANK),
+            ({"syntax_language": ""}, "pygments_language", BLANK),
+            ({"url_template": ""}, "url_template", BLANK),
+            ({"url_template": "https://x/{code"}, "url_template", "Invalid URL template."),
+            (
+                {"url_template": "https://x/{lang}"},
+                "url_template",
+                'Missing the required variable "code" in the URL template',
+            ),
+            (
+                {"url_template": "https://x/{lang}/{code}"},
+                "url_template",
+                '"code" should be the only variable present in the URL template',
+            ),
+        ],
+    )
+    def test_names_the_field_that_is_wrong(
+        self, as_iago: ChatClient, change: dict[str, str], field: str, problem: str
+    ) -> None:
+        answer = as_iago.post("/realm/playgrounds", **PYTHON | change)
+        assert answer == bad(problem, errors={field: [problem]})
+
+    def test_refuses_the_same_one_twice(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
+        as_iago.post("/realm/playgrounds", **PYTHON)
+        text = "Realm playground with this Realm, Pygments language and Name already exists."
+        again = as_iago.post("/realm/playgrounds", **PYTHON)
+        assert again == bad(text, errors={"__all__": [text]})
+        other = as_iago.post("/realm/playgrounds", **PYTHON | {"name": "Another"})
+        assert other["result"] == "success"
+        assert as_hank.post("/realm/playgrounds", **PYTHON)["result"] == "success"
+
+    def test_limits_of_the_language(self, as_iago: ChatClient) -> None:
+        longest = PYTHON | {"syntax_language": "a" * 40}
+        assert as_iago.post("/realm/playgrounds", **longest)["result"] == "success"
+        longer = PYTHON | {"syntax_language": "a" * 41}
+        assert as_iago.post("/realm/playgrounds", **longer) == bad(
+            "syntax_language is too long (limit: 40 characters)"
+        )
+        strange = PYTHON | {"syntax_language": "C$"}
+        assert as_iago.post("/realm/playgrounds", **strange) == bad(
+            "Invalid characters in pygments language"
+        )
+
+    def test_is_for_administrators(
+        self, as_nobody: ChatClient, chat: ChatClient, as_prospero: ChatClient
+    ) -> None:
+        assert as_nobody.post("/realm/playgrounds") == NOT_LOGGED_IN
+        for client in (chat, as_prospero):
+            assert client.post("/realm/playgrounds") == NOT_AN_ADMINISTRATOR
+        missing = as_prospero.post("/realm/playgrounds")
+        assert missing == NOT_AN_ADMINISTRATOR
+
+
+class TestDeletePlayground:
+    def test_is_gone(
+        self, as_iago: ChatClient, as_hank: ChatClient, chat_database: Database
+    ) -> None:
+        playground_id = as_iago.post("/realm/playgrounds", **PYTHON)["id"]
+        path = f"/realm/playgrounds/{playground_id}"
+        assert as_hank.delete(path) == bad("Invalid playground")
+        assert as_iago.delete(path) == DONE
+        assert told(chat_database)[1:] == [([], "realm")]
+        assert as_iago.delete(path) == bad("Invalid playground")
+
+    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.delete("/realm/playgrounds/1") == NOT_LOGGED_IN
+        assert as_prospero.delete("/realm/playgrounds/1") == NOT_AN_ADMINISTRATOR
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("https://x/{code}", True),
+        ("https://x/{?code,lang}", True),
+        ("https://x/{+path:3}{#a*}", True),
+        ("https://x/%20{a.b}", True),
+        ("", True),
+        ("https://x/{}", False),
+        ("https://x/{code", False),
+        ("https://x/code}", False),
+        ("https://x/{co de}", False),
+        ("https://x/{!code}", False),
+        ("https://x/{code:0}", False),
+        ("https://x/ {code}", False),
+        ("https://x/%zz{code}", False),
+        ("https://x/{code}\n", False),
+    ],
+)
+def test_url_templates_are_those_of_rfc_6570(text: str, expected: bool) -> None:
+    assert is_url_template(text) is expected
