@@ -1,0 +1,43 @@
+"""Operations of the tag profile_fields."""
+
+from typing import Any
+
+from handlers.chat import envelope
+from models.chat import profile_fields
+from server.context import Context
+from server.response import Response
+
+
+def list_profile_fields(ctx: Context) -> Response:
+    """List the custom profile fields."""
+    found = profile_fields.find_profile_fields(ctx.session, ctx.actor.realm_id)
+    return envelope.success(ctx, custom_fields=found)
+
+
+def create_profile_field(
+    ctx: Context,
+    *,
+    field_type: int,
+    name: str = "",
+    hint: str = "",
+    field_data: dict[str, Any] | None = None,
+    display_in_profile_summary: bool = False,
+    required: bool = False,
+    editable_by_user: bool = True,
+    use_for_user_matching: bool = False,
+) -> Response:
+    """Define a custom profile field."""
+    field_id = profile_fields.create_profile_field(
+        ctx.session,
+        ctx.actor,
+        name=name,
+        hint=hint,
+        field_type=field_type,
+        field_data=field_data or {},
+        display_in_profile_summary=display_in_profile_summary,
+        required=required,
+        editable_by_user=editable_by_user,
+        use_for_user_matching=use_for_user_matching,
+        now=ctx.now,
+    )
+    return envelope.success(ctx, id=field_id)
