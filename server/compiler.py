@@ -215,6 +215,8 @@ def check_signature(operation: Operation, function: Callable[..., Any], place: s
         raise DocumentError(f"{place}: {name} must take `ctx` first")
     taken = set()
     for parameter in parameters[1:]:
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            return  # it takes whatever else there is
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
             raise DocumentError(f"{place}: {name}: parameter {parameter.name} must be keyword-only")
         if parameter.name not in offered:

@@ -21,6 +21,7 @@ from models.chat.errors import (
     push,
     scheduling,
     sending,
+    settings,
 )
 from models.errors import DatabaseUnavailable, DomainError
 from server import errors as engine
@@ -65,6 +66,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     push.FailedToConnectBouncer: Answer(502),
     push.InternalServerErrorOnBouncer: Answer(502),
     scheduling.ScheduledMessageDoesNotExist: Answer(404),
+    settings.ConfirmationNotFound: Answer(404),
     scheduling.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
     scheduling.IdempotencyKeyReused: Answer(422),
 }

@@ -14,7 +14,7 @@ from server.rate_limit import SharedTable
 
 Headers = tuple[tuple[str, str], ...]
 
-MINUTE = 60.0
+MINUTE, HOUR = 60.0, 3600.0
 SIGN_IN_ATTEMPTS = 5
 SIGN_IN_PERIOD_S = 1800.0
 
@@ -93,3 +93,22 @@ class SignInLimit:
 
 def _sign_in(realm_id: int, name: str) -> str:
     return f"chat sign-in {realm_id} {name.strip().casefold()}"
+
+
+class EmailChangeLimit:
+    """Requests of one user to change their email. Without a table: no limit."""
+
+    def __init__(self, table: SharedTable | None = None) -> None:
+        self._table = table
+        self._limits = (Limit(2, HOUR), Limit(5, 24 * HOUR))
+
+    def take(self, ctx: Context, user_id: int) -> None:
+        """Count one request; raises `RateLimited`."""
+        if self._table is None:
+            return
+        for limit in self._limits:
+            client = f"chat email change {limit.period_s:.0f} {user_id}"
+            try:
+                limit.take(self._table, client, ctx.now.timestamp())
+            except RateLimited as error:
+                raise RateLimited(limit=error.limit, retry_after_s=error.retry_after_s) from None

@@ -19,7 +19,15 @@ TYPES = {
     "object": "is not a dict",
     "number": "is not a float",
 }
-LISTED = frozenset(("report_type",))
+LISTED = frozenset(
+    (
+        "emojiset",
+        "report_type",
+        "resolved_topic_notice_auto_read_policy",
+        "web_animate_image_previews",
+        "web_home_view",
+    )
+)
 """Texts that the reference checks against a list as it does numbers, and words so."""
 LENGTHS = frozenset(("minItems", "maxItems", "minProperties", "maxProperties"))
 

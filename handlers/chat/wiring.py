@@ -6,7 +6,7 @@ import specs
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
 from handlers.chat import auth, errors
-from handlers.chat.rate_limits import RequestLimits, SignInLimit
+from handlers.chat.rate_limits import EmailChangeLimit, RequestLimits, SignInLimit
 from models import migrate
 from models.chat.actors import API_KEY
 from models.chat.api_keys import KeyMaker, load_secret
@@ -31,6 +31,7 @@ class ChatAdapters:
     push: PushRelay
     vendor: VideoVendor
     sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
+    email_change_limit: EmailChangeLimit = field(default_factory=EmailChangeLimit)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "ChatAdapters":
@@ -55,6 +56,7 @@ class ChatAdapters:
                 timeout_s=settings.video_vendor_timeout_s,
             ),
             sign_in_limit=SignInLimit(table),
+            email_change_limit=EmailChangeLimit(table),
         )
 
 

@@ -52,6 +52,8 @@ class RealmView:
     emails_restricted_to_domains: bool
     disallow_disposable_email_addresses: bool
     require_unique_names: bool
+    name_changes_disabled: bool
+    email_changes_disabled: bool
     enable_spectator_access: bool
     topics_policy: str
     empty_topic_display_name: str

@@ -4,12 +4,13 @@ Resolved by one recursive statement per request at most (`group_ids_of`); system
 the role alone. Every function takes a `Reader`: a connection or a session.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import CTE, Select, bindparam, select
 
 from models.chat.actors import Actor, Reader
-from models.chat.tables import Subgroup, User, UserGroupMember
+from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
 
 
 def _groups_above() -> CTE:
@@ -71,6 +72,23 @@ def is_member(reader: Reader, group_id: int, user_id: int) -> bool:
 def find_member_ids(reader: Reader, group_id: int) -> set[int]:
     """Ids of the active users in a group, directly or through subgroups."""
     return set(reader.execute(_MEMBERS, {"group_id": group_id}).scalars())
+
+
+def find_members_of_any(reader: Reader, group_ids: Iterable[int]) -> set[int]:
+    """Ids of the active users in any of the groups, directly or through subgroups."""
+    start = select(UserGroup.id.label("group_id")).where(UserGroup.id.in_(list(group_ids)))
+    below = start.cte("groups_below_any", recursive=True)
+    below = below.union(
+        select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
+    )
+    members = (
+        select(UserGroupMember.user_id)
+        .distinct()
+        .join(below, UserGroupMember.group_id == below.c.group_id)
+        .join(User, User.id == UserGroupMember.user_id)
+        .where(User.is_active)
+    )
+    return set(reader.execute(members).scalars())
 
 
 def find_subgroup_ids(reader: Reader, group_id: int) -> set[int]:

@@ -102,6 +102,8 @@ SETTINGS: dict[str, RealmSetting] = {
     "emails_restricted_to_domains": RealmSetting(_boolean, owner_only=True),
     "disallow_disposable_email_addresses": RealmSetting(_boolean, owner_only=True),
     "require_unique_names": RealmSetting(_boolean),
+    "name_changes_disabled": RealmSetting(_boolean),
+    "email_changes_disabled": RealmSetting(_boolean),
     "enable_spectator_access": RealmSetting(_boolean),
     "topics_policy": RealmSetting(_choice("allow_empty_topic", "disable_empty_topic")),
     "empty_topic_display_name": RealmSetting(_text(1, 60)),

@@ -41,8 +41,9 @@ def tell_of_user(
     events.append_all(session, realm.id, "realm_user", told, now=now)
 
 
-def find_email_readers(session: Session, user: User) -> list[int]:
-    """Ids of the active users who may see the user's real email."""
+def find_email_readers(session: Session, user: User, *, visibility: int | None = None) -> list[int]:
+    """Ids of the active users who may see the user's real email, or may at another visibility."""
+    shown_to = user.email_address_visibility if visibility is None else visibility
     rows = session.execute(
         select(User.id, User.role).where(
             User.realm_id == user.realm_id, User.is_active, ~User.is_system_bot
@@ -51,9 +52,7 @@ def find_email_readers(session: Session, user: User) -> list[int]:
     return [
         user_id
         for user_id, role in rows
-        if user_id == user.id
-        or user.bot_type is not None
-        or may_see_email(role, user.email_address_visibility)
+        if user_id == user.id or user.bot_type is not None or may_see_email(role, shown_to)
     ]
 
 

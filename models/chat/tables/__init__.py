@@ -29,7 +29,7 @@ from models.chat.tables.message import (
 from models.chat.tables.outbox import Outbox
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage
-from models.chat.tables.user import ProfileField, ProfileValue, User, UserStatus
+from models.chat.tables.user import EmailChange, ProfileField, ProfileValue, User, UserStatus
 from models.chat.tables.vendor_token import VendorToken
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "Conversation",
     "ConversationMember",
     "DefaultChannel",
+    "EmailChange",
     "Event",
     "IdempotencyKey",
     "JwtConfiguration",

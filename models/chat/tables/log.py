@@ -16,7 +16,11 @@ class AuditLog(ChatBase):
     """One change of a realm, a user, a group or a channel, and who made it (null: the operator)."""
 
     __tablename__ = "audit_log"
-    __table_args__ = (Index(None, "realm_id", "kind", "at"), {"sqlite_autoincrement": True})
+    __table_args__ = (
+        Index(None, "realm_id", "kind", "at"),
+        Index(None, "user_id", "kind"),
+        {"sqlite_autoincrement": True},
+    )
 
     id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
     realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))

@@ -41,6 +41,8 @@ class Realm(ChatBase):
     emails_restricted_to_domains: Mapped[bool] = mapped_column(default=False)
     disallow_disposable_email_addresses: Mapped[bool] = mapped_column(default=True)
     require_unique_names: Mapped[bool] = mapped_column(default=False)
+    name_changes_disabled: Mapped[bool] = mapped_column(default=False)
+    email_changes_disabled: Mapped[bool] = mapped_column(default=False)
     enable_spectator_access: Mapped[bool] = mapped_column(default=False)
     topics_policy: Mapped[str] = mapped_column(String(24), default="allow_empty_topic")
     empty_topic_display_name: Mapped[str] = mapped_column(String(60), default="general chat")

@@ -1,20 +1,24 @@
 """People and bots, their status and their custom profile."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     ForeignKey,
     Index,
+    Integer,
     String,
     Text,
     UniqueConstraint,
     text,
 )
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, MappedColumn, mapped_column
 
 from models.base import ChatBase
+from models.chat.setting_table import ALL, Setting
 from models.types import RowNumber, UtcMs
 
 
@@ -23,7 +27,8 @@ class User(ChatBase):
 
     `email_key` is the real email casefolded: two accounts of a realm never share one. The API key
     is not kept: `api_key_sha256` finds its user, `api_key_nonce` makes it again
-    (models/chat/api_keys.py).
+    (models/chat/api_keys.py). Every setting of models/chat/setting_table.py is a column, also those
+    that no code here reads by name.
     """
 
     __tablename__ = "user"
@@ -66,6 +71,34 @@ class User(ChatBase):
     password_hash: Mapped[str | None] = mapped_column(String(200))
     api_key_nonce: Mapped[str] = mapped_column(String(32))
     api_key_sha256: Mapped[str] = mapped_column(String(64), unique=True)
+
+
+def _column_of(setting: Setting) -> MappedColumn[Any]:
+    match setting.default:
+        case bool():
+            return mapped_column(Boolean, default=setting.default, nullable=False)
+        case int():
+            return mapped_column(Integer, default=setting.default, nullable=False)
+    return mapped_column(String(setting.length), default=setting.default, nullable=False)
+
+
+for _setting in ALL:
+    if not hasattr(User, _setting.name):
+        setattr(User, _setting.name, _column_of(_setting))
+
+
+class EmailChange(ChatBase):
+    """A new address that waits for its owner to say so, with the token that was mailed there."""
+
+    __tablename__ = "email_change"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    user_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"), index=True)
+    new_email: Mapped[str] = mapped_column(String(254))
+    token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+    expires_at: Mapped[datetime] = mapped_column(UtcMs)
 
 
 class UserStatus(ChatBase):

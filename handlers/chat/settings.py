@@ -1,0 +1,142 @@
+"""Operations of the tag settings: one's own settings, and administrators' for many."""
+
+import asyncio
+from html import escape
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy.orm import Session
+
+from handlers.chat import envelope
+from handlers.chat.auth import host_of
+from models.chat import email_changes, own_password, user_settings
+from models.chat.actors import access_realm
+from models.chat.errors.settings import TooManyAttempts
+from models.chat.tables import User
+from models.chat.user_changes import change_full_name
+from models.chat.user_settings import Targets
+from server.context import Context
+from server.errors import RateLimited
+from server.response import Response
+
+PAGE_HEADERS = (
+    ("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+)
+PAGE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Email address</title>{}</html>\n'
+)
+ASK = "<p>Use {} from now on?</p><form method=post><button>Confirm</button></form>"
+DONE = "<p>Your email address is {} from now on. You can close this window.</p>"
+
+
+async def update_settings(
+    ctx: Context,
+    *,
+    email: str | None = None,
+    full_name: str | None = None,
+    new_password: str | None = None,
+    old_password: str | None = None,
+    target_users: dict[str, Any] | None = None,
+    **settings: Any,
+) -> Response:
+    """Change your settings, or those of others."""
+    actor = ctx.actor
+    if target_users is not None:
+        targets = Targets(**target_users)
+        more = any(value is not None for value in (email, full_name, new_password))
+        user_settings.require_bulk_allowed(actor, targets, list(settings), more=more)
+        return await _update_others(ctx, targets, settings)
+    hashes = await _check_password(ctx, old_password or "", new_password) if new_password else None
+    changes = user_settings.check_settings(settings)
+    new_email = None
+    if email is not None:
+        new_email = await ctx.read(
+            lambda reader: email_changes.check_new_email(reader, actor, email)
+        )
+    if new_email is not None:
+        ctx.adapters.email_change_limit.take(ctx, actor.id)
+
+    def change(session: Session) -> Response:
+        if hashes is not None:
+            old, new = hashes
+            own_password.set_password(session, actor, old_hash=old, new_hash=new, now=ctx.now)
+        if full_name is not None:
+            _rename(ctx, session, full_name)
+        if new_email is not None:
+            email_changes.ask_to_confirm(
+                session, ctx.adapters.vault, actor, new_email, base_url=_base_url(ctx), now=ctx.now
+            )
+        user_settings.change_settings(session, actor, changes, user_ids=[actor.id], now=ctx.now)
+        return envelope.success(ctx)
+
+    return await ctx.write(change)
+
+
+async def _update_others(ctx: Context, targets: Targets, settings: dict[str, Any]) -> Response:
+    changes = user_settings.check_settings(settings)
+
+    def change(session: Session) -> Response:
+        user_settings.change_settings(
+            session,
+            ctx.actor,
+            changes,
+            user_ids=user_settings.find_target_ids(session, ctx.actor, targets),
+            skip_if_already_edited=targets.skip_if_already_edited,
+            now=ctx.now,
+        )
+        return envelope.success(ctx)
+
+    return await ctx.write(change)
+
+
+async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None, str]:
+    """The hash of the old password, which was right, and of the new one, which is strong.
+
+    Attempts count together with those to sign in.
+    """
+    actor, limit = ctx.actor, ctx.adapters.sign_in_limit
+    try:
+        limit.take(ctx, actor.realm_id, actor.delivery_email)
+    except RateLimited as error:
+        raise TooManyAttempts(seconds=error.retry_after_s) from None
+    old_hash = await ctx.read(lambda reader: own_password.find_hash(reader, actor))
+    # Some 50 ms of work by design, each: in a thread, holding no connection and no lock.
+    await asyncio.to_thread(own_password.check_old, old, old_hash)
+    limit.forget(actor.realm_id, actor.delivery_email)
+    return old_hash, await asyncio.to_thread(own_password.hash_new, new)
+
+
+def _rename(ctx: Context, session: Session, full_name: str) -> None:
+    actor = ctx.actor
+    is_fixed = actor.realm.name_changes_disabled and not actor.is_administrator
+    if not is_fixed and full_name.strip() != actor.full_name:
+        user = session.get_one(User, actor.id)
+        change_full_name(session, actor, user, full_name, now=ctx.now)
+
+
+def _base_url(ctx: Context) -> str:
+    """The Host header chose the organization, so the link leads to where it lives."""
+    return f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host')}/api/v1"
+
+
+def get_email_confirmation(ctx: Context, *, token: str) -> Response:
+    """Show what a mailed link would change."""
+    realm = access_realm(ctx.session, host_of(ctx))
+    change = email_changes.access_change(ctx.session, realm, token, now=ctx.now)
+    return _answer(ctx, change.new_email, ASK)
+
+
+def confirm_new_email(ctx: Context, *, token: str) -> Response:
+    """Change your email to the address that the link was mailed to."""
+    realm = access_realm(ctx.session, host_of(ctx))
+    email = email_changes.confirm_change(ctx.session, realm, token, now=ctx.now)
+    return _answer(ctx, email, DONE)
+
+
+def _answer(ctx: Context, email: str, text: str) -> Response:
+    if "text/html" not in (ctx.header("accept") or ""):
+        return envelope.success(ctx, new_email=email)
+    page = PAGE.format(text.format(escape(email))).encode()
+    return Response(200, page, envelope.HEADERS + PAGE_HEADERS, "text/html; charset=utf-8")
