@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil
 
+from models.chat.errors.settings import TooManyAttempts
 from server.context import Context
 from server.errors import RateLimited
 from server.rate_limit import SharedTable
@@ -85,6 +86,13 @@ class SignInLimit:
             # The request was counted by address before and announces that limit: one set of
             # headers is all a client can read.
             raise RateLimited(limit=error.limit, retry_after_s=error.retry_after_s) from None
+
+    def take_from_within(self, ctx: Context) -> None:
+        """Count one attempt of somebody who is signed in already; raises `TooManyAttempts`."""
+        try:
+            self.take(ctx, ctx.actor.realm_id, ctx.actor.delivery_email)
+        except RateLimited as error:
+            raise TooManyAttempts(seconds=error.retry_after_s) from None
 
     def forget(self, realm_id: int, name: str) -> None:
         if self._table is not None:

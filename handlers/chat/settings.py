@@ -11,12 +11,10 @@ from handlers.chat import envelope
 from handlers.chat.auth import host_of
 from models.chat import email_changes, own_password, user_settings
 from models.chat.actors import access_realm
-from models.chat.errors.settings import TooManyAttempts
 from models.chat.tables import User
 from models.chat.user_changes import change_full_name
 from models.chat.user_settings import Targets
 from server.context import Context
-from server.errors import RateLimited
 from server.response import Response
 
 PAGE_HEADERS = (
@@ -97,10 +95,7 @@ async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None,
     Attempts count together with those to sign in.
     """
     actor, limit = ctx.actor, ctx.adapters.sign_in_limit
-    try:
-        limit.take(ctx, actor.realm_id, actor.delivery_email)
-    except RateLimited as error:
-        raise TooManyAttempts(seconds=error.retry_after_s) from None
+    limit.take_from_within(ctx)
     old_hash = await ctx.read(lambda reader: own_password.find_hash(reader, actor))
     # Some 50 ms of work by design, each: in a thread, holding no connection and no lock.
     await asyncio.to_thread(own_password.check_old, old, old_hash)
@@ -129,7 +124,7 @@ def get_email_confirmation(ctx: Context, *, token: str) -> Response:
 
 
 def confirm_new_email(ctx: Context, *, token: str) -> Response:
-    """Change your email to the address that the link was mailed to."""
+    """Change your email to the address a link was mailed to."""
     realm = access_realm(ctx.session, host_of(ctx))
     email = email_changes.confirm_change(ctx.session, realm, token, now=ctx.now)
     return _answer(ctx, email, DONE)

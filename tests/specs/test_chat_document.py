@@ -23,6 +23,8 @@ OPEN = {
     "dev_fetch_api_key",
     "jwt_fetch_api_key",
     "complete_vendor_authorization",
+    "confirm_new_email",
+    "get_email_confirmation",
     "receive_vendor_notice",
 }
 

@@ -62,6 +62,8 @@ class TestUpdateRealm:
             ("emails_restricted_to_domains", True, True),
             ("disallow_disposable_email_addresses", False, False),
             ("require_unique_names", True, True),
+            ("name_changes_disabled", True, True),
+            ("email_changes_disabled", True, True),
             ("topics_policy", "disable_empty_topic", "disable_empty_topic"),
             ("topics_policy", "allow_empty_topic", "allow_empty_topic"),
             ("empty_topic_display_name", "misc", "misc"),

@@ -21,6 +21,7 @@ from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import PASSWORD, VAULT, Cast
 
 DONE = {"result": "success", "msg": ""}
+PERIOD = "email_notifications_batching_period_seconds"
 NEW = "the undiscovered country"
 FORM = specs.load("chat")["paths"]["/settings"]["patch"]["requestBody"]["content"][
     "application/x-www-form-urlencoded"
@@ -154,8 +155,8 @@ class TestUpdateSettings:
             ({"default_language": "tlh"}, bad("Invalid default_language")),
             ({"notification_sound": "moo"}, bad("Invalid notification sound 'moo'")),
             ({"timezone": "Mars/Olympus"}, bad("timezone is not a recognized time zone")),
-            ({"email_notifications_batching_period_seconds": 0}, bad("Invalid email batching period: 0 seconds")),
-            ({"email_notifications_batching_period_seconds": 604801}, bad("Invalid email batching period: 604801 seconds")),
+            ({PERIOD: 0}, bad("Invalid email batching period: 0 seconds")),
+            ({PERIOD: 604801}, bad("Invalid email batching period: 604801 seconds")),
             ({"web_font_size_px": 0}, bad("web_font_size_px is too small")),
             ({"web_line_height_percent": 32768}, bad("web_line_height_percent is too large")),
             ({"enter_sends": "yes"}, bad("enter_sends is not valid JSON")),
@@ -397,8 +398,8 @@ class TestTargetUsers:
             "/user_groups/create", name="inner", description="", members=[cast.othello.id]
         )["group_id"]
         outer = chat.post(
-            "/user_groups/create", name="outer", description="", members=[cast.reminder.id, cast.hamlet.id],
-            subgroups=[inner],
+            "/user_groups/create", name="outer", description="",
+            members=[cast.reminder.id, cast.hamlet.id], subgroups=[inner],
         )["group_id"]  # fmt: skip
         targets = {"user_ids": [cast.ophelia.id], "group_ids": [outer]}
         assert as_iago.patch("/settings", target_users=targets, web_font_size_px=20) == DONE
