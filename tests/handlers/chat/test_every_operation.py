@@ -1,0 +1,96 @@
+"""No operation is forgotten: each has a test class of its own, by its name, with what is due."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import specs
+from tests.chat_app import ChatClient
+
+DOCUMENT = specs.load("chat")
+TESTS = Path(__file__).parent
+IN_PARTS = {
+    "update_user": ["TestWho", "TestRole", "TestFullName", "TestNewEmail", "TestProfileData"],
+    "create_zoom_call": ["TestCreateVideoCall"],
+    "get_email_confirmation": ["TestEmail"],
+    "confirm_new_email": ["TestEmail"],
+}
+"""Operations whose tests have several classes, or share one with a twin."""
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in DOCUMENT["paths"].items():
+        for method in ("get", "post", "put", "patch", "delete"):
+            if method in item:
+                yield method, path, item[method]
+
+
+def classes() -> dict[str, list[str]]:
+    """Name of each test class of this folder -> the names of its tests."""
+    found: dict[str, list[str]] = {}
+    for path in TESTS.glob("test_*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                tests = [n.name for n in node.body if isinstance(n, ast.FunctionDef)]
+                found[node.name] = [name for name in tests if name.startswith("test_")]
+    return found
+
+
+def test_each_operation_has_its_class() -> None:
+    known = classes()
+    wanted = {
+        operation["operationId"]: IN_PARTS.get(
+            operation["operationId"],
+            ["Test" + operation["operationId"].title().replace("_", "")],
+        )
+        for _, _, operation in operations()
+    }
+    missing = {
+        name: lacking
+        for name, parts in wanted.items()
+        if (lacking := [part for part in parts if not known.get(part)])
+    }
+    assert missing == {}
+
+
+def call(client: ChatClient, method: str, path: str) -> tuple[int, dict[str, Any]]:
+    for name, value in (("{email}", "nobody@acme.example"), ("{domain}", "acme.example")):
+        path = path.replace(name, value)
+    while "{" in path:
+        start, end = path.index("{"), path.index("}")
+        path = f"{path[:start]}1{path[end + 1 :]}"
+    response = client.request(method.upper(), path, {})
+    return response.status_code, response.json() if response.content else {}
+
+
+def test_each_operation_asks_who_is_there(as_nobody: ChatClient) -> None:
+    """Before it looks at anything that was sent, unless the document opens it to everybody."""
+    for method, path, operation in operations():
+        if operation.get("security") == []:
+            continue
+        status, body = call(as_nobody, method, path)
+        assert (status, body.get("code")) == (401, "UNAUTHORIZED"), operation["operationId"]
+
+
+ROLES = {
+    "administrator": "Must be an organization administrator",
+    "owner": "Must be an organization owner",
+    "human": "This endpoint does not accept bot requests.",
+}
+
+
+def test_each_role_is_asked_for_before_parameters(
+    chat: ChatClient, as_polonius: ChatClient, as_iago: ChatClient, as_reminder: ChatClient
+) -> None:
+    """Whoever just lacks the role sends nothing, and is told of the role."""
+    weaker = {"owner": as_iago, "administrator": chat, "human": as_reminder}
+    for method, path, operation in operations():
+        role = operation.get("x-required-role")
+        if role is None:
+            continue
+        status, body = call(weaker.get(role, as_polonius), method, path)
+        place = f"{operation['operationId']} wants {role}: {body}"
+        assert status == 400, place
+        assert body["code"] in ("BAD_REQUEST", "UNAUTHORIZED_PRINCIPAL"), place
+        assert body["msg"] == ROLES.get(role, body["msg"]), place

@@ -1,0 +1,41 @@
+"""A slice of the injection campaign (`scripts/injections` is the whole of it)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.live.injections import catastrophe_ms, documents, judge, speaking
+from tests.models.chat.injections import vectors
+from tests.pages.browser import Browser
+
+
+def test_no_message_runs_a_script_or_asks_for_anything(browser: Browser, tmp_path: Path) -> None:
+    texts = [*sorted(set(vectors()))[::12], *documents(50, seed=7)]
+    with speaking(tmp_path) as client:
+        verdict = judge(browser, client, texts, tmp_path)
+    assert (verdict.ran, verdict.faults, verdict.requests) == ([], [], [])
+    assert verdict.fragments > 2 * len(texts)
+
+
+def test_the_judge_sees_what_gets_through(browser: Browser, tmp_path: Path) -> None:
+    """Or the test above could not fail."""
+
+    class Careless:
+        """Shows texts as they are."""
+
+        def post(self, path: str, **_: object) -> dict[str, object]:
+            return {"result": "success", "id": 1}
+
+        def patch(self, path: str, **_: object) -> None: ...
+
+        def get(self, path: str) -> dict[str, object]:
+            return {"message_history": [{"rendered_content": "<img src=x onerror=alert(1)>"}]}
+
+    verdict = judge(browser, Careless(), ["x"], tmp_path)  # type: ignore[arg-type]
+    assert verdict.ran
+    assert verdict.faults
+    assert verdict.requests
+
+
+def test_a_catastrophic_linkifier_costs_nothing() -> None:
+    assert catastrophe_ms() < 10
