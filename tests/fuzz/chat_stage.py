@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,7 @@ PEOPLE = (
     ("eighth", Role.MEMBER),
 )
 CARE_EVERY_S = 0.2
+WELCOME_S = 5.0
 
 
 class Operator:
@@ -116,7 +118,18 @@ def fuzzed_chat(database_url: str, directory: Path) -> Iterator[tuple[RunningSer
         _cared_for(database_url, people["first"]["user_id"], people["second"]["user_id"]),
     ):
         _furnish(server.url, headers, [person["user_id"] for person in people.values()])
-        yield server, write_users(directory, {n: headers[n] for n in ("first", "second")})
+        fuzzers = {name: headers[name] for name in ("first", "second")}
+        yield server, write_users(directory, fuzzers)
+        for header in fuzzers.values():  # locked out, they would have found nothing
+            _await_welcome(f"{server.url}/api/v1/users/me", header)
+
+
+def _await_welcome(url: str, header: str) -> None:
+    """Raises AssertionError when a user is not let in, and stays so."""
+    deadline = time.monotonic() + WELCOME_S
+    while httpx.get(url, headers={"Authorization": header}).status_code != 200:
+        assert time.monotonic() < deadline, "a user was locked out for good"
+        time.sleep(CARE_EVERY_S)
 
 
 def _basic(person: Mapping[str, Any]) -> str:
