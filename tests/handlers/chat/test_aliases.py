@@ -39,6 +39,14 @@ def aliases() -> Iterator[Any]:
                     yield pytest.param(method.upper(), path, name, alias, id=place)
 
 
+def example_of(method: str, path: str) -> dict[str, Any]:
+    """The first example of the operation's form; nothing for one without a form."""
+    body = resolve(DOCUMENT["paths"][path][method.lower()].get("requestBody", {}))
+    form = body.get("content", {}).get("application/x-www-form-urlencoded", {})
+    examples = [resolve(example)["value"] for example in form.get("examples", {}).values()]
+    return dict(examples[0]) if examples else {}
+
+
 ALIASES = list(aliases())
 
 
@@ -51,10 +59,11 @@ def test_both_names_at_once_confuse(
     as_cordelia: ChatClient, method: str, path: str, name: str, alias: str
 ) -> None:
     """In the alphabetical order of parameters: nothing else of this request comes before."""
+    template = path
     for part, value in (("{email}", "cordelia@acme.example"), ("{message_id}", "1")):
         path = path.replace(part, value)
     path = path.replace("{user_id}", "1").replace("{stream_id}", "1")
-    form = {name: "true", alias: "true", "content": "x", "to": "1", "type": "channel"}
+    form = {**example_of(method, template), name: "true", alias: "true"}
     answer = as_cordelia.call(method, path, form)
     assert answer == {
         "result": "error",
