@@ -36,7 +36,11 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 """Text parameter -> values that mean something."""
 
-SPELLINGS = (("topic", "subject"),)
+SPELLINGS = (
+    ("topic", "subject"),
+    ("client_extavatar", "client_gravatar"),
+    ("syntax_language", "pygments_language"),
+)
 """Two names of one parameter, of which one is sent."""
 
 UNTOUCHED = 2**31 - 100
@@ -49,15 +53,16 @@ def factual(case: Case) -> None:
     """Changes a valid case in place; another valid case comes out."""
     if case.meta is None or case.meta.phase.name is not TestPhase.STATEFUL:
         case.path_parameters = _near(case.path_parameters)  # a link's are as they are
-    case.query = _near(case.query)
+    case.query = _spelled_once(_near(case.query))
     if case.headers is not None and KEY in case.headers:
         case.headers[KEY] = f"{case.headers[KEY][:60]}.{uuid.uuid4().hex}"
     if isinstance(case.body, dict):
-        body = _near(case.body)
-        for chosen, other in SPELLINGS:
-            if chosen in body:
-                body.pop(other, None)
-        case.body = body
+        case.body = _spelled_once(_near(case.body))
+
+
+def _spelled_once(sent: Any) -> Any:
+    dropped = {other for chosen, other in SPELLINGS if sent and chosen in sent}
+    return {k: v for k, v in sent.items() if k not in dropped} if dropped else sent
 
 
 def _near(value: Any, name: str = "") -> Any:
