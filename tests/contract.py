@@ -37,6 +37,16 @@ def judge_of(document: Mapping[str, Any]) -> OpenAPI:
     return _judges[id(document)]
 
 
+def operations_of(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """operationId -> (method, path template) of every operation of a document."""
+    return {
+        operation["operationId"]: (method.upper(), path)
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if isinstance(operation, Mapping) and "operationId" in operation
+    }
+
+
 class ContractClient:
     """Sends requests to a service and returns only answers its document allows."""
 

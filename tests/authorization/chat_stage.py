@@ -1,0 +1,133 @@
+"""The chat half of the authorization test: an organization with something of everybody's in it.
+
+Prepared once on SQLite (who may do what does not hang on the database); each cell of the policy
+works on a copy of the file.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from models.clock import FrozenClock
+from models.database import Database
+from tests.authorization.policy import Case, filled
+from tests.chat_app import ChatApp, ChatClient
+from tests.chat_cast import Cast, Member
+from tests.chat_channels import make_channel
+from tests.contract import operations_of
+
+HOST = "acme.example"
+
+
+@dataclass(frozen=True)
+class ChatStage:
+    """`things`: what requests name. `own`: actor -> their own things."""
+
+    file: Path
+    cast: Cast
+    app: ChatApp
+    clock: FrozenClock
+    things: Mapping[str, Any]
+    own: Mapping[str, Mapping[str, Any]]
+
+    def things_of(self, actor: str) -> dict[str, Any]:
+        return {**self.things, **self.own.get(actor, self.own["owner"])}
+
+    def answer(self, case: Case, actor: str, directory: Path) -> httpx.Response:
+        """What the actor is answered, on a copy of the stage."""
+        database = Database(f"sqlite:///{shutil.copy(self.file, directory / 'cell.db')}")
+        try:
+            self.app.play(database, self.clock)
+            method, path = operations_of(self.app.document)[case.operation]
+            parameters = dict(filled(case.request, self.things_of(actor)))
+            for name in list(parameters):
+                if f"{{{name}}}" in path:
+                    path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
+            client, host = self._client(actor)
+            return client.request(method, path, parameters, host=host)
+        finally:
+            database.dispose()
+
+    def _client(self, actor: str) -> tuple[ChatClient, str]:
+        member = members(self.cast).get(actor)
+        if actor == "wrong key":
+            member = replace(self.cast.hamlet, key="x" * 32)
+        elif actor in ("elsewhere", "wrong host"):
+            member = self.cast.hank
+        host = self.cast.hank.host if actor == "elsewhere" else HOST
+        return ChatClient(self.app, host, member), host
+
+
+def members(cast: Cast) -> dict[str, Member]:
+    """The actors who are people or bots of the organization."""
+    return {
+        "deactivated": cast.ophelia,
+        "guest": cast.polonius,
+        "member": cast.othello,
+        "moderator": cast.prospero,
+        "administrator": cast.iago,
+        "owner": cast.cordelia,
+        "bot": cast.reminder,
+    }
+
+
+def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> ChatStage:
+    """The square is public, the cellar private and Hamlet's alone; Hamlet has a thing of each
+    kind, and so has every actor.
+    """
+    source, cast = template
+    file = Path(shutil.copy(source, directory / "stage.db"))
+    database = Database(f"sqlite:///{file}")
+    app = ChatApp(database, clock, directory)
+    actors = {name: m for name, m in members(cast).items() if name != "deactivated"}
+    everybody = [cast.hamlet, *actors.values()]
+    square, cellar = database.run(
+        lambda s: (
+            make_channel(s, cast, "square", subscribers=everybody),
+            make_channel(s, cast, "cellar", subscribers=[cast.hamlet], invite_only=True,
+                         history_public_to_subscribers=False),
+        )
+    )  # fmt: skip
+
+    def ask(who: Member, method: str, path: str, **parameters: Any) -> dict[str, Any]:
+        answer = ChatClient(app, HOST, who).call(method, path, parameters)
+        assert answer["result"] == "success", answer
+        return answer
+
+    def things_of(who: Member) -> dict[str, Any]:
+        tomorrow = int(clock.now().timestamp()) + 86400
+        message = ask(who, "POST", "/messages", type="channel", to="square", topic=who.name,
+                      content="Words")["id"]  # fmt: skip
+        later = {"type": "channel", "to": square, "topic": "later", "content": "Later",
+                 "scheduled_delivery_timestamp": tomorrow}  # fmt: skip
+        scheduled = ask(who, "POST", "/scheduled_messages", **later)["scheduled_message_id"]
+        return {"message": message, "scheduled_message": scheduled, "id": who.id}
+
+    ask(cast.cordelia, "PATCH", "/realm", moderation_request_channel_id=square)
+    hamlets = things_of(cast.hamlet)
+    secret = ask(cast.hamlet, "POST", "/messages", type="channel", to="cellar", topic="cask",
+                 content="Secret")["id"]  # fmt: skip
+    letter = ask(cast.hamlet, "POST", "/messages", type="direct", to=[cast.hamlet.id],
+                 content="Note")["id"]  # fmt: skip
+    own = {
+        actor: {f"own_{name}": thing for name, thing in things_of(who).items()}
+        for actor, who in actors.items()
+    }
+    things = {
+        "square": square,
+        "cellar": cellar,
+        "hamlet": cast.hamlet.id,
+        "hamlets_message": hamlets["message"],
+        "hamlets_scheduled_message": hamlets["scheduled_message"],
+        "secret_message": secret,
+        "direct_message": letter,
+        "tomorrow": int(clock.now().timestamp()) + 86400,
+    }
+    database.dispose()
+    return ChatStage(file, cast, app, clock, things, own)
