@@ -1,6 +1,5 @@
 """Every operation of both documents, as every actor: docs/permissions.yaml holds, cell by cell."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,10 +10,10 @@ import specs
 from models import migrate
 from models.clock import FrozenClock
 from models.database import Database
-from tests.authorization import chat_stage, payment_stage
+from tests.authorization import payment_stage
+from tests.authorization.chat_stage import ChatStage
 from tests.authorization.policy import ALLOWED, Case, load, worded
 from tests.authorization.table import PERMISSIONS_PAGE, rendered
-from tests.chat_cast import Cast
 from tests.contract import operations_of
 from tests.payment_app import FakeGateway, PaymentApp
 
@@ -28,27 +27,17 @@ def answer_of(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, body.get("msg", body.get("code", ""))
 
 
-@pytest.fixture(scope="module")
-def chat_stage_ready(
-    chat_sqlite_template: tuple[str, Cast], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[chat_stage.ChatStage]:
-    directory = tmp_path_factory.mktemp("authorization")
-    stage = chat_stage.prepare(chat_sqlite_template, directory, FrozenClock(NOW))
-    yield stage
-    stage.app.close()
-
-
 @pytest.mark.parametrize("case", CHAT.cases, ids=lambda case: case.name)
-def test_chat(case: Case, chat_stage_ready: chat_stage.ChatStage, tmp_path: Path) -> None:
+def test_chat(case: Case, chat_stage: ChatStage, tmp_path: Path) -> None:
     unexpected = {}
     for actor, expected in case.cells.items():
-        response = chat_stage_ready.answer(case, actor, tmp_path)
+        response = chat_stage.answer(case, actor, tmp_path)
         if expected == ALLOWED:
             if not response.is_success:
                 unexpected[actor] = (expected, answer_of(response))
             continue
         status, text = CHAT.refusals[expected]
-        text = worded(text, chat_stage_ready.things_of(actor))
+        text = worded(text, chat_stage.things_of(actor))
         if answer_of(response) != (status, text):
             unexpected[actor] = (expected, answer_of(response))
     assert unexpected == {}
@@ -61,10 +50,10 @@ def test_payment(case: Case, tmp_path: Path) -> None:
     migrate.upgrade(url, "payment")
     database = Database(url)
     app = PaymentApp(database, clock, FakeGateway())
-    stage = payment_stage.prepare(app, database, clock)
+    shop = payment_stage.prepare(app, database, clock)
     unexpected = {}
     for actor, expected in case.cells.items():
-        response = stage.answer(case, actor)
+        response = shop.answer(case, actor)
         if expected == ALLOWED:
             is_expected = response.is_success
         else:

@@ -1,0 +1,27 @@
+"""The chat stage, prepared once for every test of who may do what."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from models.clock import FrozenClock
+from tests.authorization.chat_stage import ChatStage, prepare
+from tests.chat_cast import Cast
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def stage_clock() -> FrozenClock:
+    return FrozenClock(NOW)
+
+
+@pytest.fixture(scope="session")
+def chat_stage(
+    chat_sqlite_template: tuple[str, Cast], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ChatStage]:
+    directory = tmp_path_factory.mktemp("authorization")
+    stage = prepare(chat_sqlite_template, directory, FrozenClock(NOW))
+    yield stage
+    stage.app.close()
