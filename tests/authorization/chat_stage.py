@@ -9,20 +9,26 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
+import jwt
+from sqlalchemy.orm import Session
 
+from models.chat.jwt_sign_in import change_configuration
+from models.chat.tables import User
 from models.clock import FrozenClock
 from models.database import Database
 from tests.authorization.policy import Case, filled
 from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import Cast, Member
+from tests.chat_cast import VAULT, Cast, Member
 from tests.chat_channels import make_channel
 from tests.contract import operations_of
 
 HOST = "acme.example"
+JWT_KEY = "a secret that the organization and its portal share"
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class ChatStage:
     own: Mapping[str, Mapping[str, Any]]
 
     def things_of(self, actor: str) -> dict[str, Any]:
-        return {**self.things, **self.own.get(actor, self.own["owner"])}
+        return {**self.things, **self.own["owner"], **self.own.get(actor, {})}
 
     def answer(self, case: Case, actor: str, directory: Path) -> httpx.Response:
         """What the actor is answered, on a copy of the stage."""
@@ -77,6 +83,14 @@ def members(cast: Cast) -> dict[str, Member]:
     }
 
 
+def empower(session: Session, cast: Cast, clock: FrozenClock) -> None:
+    """What only the operator gives: an owner's two rights, and signing in with tokens."""
+    owner = session.get_one(User, cast.cordelia.id)
+    owner.can_create_users = owner.can_change_user_emails = True
+    tokens = {"jwt_key": JWT_KEY, "jwt_algorithms": ["HS256"]}
+    change_configuration(session, VAULT, cast.realm_id, tokens, now=clock.now())
+
+
 def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> ChatStage:
     """The square is public, the cellar private and Hamlet's alone; Hamlet has a thing of each
     kind, and so has every actor.
@@ -87,6 +101,7 @@ def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> 
     app = ChatApp(database, clock, directory)
     actors = {name: m for name, m in members(cast).items() if name != "deactivated"}
     everybody = [cast.hamlet, *actors.values()]
+    database.run(lambda s: empower(s, cast, clock))
     square, cellar = database.run(
         lambda s: (
             make_channel(s, cast, "square", subscribers=everybody),
@@ -107,9 +122,19 @@ def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> 
         later = {"type": "channel", "to": square, "topic": "later", "content": "Later",
                  "scheduled_delivery_timestamp": tomorrow}  # fmt: skip
         scheduled = ask(who, "POST", "/scheduled_messages", **later)["scheduled_message_id"]
-        return {"message": message, "scheduled_message": scheduled, "id": who.id}
+        things = {"message": message, "scheduled_message": scheduled, "id": who.id}
+        if who is not cast.reminder:
+            things["device"] = ask(who, "POST", "/register_client_device")["device_id"]
+        return things
 
     ask(cast.cordelia, "PATCH", "/realm", moderation_request_channel_id=square)
+    as_owner = partial(ask, cast.cordelia)
+    folder = as_owner("POST", "/channel_folders/create", name="Plays", description="")
+    template = "https://play.example/{code}"
+    playground = as_owner(
+        "POST", "/realm/playgrounds", name="Play", syntax_language="C", url_template=template
+    )
+    as_owner("POST", "/realm/domains", domain="acme.example", allow_subdomains=False)
     hamlets = things_of(cast.hamlet)
     secret = ask(cast.hamlet, "POST", "/messages", type="channel", to="cellar", topic="cask",
                  content="Secret")["id"]  # fmt: skip
@@ -127,6 +152,12 @@ def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> 
         "hamlets_scheduled_message": hamlets["scheduled_message"],
         "secret_message": secret,
         "direct_message": letter,
+        "hamlets_device": hamlets["device"],
+        "hamlets_token": jwt.encode({"email": cast.hamlet.email}, JWT_KEY, algorithm="HS256"),
+        "cordelia": cast.cordelia.id,
+        "ophelia": cast.ophelia.id,
+        "channel_folder": folder["channel_folder_id"],
+        "playground": playground["id"],
         "tomorrow": int(clock.now().timestamp()) + 86400,
     }
     database.dispose()

@@ -10,7 +10,7 @@ HEAD = """\
 # Who may do what
 
 Written by `scripts/permissions-table` from [`permissions.yaml`](permissions.yaml), which
-`tests/authorization` tries out cell by cell. **yes**: the operation succeeds; a letter: the refusal
+`tests/authorization` tries out cell by cell. **yes**: the operation succeeds; letters: the refusal
 of the legend below the table.
 """
 
@@ -47,4 +47,6 @@ def _cell(case: Case, actor: str, letters: dict[str, str]) -> str:
 
 
 def _letter(at: int) -> str:
-    return chr(ord("a") + at) if at < 26 else chr(ord("A") + at - 26)
+    """a to z, then aa to az, ..."""
+    last = chr(ord("a") + at % 26)
+    return last if at < 26 else _letter(at // 26 - 1) + last

@@ -234,9 +234,7 @@ class TestUpdateMutedTopic:
             return chat.patch(self.PATH, **{**wish, **over})
 
         assert answer(op="toggle") == bad("Invalid op")
-        assert answer(stream="stage") == bad(
-            "Unsupported parameter combination: stream_id, stream"
-        )
+        assert answer(stream="stage") == bad("Unsupported parameter combination: stream_id, stream")
         assert answer(stream_id=None)["var_name"] == "stream_id"
         assert answer(op=None)["var_name"] == "op"
         assert answer(topic="x" * 61) == bad("topic is too long (limit: 60 characters)")
