@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,24 +41,50 @@ class ChatStage:
     clock: FrozenClock
     things: Mapping[str, Any]
     own: Mapping[str, Mapping[str, Any]]
+    _copies: dict[str, Database] = field(default_factory=dict)
 
     def things_of(self, actor: str) -> dict[str, Any]:
         return {**self.things, **self.own["owner"], **self.own.get(actor, {})}
 
+    def try_out(self, case: Case, actor: str, directory: Path) -> httpx.Response:
+        """What the actor is answered. What a request has changed is not there for the next one."""
+        if "clean" not in self._copies:
+            self._copies["clean"] = self._copy(directory / "clean.db")
+        response = self._ask(self._copies["clean"], case, actor)
+        if response.is_success and response.request.method != "GET":
+            self.forget()
+        return response
+
     def answer(self, case: Case, actor: str, directory: Path) -> httpx.Response:
-        """What the actor is answered, on a copy of the stage."""
-        database = Database(f"sqlite:///{shutil.copy(self.file, directory / 'cell.db')}")
+        """What the actor is answered, on a copy that stays in `directory` as `cell.db`."""
+        database = self._copy(directory / "cell.db")
         try:
-            self.app.play(database, self.clock)
-            method, path = operations_of(self.app.document)[case.operation]
-            parameters = dict(filled(case.request, self.things_of(actor)))
-            for name in list(parameters):
-                if f"{{{name}}}" in path:
-                    path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
-            client, host = self._client(actor)
-            return client.request(method, path, parameters, host=host)
+            return self._ask(database, case, actor)
         finally:
             database.dispose()
+
+    def forget(self) -> None:
+        """Have the next `try_out` begin with a fresh copy."""
+        for database in self._copies.values():
+            database.dispose()
+        self._copies.clear()
+
+    def _copy(self, file: Path) -> Database:
+        for left in file.parent.glob(f"{file.name}-*"):
+            left.unlink()
+        return Database(f"sqlite:///{shutil.copy(self.file, file)}")
+
+    def _ask(self, database: Database, case: Case, actor: str) -> httpx.Response:
+        self.app.play(database, self.clock)
+        method, path = operations_of(self.app.document)[case.operation]
+        parameters = dict(filled(case.request, self.things_of(actor)))
+        for name in list(parameters):
+            if f"{{{name}}}" in path:
+                path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
+        client, host = self._client(actor)
+        response = client.request(method, path, parameters, host=host)
+        response.request = httpx.Request(method, path)
+        return response
 
     def _client(self, actor: str) -> tuple[ChatClient, str]:
         member = members(self.cast).get(actor)

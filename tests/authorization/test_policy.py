@@ -29,9 +29,10 @@ def answer_of(response: httpx.Response) -> tuple[int, str]:
 
 @pytest.mark.parametrize("case", CHAT.cases, ids=lambda case: case.name)
 def test_chat(case: Case, chat_stage: ChatStage, tmp_path: Path) -> None:
+    chat_stage.forget()
     unexpected = {}
     for actor, expected in case.cells.items():
-        response = chat_stage.answer(case, actor, tmp_path)
+        response = chat_stage.try_out(case, actor, tmp_path)
         if expected == ALLOWED:
             if not response.is_success:
                 unexpected[actor] = (expected, answer_of(response))
