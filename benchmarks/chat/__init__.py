@@ -1,0 +1,1 @@
+"""The chat service with a realm of a thousand people and up to a million messages."""
