@@ -233,6 +233,20 @@ class Settings:
     chat_web_public_streams_enabled: bool = setting(
         True, parse_bool, "Let chat organizations open channels to the web."
     )
+    chat_export_dir: Path = setting(
+        Path(),
+        Path,
+        "Directory of chat organizations' exports; servers and workers share it.",
+        shown="{SPECD_DATA_DIR}/exports",
+    )
+    chat_export_messages_max: int = setting(
+        250_000,
+        whole(1, 1_000_000_000),
+        "Most messages of an organization whose administrators may ask for exports.",
+    )
+    chat_administrator_email: str = setting(
+        "administrator@localhost", str, "Whom chat organizations may turn to about this server."
+    )
     mail_url: str = setting(
         "",
         parse_mail_url,
@@ -347,6 +361,8 @@ class Settings:
         derived["public_url"] = self.public_url or _url_of(self.bind)
         metrics_dir = Path(self.metrics_dir)
         derived["metrics_dir"] = data_dir / "metrics" if metrics_dir == Path() else metrics_dir
+        export_dir = Path(self.chat_export_dir)
+        derived["chat_export_dir"] = data_dir / "exports" if export_dir == Path() else export_dir
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 

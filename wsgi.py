@@ -11,6 +11,8 @@ from typing import Any
 from adapters.chain.gateway import RpcChainGateway
 from handlers.chat import wiring as chat_wiring
 from handlers.payment import wiring as payment_wiring
+from models.chat.exports import Archive, access_archive
+from models.chat.hosts import parse_host
 from models.clock import SystemClock
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from pages.app import build_pages
@@ -50,8 +52,32 @@ def _build(names: tuple[str, ...]) -> Any:
         with payment.database.reading() as connection:
             return find_checkout(connection, token, payment.clock.now())
 
+    chat = services.get("chat")
+
+    def look_up_archive(
+        export_id: int, host: str, token: str | None, key: tuple[str, str] | None
+    ) -> Archive | None:
+        if chat is None:
+            return None
+        assert chat.database is not None
+        with chat.database.reading() as connection:
+            return access_archive(
+                connection,
+                chat.adapters.vault,
+                export_id,
+                host=parse_host(host),
+                token=token,
+                key=key,
+                now=chat.clock.now(),
+            )
+
     documents = {name: service.base_path for name, service in services.items()}
-    pages = build_pages(find_checkout=look_up, documents=documents)
+    pages = build_pages(
+        find_checkout=look_up,
+        documents=documents,
+        find_archive=look_up_archive,
+        archives=settings.chat_export_dir,
+    )
     return build_app(services.values(), pages=pages)
 
 

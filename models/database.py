@@ -22,6 +22,7 @@ from models.errors import DatabaseUnavailable
 T = TypeVar("T")
 
 STATEMENT_TIMEOUT_S = 30
+SNAPSHOT_TIMEOUT_S = 600
 CONNECT_TIMEOUT_S = 5
 
 SQLITE_BUSY = 5
@@ -90,6 +91,23 @@ class Database:
         except SQLAlchemyError as error:
             _raise_outage(error)
             raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A read-only Core connection on which every statement sees the same moment, however long
+        it takes. Execute with `yield_per` to read in batches.
+        """
+        with self.reading() as connection:
+            if self.dialect == "sqlite":
+                connection.exec_driver_sql("BEGIN")
+                try:
+                    yield connection
+                finally:
+                    connection.exec_driver_sql("ROLLBACK")
+                return
+            repeatable = connection.execution_options(isolation_level="REPEATABLE READ")
+            repeatable.exec_driver_sql(f"SET LOCAL statement_timeout = '{SNAPSHOT_TIMEOUT_S}s'")
+            yield repeatable
 
     def run(self, work: Callable[[Session], T]) -> T:
         """Run `work` as one transaction: returning commits, raising rolls back.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -12,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from models.errors import DatabaseUnavailable
-from pages import assets, checkout, reference, security
+from pages import assets, checkout, exports, reference, security
 
 log = structlog.get_logger("specd.pages")
 
@@ -41,13 +42,19 @@ class Pages(Flask):
 
 
 def build_pages(
-    *, find_checkout: checkout.FindCheckout, documents: Mapping[str, str], poll_ms: int = 2000
+    *,
+    find_checkout: checkout.FindCheckout,
+    documents: Mapping[str, str],
+    poll_ms: int = 2000,
+    find_archive: exports.FindArchive | None = None,
+    archives: Path = Path(),
 ) -> Flask:
     """Build the application.
 
     `find_checkout` looks a token up and says what time it is (`CheckoutView.now`); `documents` maps
     a service's name to the base path below which its openapi.json is served, such as
     `{"payment": "/v1"}`; `poll_ms` is how often an open checkout page asks for its status.
+    `find_archive` looks up an export's archive among the files of the folder `archives`.
     """
     app = Pages(__name__, static_folder=None)
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
@@ -55,6 +62,8 @@ def build_pages(
     assets.install(app)
     checkout.install(app, find_checkout, poll_ms=poll_ms)
     reference.install(app, documents)
+    if find_archive is not None:
+        exports.install(app, find_archive, archives)
     app.register_error_handler(HTTPException, _show_http_error)
     app.register_error_handler(DatabaseUnavailable, _show_unavailable)
     return app

@@ -16,6 +16,7 @@ from models.payment import watching
 from settings import Settings
 from workers import logs
 from workers.chain_watcher import ChainWatcher
+from workers.exports import Exports
 from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
 from workers.loop import Crew, Worker
@@ -26,6 +27,7 @@ LOOK_FOR_CHAINS_EVERY_S = 5.0
 EXPIRY_EVERY_S = 2.0
 DELIVERY_EVERY_S = 0.25
 MAIL_EVERY_S = 0.5
+EXPORTS_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +136,22 @@ def outbox(bench: Bench) -> Worker:
     return Worker("outbox", worker.try_work_one, poll_s=MAIL_EVERY_S)
 
 
+def exports(bench: Bench) -> Worker:
+    """Makes archives of organizations' data; any number of processes share the work."""
+    settings = bench.settings
+    worker = Exports(
+        bench.chat_database,
+        bench.clock,
+        settings.chat_export_dir,
+        public_url=settings.public_url,
+        stopping=bench.crew.stopping,
+    )
+    return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S)
+
+
 WORKERS: Mapping[str, Callable[[Bench], Worker]] = {
     "chain_watcher": chain_watcher,
+    "exports": exports,
     "invoice_expiry": invoice_expiry,
     "outbox": outbox,
     "scheduled_delivery": scheduled_delivery,

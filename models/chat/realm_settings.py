@@ -119,6 +119,9 @@ SETTINGS: dict[str, RealmSetting] = {
 }
 """Every setting but the groups, which `REALM_GROUPS` lists."""
 
+OPERATOR_SETTINGS = {"owner_full_content_access": RealmSetting(_boolean)}
+"""What only `specd chat set-realm` changes; no parameter of PATCH /realm."""
+
 TEXT_SETTINGS = frozenset(("name", "description", "default_language", "empty_topic_display_name"))
 CHANNEL_SETTINGS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
 OWNER_GROUPS = frozenset(("can_create_groups", "can_manage_all_groups"))
@@ -146,6 +149,8 @@ def change_realm(
         if name in REALM_GROUPS:
             _require_owner(actor, name in OWNER_GROUPS)
             after = _group(session, realm, name, changes[name], now)
+        elif actor is None and name in OPERATOR_SETTINGS:
+            after = OPERATOR_SETTINGS[name].check(name, changes[name])
         elif name in SETTINGS:
             _require_owner(actor, SETTINGS[name].owner_only)
             after = SETTINGS[name].check(name, changes[name])
@@ -206,5 +211,5 @@ def _require_channel(session: Session, realm_id: int, channel_id: int) -> None:
 
 
 def _hint(name: str) -> str:
-    near = difflib.get_close_matches(name, [*SETTINGS, *REALM_GROUPS], n=1)
+    near = difflib.get_close_matches(name, [*SETTINGS, *OPERATOR_SETTINGS, *REALM_GROUPS], n=1)
     return f"did you mean {near[0]}?" if near else "PATCH /realm lists them."

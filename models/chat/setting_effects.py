@@ -32,6 +32,16 @@ def tell_of_effects(
             case "presence_enabled":
                 away = {"user_id": user_id, "away": not value}
                 events.append(session, actor.realm_id, "user_status", away, now=now)
+            case "allow_private_data_export":
+                consent = {"user_id": user_id, "consented": value}
+                events.append(
+                    session,
+                    actor.realm_id,
+                    "realm_export_consent",
+                    consent,
+                    to_administrators=True,
+                    now=now,
+                )
             case "timezone":
                 tell_of_user(session, actor.realm, user_id, {"timezone": value}, now=now)
             case "email_address_visibility":

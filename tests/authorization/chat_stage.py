@@ -18,7 +18,7 @@ import jwt
 from sqlalchemy.orm import Session
 
 from models.chat.jwt_sign_in import change_configuration
-from models.chat.tables import User
+from models.chat.tables import DataExport, User
 from models.clock import FrozenClock
 from models.database import Database
 from tests.authorization.policy import Case, filled
@@ -117,6 +117,18 @@ def empower(session: Session, cast: Cast, clock: FrozenClock) -> None:
     change_configuration(session, VAULT, cast.realm_id, tokens, now=clock.now())
 
 
+def keep_export(session: Session, cast: Cast, clock: FrozenClock) -> int:
+    """A finished export of the organization's data; its id."""
+    made = DataExport(
+        realm_id=cast.realm_id, acting_user_id=cast.cordelia.id, export_type="public",
+        state="succeeded", requested_at=clock.now(), ended_at=clock.now(),
+        next_try_at=clock.now(), archive="1-made.zip", archive_sha256="0" * 64,
+    )  # fmt: skip
+    session.add(made)
+    session.flush()
+    return made.id
+
+
 def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> ChatStage:
     """The square is public, the cellar private and Hamlet's alone; Hamlet has a thing of each
     kind, and so has every actor.
@@ -184,6 +196,7 @@ def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> 
         "ophelia": cast.ophelia.id,
         "channel_folder": folder["channel_folder_id"],
         "playground": playground["id"],
+        "export": database.run(lambda s: keep_export(s, cast, clock)),
         "tomorrow": int(clock.now().timestamp()) + 86400,
     }
     database.dispose()

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from adapters.archives import verify_archive
 from models.chat.actors import Actor, authenticate, find_actor
 from models.chat.api_keys import load_secret
 from models.chat.channel_creation import NewChannel
@@ -349,3 +350,30 @@ class TestTokenSignIn:
         assert short == "This cannot be set: HS256 needs a jwt_key of 32 bytes."
         lost = migrated.refusal("chat", "set-realm", "--realm", "1", "jwt_key=@/nowhere")
         assert lost == "No such file or directory: /nowhere."
+
+
+class TestExport:
+    def test_writes_an_archive(
+        self, acme: dict[str, Any], specd: Specd, chat_database: Database
+    ) -> None:
+        made = specd.json("chat", "export", "--realm", "acme.example")
+        assert set(made) == {"export_id", "archive", "rows", "bytes", "sha256"}
+        assert verify_archive(Path(made["archive"]))["export_type"] == "public"
+        assert Path(made["archive"]).stat().st_size == made["bytes"]
+        status, out, _ = specd("chat", "export", "--realm", "1", "--type", "full_without_consent")
+        assert status == 0
+        assert out.splitlines()[1].endswith(".zip")
+
+    def test_says_what_went_wrong(self, acme: dict[str, Any], specd: Specd, tmp_path: Path) -> None:
+        (tmp_path / "var" / "exports").write_text("not a folder")
+        refusal = specd.refusal("chat", "export", "--realm", "acme.example")
+        assert refusal == "The export failed: FileExistsError."
+        assert "nowhere" in specd.refusal("chat", "export", "--realm", "nowhere")
+
+
+class TestFullContentAccess:
+    def test_is_granted_by_the_operator(
+        self, acme: dict[str, Any], specd: Specd, chat_database: Database
+    ) -> None:
+        specd.json("chat", "set-realm", "--realm", "1", "owner_full_content_access=true")
+        assert realm_column(chat_database, "owner_full_content_access") is True

@@ -14,6 +14,7 @@ from models.chat.tables.channel import (
     UserTopic,
 )
 from models.chat.tables.client_device import ClientDevice
+from models.chat.tables.data_export import DataExport
 from models.chat.tables.group import Subgroup, UserGroup, UserGroupMember
 from models.chat.tables.jwt_configuration import JwtConfiguration
 from models.chat.tables.log import AuditLog, Event, IdempotencyKey
@@ -39,6 +40,7 @@ __all__ = [
     "ClientDevice",
     "Conversation",
     "ConversationMember",
+    "DataExport",
     "DefaultChannel",
     "EmailChange",
     "Event",

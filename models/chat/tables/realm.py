@@ -43,6 +43,8 @@ class Realm(ChatBase):
     require_unique_names: Mapped[bool] = mapped_column(default=False)
     name_changes_disabled: Mapped[bool] = mapped_column(default=False)
     email_changes_disabled: Mapped[bool] = mapped_column(default=False)
+    # The operator alone grants it: administrators may export everybody's private data.
+    owner_full_content_access: Mapped[bool] = mapped_column(default=False)
     enable_spectator_access: Mapped[bool] = mapped_column(default=False)
     topics_policy: Mapped[str] = mapped_column(String(24), default="allow_empty_topic")
     empty_topic_display_name: Mapped[str] = mapped_column(String(60), default="general chat")

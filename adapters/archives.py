@@ -1,0 +1,142 @@
+"""Export archives: .zip files of JSON lines, written as they come and whole or not at all.
+
+Under its name an archive is complete and on the disk. Until then it is a `.part` beside it, which
+whoever is killed leaves behind, for a sweep.
+"""
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import orjson
+
+PART = ".part"
+MANIFEST = "manifest.json"
+COMPRESSION = 3  # a third of the time of 6, a tenth more bytes
+CHUNK = 1 << 20
+
+
+class ArchiveWriter:
+    """Writes `{folder}/{name}`; a context manager. Without `finish` nothing but the part is left,
+    and not that either unless the process dies.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._target = folder / name
+        self._part = folder / f"{name}{PART}"
+        self._files: list[dict[str, Any]] = []
+
+    def __enter__(self) -> "ArchiveWriter":
+        descriptor = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._out = os.fdopen(descriptor, "w+b")
+        self._zip = zipfile.ZipFile(
+            self._out, "w", zipfile.ZIP_DEFLATED, allowZip64=True, compresslevel=COMPRESSION
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._zip.fp = None  # else it would try to write its end, now or when it is collected
+        self._out.close()
+        self._part.unlink(missing_ok=True)
+
+    def write_lines(self, name: str, batches: Iterable[list[bytes]], **facts: Any) -> None:
+        """One file of lines that end in newlines; `facts` stand beside it in the manifest."""
+        digest, rows, size = hashlib.sha256(), 0, 0
+        with self._zip.open(name, "w", force_zip64=True) as out:
+            for lines in batches:
+                chunk = b"".join(lines)
+                out.write(chunk)
+                digest.update(chunk)
+                rows, size = rows + len(lines), size + len(chunk)
+        self._files.append(
+            {"name": name, "rows": rows, "bytes": size, "sha256": digest.hexdigest(), **facts}
+        )
+
+    def finish(self, manifest: Mapping[str, Any]) -> tuple[int, str]:
+        """Write the manifest, bring all to the disk, give the archive its name.
+
+        Returns its bytes and its SHA-256.
+        """
+        text = orjson.dumps(
+            {**manifest, "files": self._files}, option=orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z
+        )
+        self._zip.writestr(MANIFEST, text + b"\n")
+        self._zip.close()
+        self._out.flush()
+        os.fsync(self._out.fileno())
+        size, digest = self._out.tell(), _digest(self._out)
+        self._part.replace(self._target)
+        sync_folder(self._target.parent)
+        return size, digest
+
+
+class DamagedArchive(Exception):
+    """An archive is not what its manifest says."""
+
+
+@contextmanager
+def reading_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
+    """The open archive and its manifest."""
+    with zipfile.ZipFile(path) as archive:
+        yield archive, orjson.loads(archive.read(MANIFEST))
+
+
+def verify_archive(path: Path) -> dict[str, Any]:
+    """Read everything again; the manifest. Raises `DamagedArchive`."""
+    try:
+        with reading_archive(path) as (archive, manifest):
+            names = {file["name"] for file in manifest["files"]} | {MANIFEST}
+            if set(archive.namelist()) != names:
+                raise DamagedArchive("other files than the manifest names")
+            for file in manifest["files"]:
+                digest, rows, size = hashlib.sha256(), 0, 0
+                with archive.open(file["name"]) as lines:
+                    while chunk := lines.read(CHUNK):
+                        digest.update(chunk)
+                        rows, size = rows + chunk.count(b"\n"), size + len(chunk)
+                if (rows, size, digest.hexdigest()) != (
+                    file["rows"], file["bytes"], file["sha256"],
+                ):  # fmt: skip
+                    raise DamagedArchive(f"{file['name']} is not what the manifest says")
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as problem:
+        raise DamagedArchive(str(problem)) from problem
+    return manifest
+
+
+def list_files(folder: Path) -> list[str]:
+    """The archives and parts of archives in a folder."""
+    if not folder.exists():
+        return []
+    return sorted(name for name in os.listdir(folder) if name.removesuffix(PART).endswith(".zip"))
+
+
+def remove_file(folder: Path, name: str) -> None:
+    (folder / name).unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's names to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _digest(file: Any) -> str:
+    digest = hashlib.sha256()
+    file.seek(0)
+    while chunk := file.read(CHUNK):
+        digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,74 @@
+"""`specd chat export`: the operator makes an archive of an organization's data, here and now."""
+
+import threading
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from cli.databases import chat_database
+from cli.output import answer, json_option
+from models.chat import realms
+from models.chat.export_scope import EXPORT_TYPES, PUBLIC
+from models.clock import SystemClock
+from settings import Settings
+from workers.exports import Exports
+
+
+@click.command("export")
+@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.option(
+    "--type",
+    "export_type",
+    type=click.Choice(EXPORT_TYPES),
+    default=PUBLIC,
+    show_default=True,
+    help="What of people's private data goes with it.",
+)
+@json_option
+def export(realm: str, export_type: str, as_json: bool) -> None:
+    """Write an archive of an organization's data: JSON lines and a manifest in a .zip file.
+
+    No limits hold for the operator. Servers and workers may run meanwhile.
+    """
+    settings = Settings.from_env()
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=as_json or not console.is_terminal,
+        transient=True,
+    )
+    task = bar.add_task("Rows", total=None)
+    with chat_database(settings) as database, bar:
+        realm_id = database.run(lambda session: realms.access_realm_named(session, realm).id)
+        maker = Exports(
+            database,
+            SystemClock(),
+            settings.chat_export_dir,
+            public_url=settings.public_url,
+            stopping=threading.Event(),
+            listener=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+        try:
+            run, written = maker.export_now(realm_id, export_type)
+        except OSError as problem:
+            raise click.ClickException(f"The export failed: {type(problem).__name__}.") from None
+    if written is None:
+        raise click.ClickException("The export was taken over by a worker.")
+    path = settings.chat_export_dir / run.archive
+    answer(
+        {
+            "export_id": run.id,
+            "archive": str(path),
+            "rows": written.rows,
+            "bytes": written.bytes,
+            "sha256": written.sha256,
+        },
+        as_json=as_json,
+        text=f"{written.rows} rows of organization {realm_id} are in\n{path}\n"
+        f"({written.bytes} bytes, SHA-256 {written.sha256})",
+    )

@@ -1,0 +1,50 @@
+"""Operations of the tag exports."""
+
+from urllib.parse import urlsplit
+
+from handlers.chat import envelope
+from models.chat import exports
+from server.context import Context
+from server.response import Response
+
+
+def create_export(ctx: Context, *, export_type: str) -> Response:
+    """Export the organization's data."""
+    export_id = exports.request_export(
+        ctx.session,
+        ctx.actor,
+        export_type,
+        messages_max=ctx.settings.chat_export_messages_max,
+        contact=ctx.settings.chat_administrator_email,
+        base=_base(ctx),
+        now=ctx.now,
+    )
+    return envelope.success(ctx, id=export_id)
+
+
+def list_exports(ctx: Context) -> Response:
+    """List the exports of the organization's data."""
+    found = exports.find_exports(
+        ctx.session,
+        ctx.actor.realm_id,
+        base=_base(ctx),
+        vault=ctx.adapters.vault,
+        now=ctx.now,
+    )
+    return envelope.success(ctx, exports=found)
+
+
+def list_export_consents(ctx: Context) -> Response:
+    """List who consents to the export of private data."""
+    consents = exports.find_consents(ctx.session, ctx.actor.realm_id)
+    return envelope.success(ctx, export_consents=consents)
+
+
+def delete_export(ctx: Context, *, export_id: int) -> Response:
+    """Delete the archive of an export."""
+    exports.delete_export(ctx.session, ctx.actor, export_id, base=_base(ctx), now=ctx.now)
+    return envelope.success(ctx)
+
+
+def _base(ctx: Context) -> str:
+    return f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host')}"

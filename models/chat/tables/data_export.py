@@ -1,0 +1,60 @@
+"""Exports of an organization's data."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import RowNumber, UtcMs
+
+PENDING = text("state IN ('requested', 'started')")
+
+
+class DataExport(ChatBase):
+    """One export: `requested`, `started`, then `succeeded` or `failed`; `deleted` after success.
+
+    `next_try_at` is when it may be taken: whoever takes it (`holder`) moves that on by a lease and
+    keeps moving it, so one that dies gives it back. `archive` is the file's name, and is set only
+    when the file is whole and on the disk. Without an `acting_user_id` the operator asked for it.
+    """
+
+    __tablename__ = "data_export"
+    __table_args__ = (
+        Index(
+            "ix_data_export_pending",
+            "next_try_at",
+            "id",
+            postgresql_where=PENDING,
+            sqlite_where=PENDING,
+        ),
+        Index(None, "realm_id", "requested_at"),
+        CheckConstraint(
+            "export_type IN ('public', 'full_with_consent', 'full_without_consent')",
+            name="export_type",
+        ),
+        CheckConstraint(
+            "state IN ('requested', 'started', 'succeeded', 'failed', 'deleted')", name="state"
+        ),
+        CheckConstraint("(state = 'succeeded') = (archive IS NOT NULL)", name="archive"),
+        CheckConstraint("(state = 'deleted') = (deleted_at IS NOT NULL)", name="deleted_at"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    acting_user_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("user.id"))
+    export_type: Mapped[str] = mapped_column(String(24))
+    state: Mapped[str] = mapped_column(String(10), default="requested")
+    requested_at: Mapped[datetime] = mapped_column(UtcMs)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcMs)  # well or not
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    next_try_at: Mapped[datetime] = mapped_column(UtcMs)
+    attempts: Mapped[int] = mapped_column(default=0)
+    holder: Mapped[str | None] = mapped_column(String(32))
+    rows_done: Mapped[int] = mapped_column(BigInteger, default=0)
+    rows_total: Mapped[int] = mapped_column(BigInteger, default=0)
+    failure: Mapped[str | None] = mapped_column(Text)
+    archive: Mapped[str | None] = mapped_column(String(100))
+    archive_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    archive_sha256: Mapped[str | None] = mapped_column(String(64))

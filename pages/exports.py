@@ -1,0 +1,72 @@
+"""The archives of organizations' data: sent piece by piece, in parts too, never held in memory.
+
+The token in an address is a secret and never logged; without one the browser asks for an API key.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from flask import Flask, abort, make_response, request, send_file
+from flask.typing import ResponseReturnValue
+from werkzeug.wsgi import ClosingIterator
+
+from models.chat.exports import Archive
+
+FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]
+"""From an export's id, the Host, a link's token, and an email with its API key, to the archive.
+None: there is none for them."""
+
+AT_ONCE = 4
+"""Downloads at the same time in one process: they must leave threads for the other pages."""
+
+LINK_DEAD = "This link does not work any more. Open the list of exports again for a new one."
+ASK = {"WWW-Authenticate": 'Basic realm="Email and API key of an administrator"'}
+
+
+def install(app: Flask, find_archive: FindArchive, folder: Path) -> None:
+    """Add /exports/<id>/<token>, and /exports/<id> for administrators with their key."""
+    places = threading.BoundedSemaphore(AT_ONCE)
+
+    def send_archive(export_id: int, token: str | None = None) -> ResponseReturnValue:
+        given = request.authorization
+        key = None
+        if token is None:
+            if given is None or given.type != "basic":
+                return make_response("An administrator's email and API key, please.\n", 401, ASK)
+            key = (given.username or "", given.password or "")
+        archive = find_archive(export_id, request.host, token, key)
+        if archive is None and token is None:
+            return make_response("No such archive, or not for you.\n", 404)
+        if archive is None:
+            abort(404, LINK_DEAD)
+        path = folder / archive.name
+        if not path.is_file():
+            abort(404, "The archive's file is not on this machine.")
+        if not places.acquire(blocking=False):
+            busy = "Too many downloads at once. Try again in a while.\n"
+            return make_response(busy, 503, {"Retry-After": "10"})
+        with ExitStack() as until_sent:
+            until_sent.callback(places.release)
+            response = send_file(
+                path,
+                mimetype="application/zip",
+                as_attachment=True,
+                download_name=f"export-{export_id}.zip",
+                conditional=True,
+                etag=archive.sha256,
+                last_modified=archive.made_at,
+            )
+            # Not `call_on_close`: what is passed straight through does not call it.
+            done = until_sent.pop_all().close
+            response.response = ClosingIterator(response.iter_encoded(), done)
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    for rule in ("/exports/<int:export_id>", "/exports/<int:export_id>/<token>"):
+        app.add_url_rule(
+            rule, "send_archive", send_archive, methods=["GET"], provide_automatic_options=False
+        )

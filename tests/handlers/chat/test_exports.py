@@ -1,0 +1,306 @@
+"""Operations of the tag exports, and the worker that makes what they ask for."""
+
+import threading
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import func, select, update
+
+from adapters.archives import verify_archive
+from models.chat.exports import access_archive
+from models.chat.tables import AuditLog, DataExport, Event, Message, Realm
+from models.clock import FrozenClock
+from models.database import Database
+from tests.chat_app import ChatApp, ChatClient
+from tests.chat_cast import VAULT, Cast
+from workers.exports import Exports
+
+DONE = {"result": "success", "msg": ""}
+TYPES = ("public", "full_with_consent", "full_without_consent")
+
+
+def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, **more, "code": code}
+
+
+NOT_AN_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
+NOT_LOGGED_IN = bad("Not logged in: API authentication or user session required", "UNAUTHORIZED")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "exports"
+
+
+@pytest.fixture
+def worker(chat_database: Database, clock: FrozenClock, folder: Path) -> Exports:
+    return Exports(
+        chat_database,
+        clock,
+        folder,
+        public_url="http://127.0.0.1:8080",
+        stopping=threading.Event(),
+    )
+
+
+def told(database: Database, type_: str = "realm_export") -> list[dict[str, Any]]:
+    with database.reading() as reader:
+        asked = select(Event.payload, Event.audience).where(Event.type == type_).order_by(Event.id)
+        return [orjson.loads(text) | {"_to": to} for text, to in reader.execute(asked)]
+
+
+def set_realm(database: Database, cast: Cast, **values: Any) -> None:
+    changed = update(Realm).where(Realm.id == cast.realm_id).values(**values)
+    database.run(lambda session: session.execute(changed))
+
+
+def age(database: Database, **values: Any) -> None:
+    database.run(lambda session: session.execute(update(DataExport).values(**values)))
+
+
+class TestCreateExport:
+    def test_has_it_made(
+        self, as_iago: ChatClient, chat_database: Database, cast: Cast, clock: FrozenClock
+    ) -> None:
+        assert as_iago.post("/export/realm") == {**DONE, "id": 1}
+        record = {
+            "id": 1,
+            "acting_user_id": cast.iago.id,
+            "export_time": clock.now().timestamp(),
+            "deleted_timestamp": None,
+            "failed_timestamp": None,
+            "export_url": None,
+            "pending": True,
+            "export_type": "public",
+        }
+        assert told(chat_database) == [{"exports": [record], "_to": "administrators"}]
+        with chat_database.reading() as reader:
+            kinds = reader.execute(select(AuditLog.kind).order_by(AuditLog.id.desc())).scalars()
+            assert kinds.first() == "export_requested"
+
+    def test_takes_every_type(
+        self, as_cordelia: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
+        refused = as_cordelia.post("/export/realm", export_type="full_without_consent")
+        assert refused == bad(
+            "Full exports without consent are not available in this organization."
+        )
+        set_realm(chat_database, cast, owner_full_content_access=True)
+        for number, export_type in enumerate(TYPES, 1):
+            answer = as_cordelia.post("/export/realm", export_type=export_type)
+            assert answer == {**DONE, "id": number}
+        found = as_cordelia.get("/export/realm")["exports"]
+        assert [each["export_type"] for each in found] == list(TYPES)
+        assert as_cordelia.post("/export/realm", export_type="all") == bad("Invalid export_type")
+
+    def test_only_the_operator_grants_full_access(
+        self, as_cordelia: ChatClient, chat_database: Database
+    ) -> None:
+        answer = as_cordelia.patch("/realm", owner_full_content_access=True)
+        assert answer["ignored_parameters_unsupported"] == ["owner_full_content_access"]
+        with chat_database.reading() as reader:
+            granted = select(func.count()).where(Realm.owner_full_content_access)
+            assert reader.execute(granted).scalar_one() == 0
+
+    def test_five_in_seven_days_failed_and_deleted_ones_too(
+        self, as_iago: ChatClient, as_hank: ChatClient, chat_database: Database, clock: FrozenClock
+    ) -> None:
+        for _ in range(5):
+            assert as_iago.post("/export/realm")["result"] == "success"
+        age(chat_database, state="failed", ended_at=clock.now())
+        assert as_iago.post("/export/realm") == bad("Exceeded rate limit.")
+        assert as_hank.post("/export/realm")["result"] == "success"
+        clock.advance(seconds=7 * 86_400 - 1)
+        assert as_iago.post("/export/realm") == bad("Exceeded rate limit.")
+        clock.advance(seconds=1)
+        assert as_iago.post("/export/realm")["result"] == "success"
+
+    def test_refuses_organizations_that_are_too_large(
+        self, as_iago: ChatClient, chat: ChatClient, chat_app: ChatApp, cast: Cast
+    ) -> None:
+        for text in ("one", "two"):
+            chat.post("/messages", type="direct", to=[cast.othello.id], content=text)
+        # The settings are frozen, and one application serves all tests.
+        object.__setattr__(chat_app.settings, "chat_export_messages_max", 1)
+        try:
+            refused = as_iago.post("/export/realm")
+            object.__setattr__(chat_app.settings, "chat_export_messages_max", 2)
+            assert as_iago.post("/export/realm")["result"] == "success"
+        finally:
+            object.__setattr__(chat_app.settings, "chat_export_messages_max", 250_000)
+        assert refused == bad(
+            "The export you requested is too large for automatic processing."
+            " Please request a manual export by contacting administrator@localhost."
+        )
+
+    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.post("/export/realm") == NOT_LOGGED_IN
+        refused = as_prospero.post("/export/realm", export_type="all")
+        assert refused == NOT_AN_ADMINISTRATOR
+
+
+class TestListExports:
+    def test_leads_to_archives_for_an_hour(
+        self, as_iago: ChatClient, as_hank: ChatClient, worker: Exports, chat_database: Database,
+        cast: Cast, clock: FrozenClock, folder: Path,
+    ) -> None:  # fmt: skip
+        as_iago.post("/export/realm")
+        assert worker.try_work_one()
+        (record,) = as_iago.get("/export/realm")["exports"]
+        assert (record["pending"], record["failed_timestamp"]) == (False, None)
+        start, _, token = record["export_url"].rpartition("/")
+        assert start == "http://acme.example/exports/1"
+        assert as_hank.get("/export/realm")["exports"] == []
+
+        def look_up(token: str | None, export_id: int = 1, host: str = "acme.example",
+                    key: Any = None) -> Any:  # fmt: skip
+            with chat_database.reading() as reader:
+                return access_archive(
+                    reader, VAULT, export_id, host=host, token=token, key=key, now=clock.now()
+                )
+
+        found = look_up(token)
+        assert verify_archive(folder / found.name)["rows"] > 0
+        assert look_up(token, host="globex.example") is None
+        assert look_up(token, export_id=2) is None
+        assert look_up(token[:-2]) is None
+        assert look_up(None) is None
+        for member, expected in ((cast.iago, found), (cast.hamlet, None), (cast.hank, None)):
+            assert look_up(None, key=(member.email, member.key)) == expected
+        clock.advance(seconds=3600)
+        assert look_up(token) is None
+
+    def test_events_and_notice_tell_that_it_is_there(
+        self, as_iago: ChatClient, worker: Exports, chat_database: Database, cast: Cast
+    ) -> None:
+        as_iago.post("/export/realm")
+        worker.try_work_one()
+        last = told(chat_database)[-1]
+        assert last["_to"] == "administrators"
+        # The address in an event asks for a key: events are kept, and hold no secret.
+        assert last["exports"][0]["export_url"] == "http://acme.example:8080/exports/1"
+        with chat_database.reading() as reader:
+            notice = reader.execute(select(Message.sender_id, Message.content)).one()
+        assert notice == (
+            cast.notification_bot_id,
+            "Your data export is complete."
+            " [View and download exports](/#organization/data-exports-admin).",
+        )
+
+    def test_tells_of_failures(
+        self, as_iago: ChatClient, worker: Exports, chat_database: Database, clock: FrozenClock,
+        folder: Path,
+    ) -> None:  # fmt: skip
+        as_iago.post("/export/realm")
+        folder.write_text("not a folder")
+        for attempt in range(1, 6):
+            assert worker.try_export_one()
+            assert not worker.try_export_one(), "there is a pause"
+            assert as_iago.get("/export/realm")["exports"][0]["pending"] == (attempt < 5)
+            clock.advance(seconds=31)
+        assert not worker.try_export_one()
+        (record,) = as_iago.get("/export/realm")["exports"]
+        assert (record["pending"], record["export_url"]) == (False, None)
+        with chat_database.reading() as reader:
+            (content,) = reader.execute(select(Message.content)).scalars()
+        assert content.startswith("Your data export has failed.")
+        assert as_iago.delete("/export/realm/1") == bad("Export failed, nothing to delete")
+
+    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.get("/export/realm") == NOT_LOGGED_IN
+        assert as_prospero.get("/export/realm") == NOT_AN_ADMINISTRATOR
+
+
+class TestListExportConsents:
+    def test_tells_who_consents(
+        self, as_iago: ChatClient, chat: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
+        chat.patch("/settings", allow_private_data_export=True)
+        answer = as_iago.get("/export/realm/consents")
+        people = [
+            {"user_id": member.id, "consented": member == cast.hamlet,
+             "email_address_visibility": 1}
+            for member in cast.acme
+            if member not in (cast.reminder, cast.ophelia)
+        ]  # fmt: skip
+        assert answer == {**DONE, "export_consents": people}
+        consent = {"user_id": cast.hamlet.id, "consented": True, "_to": "administrators"}
+        assert told(chat_database, "realm_export_consent") == [consent]
+
+    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.get("/export/realm/consents") == NOT_LOGGED_IN
+        assert as_prospero.get("/export/realm/consents") == NOT_AN_ADMINISTRATOR
+
+
+class TestDeleteExport:
+    def test_takes_the_archive_away(
+        self, as_iago: ChatClient, as_hank: ChatClient, worker: Exports, chat_database: Database,
+        clock: FrozenClock, folder: Path,
+    ) -> None:  # fmt: skip
+        as_iago.post("/export/realm")
+        assert as_iago.delete("/export/realm/1") == bad("Export still in progress")
+        worker.try_work_one()
+        assert as_hank.delete("/export/realm/1") == bad("Invalid data export ID")
+        assert as_iago.delete("/export/realm/2") == bad("Invalid data export ID")
+        assert as_iago.delete("/export/realm/1") == DONE
+        (record,) = as_iago.get("/export/realm")["exports"]
+        assert record["export_url"] is None
+        assert record["deleted_timestamp"] == clock.now().timestamp()
+        assert told(chat_database)[-1]["exports"] == [record]
+        assert as_iago.delete("/export/realm/1") == bad("Export already deleted")
+        assert len(list(folder.iterdir())) == 1
+        assert worker.sweep() == 1
+        assert list(folder.iterdir()) == []
+
+    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.delete("/export/realm/1") == NOT_LOGGED_IN
+        assert as_prospero.delete("/export/realm/1") == NOT_AN_ADMINISTRATOR
+
+
+class TestTurns:
+    def test_what_a_dead_worker_left_is_taken_again_and_swept(
+        self, as_iago: ChatClient, worker: Exports, chat_database: Database, clock: FrozenClock,
+        folder: Path,
+    ) -> None:  # fmt: skip
+        as_iago.post("/export/realm")
+        folder.mkdir()
+        (folder / "1-dead.zip.part").write_bytes(b"half")
+        (folder / "1-dead.zip").write_bytes(b"whole, but not said to be")
+        age(
+            chat_database, state="started", holder="dead", attempts=1,
+            next_try_at=clock.now() + timedelta(seconds=60),
+        )  # fmt: skip
+        assert not worker.try_export_one()
+        assert worker.sweep() == 0, "it may still be at work"
+        clock.advance(seconds=60)
+        assert worker.try_export_one()
+        assert worker.sweep() == 2
+        (archive,) = folder.iterdir()
+        verify_archive(archive)
+
+    def test_one_that_lost_its_lease_throws_its_archive_away(
+        self, as_iago: ChatClient, worker: Exports, chat_database: Database, folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        as_iago.post("/export/realm")
+        end = worker._end
+        monkeypatch.setattr(
+            worker, "_end", lambda *of: (age(chat_database, holder="another"), end(*of))
+        )
+        assert worker.try_export_one()
+        assert list(folder.iterdir()) == []
+        assert as_iago.get("/export/realm")["exports"][0]["pending"]
+
+    def test_one_that_is_stopped_gives_it_back(
+        self, as_iago: ChatClient, worker: Exports, chat_database: Database, folder: Path
+    ) -> None:
+        as_iago.post("/export/realm")
+        worker._stopping.set()
+        worker.try_export_one()
+        assert list(folder.iterdir()) == []
+        worker._stopping.clear()
+        assert worker.try_export_one()
+        assert not as_iago.get("/export/realm")["exports"][0]["pending"]

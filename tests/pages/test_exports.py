@@ -1,0 +1,92 @@
+"""Downloads of archives: who gets them, whole and in parts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from models.chat.exports import Archive
+from pages import exports
+from pages.app import build_pages
+
+BYTES = bytes(range(256)) * 1000
+ARCHIVE = Archive("7-abc.zip", "5" * 64, datetime(2026, 11, 21, 12, tzinfo=UTC))
+IAGO = ("iago@acme.example", "key")
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Flask:
+    (tmp_path / ARCHIVE.name).write_bytes(BYTES)
+
+    def find(export_id: int, host: str, token: str | None, key: Any) -> Archive | None:
+        if (export_id, host) != (7, "acme.example"):
+            return None
+        return ARCHIVE if token == "good" or key == IAGO else None
+
+    return build_pages(
+        find_checkout=lambda token: None, documents={}, find_archive=find, archives=tmp_path
+    )
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+def get(client: FlaskClient, path: str, **more: Any) -> Any:
+    return client.get(path, base_url="http://acme.example", **more)
+
+
+def test_a_link_gives_the_archive(client: FlaskClient) -> None:
+    answer = get(client, "/exports/7/good")
+    assert (answer.status_code, answer.data) == (200, BYTES)
+    assert answer.headers["Content-Length"] == str(len(BYTES))
+    assert answer.headers["Content-Type"] == "application/zip"
+    assert answer.headers["Content-Disposition"] == "attachment; filename=export-7.zip"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Accept-Ranges"] == "bytes"
+
+
+def test_a_broken_download_goes_on_where_it_was(client: FlaskClient) -> None:
+    rest = {"Range": "bytes=1000-", "If-Range": f'"{ARCHIVE.sha256}"'}
+    answer = get(client, "/exports/7/good", headers=rest)
+    assert (answer.status_code, answer.data) == (206, BYTES[1000:])
+    assert answer.headers["Content-Range"] == f"bytes 1000-{len(BYTES) - 1}/{len(BYTES)}"
+    other = {"Range": "bytes=1000-", "If-Range": '"another"'}
+    assert get(client, "/exports/7/good", headers=other).data == BYTES
+    beyond = {"Range": f"bytes={len(BYTES)}-"}
+    assert get(client, "/exports/7/good", headers=beyond).status_code == 416
+
+
+def test_an_administrator_needs_no_link(client: FlaskClient) -> None:
+    asked = get(client, "/exports/7")
+    assert asked.status_code == 401
+    assert asked.headers["WWW-Authenticate"].startswith("Basic ")
+    assert get(client, "/exports/7", auth=IAGO).data == BYTES
+    assert get(client, "/exports/7", auth=("hamlet@acme.example", "key")).status_code == 404
+
+
+def test_nobody_else_gets_it(client: FlaskClient) -> None:
+    assert get(client, "/exports/7/bad").status_code == 404
+    assert get(client, "/exports/8/good").status_code == 404
+    assert client.get("/exports/7/good", base_url="http://other.example").status_code == 404
+
+
+def test_says_so_when_the_file_is_elsewhere(client: FlaskClient, tmp_path: Path) -> None:
+    (tmp_path / ARCHIVE.name).unlink()
+    assert get(client, "/exports/7/good").status_code == 404
+
+
+def test_slow_downloads_leave_threads_for_others(client: FlaskClient) -> None:
+    slow = [get(client, "/exports/7/good", buffered=False) for _ in range(exports.AT_ONCE)]
+    refused = get(client, "/exports/7/good")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "10")
+    for answer in slow:
+        answer.close()
+    with get(client, "/exports/7/good") as answer:
+        assert answer.status_code == 200

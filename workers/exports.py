@@ -1,0 +1,224 @@
+"""The worker that makes archives of organizations' data. Needs no leader: exports are leased.
+
+It reads one moment of the database in one read-only transaction, and holds a batch of rows at a
+time. Between batches it rests, so that others get their turn.
+"""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import structlog
+from sqlalchemy.orm import Session
+
+from adapters import archives
+from adapters.archives import ArchiveWriter
+from models.chat import export_runs, exports
+from models.chat.export_rows import count_rows, describe, read_lines
+from models.chat.export_runs import LeaseLost, Run, Written
+from models.chat.export_scope import Scope
+from models.chat.export_tables import PARTS
+from models.clock import Clock
+from models.database import Database
+
+REPORT_EVERY_S = 1.0
+REST = 0.5  # of the time a batch took
+SWEEP_EVERY = timedelta(seconds=10)
+
+Listener = Callable[[int, int], None]
+"""Is told the rows done and the rows there are."""
+
+
+class Stopped(Exception):
+    """The process is to end."""
+
+
+class Exports:
+    """Steps over one chat database, one export each. Archives are kept in `folder`.
+
+    `public_url` says the scheme and port of addresses; `stopping` ends an export on its way.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        folder: Path,
+        *,
+        public_url: str,
+        stopping: threading.Event,
+        listener: Listener = lambda done, total: None,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._folder = folder
+        self._public_url = urlsplit(public_url)
+        self._stopping = stopping
+        self._listener = listener
+        self._sweep_at = clock.now()
+        self._log = structlog.get_logger("exports")
+
+    def try_work_one(self) -> bool:
+        """Make one archive; now and then, when none waits, remove files that nobody needs."""
+        return self.try_export_one() or self._try_sweep()
+
+    def try_export_one(self) -> bool:
+        """Make the archive that waits longest; False when none does."""
+        now, holder = self._clock.now(), secrets.token_hex(16)
+        with self._database.reading() as reader:
+            if not export_runs.is_anything_due(reader, now=now):
+                return False
+        was_due, run = self._database.run(
+            lambda session: export_runs.take_due(session, holder, base_of=self._base, now=now)
+        )
+        if run is not None:
+            self.make(run)
+        return was_due
+
+    def export_now(self, realm_id: int, export_type: str) -> tuple[Run, Written | None]:
+        """Make an export for the operator in this very process. Nothing is written when somebody
+        ended it. Raises what went wrong.
+        """
+        now, holder = self._clock.now(), secrets.token_hex(16)
+
+        def work(session: Session) -> Run:
+            export_id = exports.add_export(session, realm_id, None, export_type, now=now)
+            return export_runs.take(session, export_id, holder, now=now)
+
+        run = self._database.run(work)
+        return run, self.make(run)
+
+    def make(self, run: Run) -> Written | None:
+        """Write the archive of an export that is ours and say so in its row; None if not."""
+        began = time.monotonic()
+        log = self._log.bind(export_id=run.id, attempt=run.attempt)
+        try:
+            written = self._write(run)
+            self._end(run, written)
+        except Stopped:
+            self._database.run(lambda s: export_runs.give_back(s, run, now=self._clock.now()))
+            log.info("export_stopped")
+            return None
+        except LeaseLost:
+            archives.remove_file(self._folder, run.archive)
+            log.warning("export_lost")
+            return None
+        except Exception as fault:
+            self._note_fault(run, type(fault).__name__)
+            if run.acting_user_id is None:
+                raise
+            log.warning("export_fault", exc_info=True)
+            return None
+        took = round(time.monotonic() - began, 1)
+        log.info("export_succeeded", rows=written.rows, bytes=written.bytes, seconds=took)
+        return written
+
+    def sweep(self) -> int:
+        """Remove the files of those who died, of deleted exports and of lost races; how many."""
+        # In this order: whatever is made or finished meanwhile is in the next answer.
+        files = archives.list_files(self._folder)
+        with self._database.reading() as reader:
+            holders = export_runs.find_holders(reader)
+            kept = export_runs.find_kept(reader)
+        doomed = [
+            name
+            for name in files
+            if name not in kept and name.partition("-")[2].partition(".")[0] not in holders
+        ]
+        for name in doomed:
+            archives.remove_file(self._folder, name)
+        return len(doomed)
+
+    def _write(self, run: Run) -> Written:
+        scope = Scope(run.realm_id, run.export_type)
+        with (
+            self._database.snapshot() as snapshot,
+            ArchiveWriter(self._folder, run.archive) as archive,
+        ):
+            manifest = describe(snapshot, scope)
+            taken_at = self._clock.now()
+            progress = _Progress(self, run, count_rows(snapshot, scope))
+            for part in PARTS:
+                archive.write_lines(
+                    f"{part.name}.jsonl",
+                    progress.over(read_lines(snapshot, part, scope)),
+                    table=part.table.__tablename__,
+                    columns=part.columns,
+                )
+            size, digest = archive.finish(
+                {
+                    **manifest,
+                    "export_id": run.id,
+                    "requested_at": run.requested_at,
+                    "taken_at": taken_at,
+                    "rows": progress.done,
+                }
+            )
+        return Written(size, digest, progress.done)
+
+    def report(self, run: Run, done: int, total: int) -> None:
+        """Keep the lease, tell how far it is. Raises `LeaseLost`, `Stopped`."""
+        if self._stopping.is_set():
+            raise Stopped()
+        now = self._clock.now()
+        self._database.run(
+            lambda session: export_runs.report(session, run, done=done, total=total, now=now)
+        )
+        self._listener(done, total)
+
+    def rest(self, seconds: float) -> None:
+        self._stopping.wait(seconds)
+
+    def _end(self, run: Run, written: Written) -> None:
+        now, base = self._clock.now(), self._base(run)
+        self._database.run(
+            lambda session: export_runs.succeed(session, run, written, base=base, now=now)
+        )
+        self._listener(written.rows, written.rows)
+
+    def _note_fault(self, run: Run, reason: str) -> None:
+        """The archive, if it got as far as that, is swept: the next attempt writes another. The
+        operator, who waits for it, tries again or not.
+        """
+        now, base = self._clock.now(), self._base(run)
+        end = export_runs.fail if run.acting_user_id is None else export_runs.try_again
+        try:
+            self._database.run(lambda session: end(session, run, reason, base=base, now=now))
+        except LeaseLost:
+            return
+
+    def _base(self, run: Run) -> str:
+        port = f":{self._public_url.port}" if self._public_url.port else ""
+        return f"{self._public_url.scheme}://{run.realm_host}{port}"
+
+    def _try_sweep(self) -> bool:
+        if self._clock.now() < self._sweep_at:
+            return False
+        self._sweep_at = self._clock.now() + SWEEP_EVERY
+        return self.sweep() > 0
+
+
+class _Progress:
+    """Counts the lines on their way into the archive, reports now and then, rests in between."""
+
+    def __init__(self, worker: Exports, run: Run, total: int) -> None:
+        self._worker, self._run, self._total = worker, run, total
+        self._reported_at = time.monotonic()
+        self.done = 0
+        worker.report(run, 0, total)
+
+    def over(self, batches: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
+        began = time.monotonic()
+        for lines in batches:
+            yield lines
+            self.done += len(lines)
+            now = time.monotonic()
+            if now - self._reported_at >= REPORT_EVERY_S:
+                self._worker.report(self._run, self.done, self._total)
+                self._reported_at = now
+            self._worker.rest((now - began) * REST)
+            began = time.monotonic()
