@@ -206,6 +206,8 @@ class Database:
             connect_args=arguments,
             max_overflow=0,
             pool_timeout=self._lock_timeout_s,
+            # Values are what users wrote, and an error with them in it would end in a log.
+            hide_parameters=True,
             **options,
         )
 

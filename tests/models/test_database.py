@@ -147,6 +147,12 @@ class TestUnavailable:
             with pytest.raises(DBAPIError), database.reading() as connection:
                 connection.execute(text(statement))
 
+    def test_an_error_holds_the_statement_and_not_its_values(self, database: Database) -> None:
+        wrong = text("UPDATE nothing_of_that_name SET content = :content")
+        with pytest.raises(DBAPIError, match="nothing_of_that_name") as failed:
+            database.run(lambda session: session.execute(wrong, {"content": "between us"}))
+        assert "between us" not in str(failed.value)
+
     def test_says_so_when_the_lock_does_not_come(self, sqlite_url: str) -> None:
         path = sqlite_url.removeprefix("sqlite:///")
         with (
