@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ WORDS = (
 )
 INLINE = (
     "**{}**", "*{}*", "~~{}~~", "`{}`", "``{}``", "[{}](https://a.example/?q={})", "![{}](/x.png)",
-    "<b>{}</b>", "@**Othello** {}", "@_**Othello|5** {}", "@*role:members* {}", "#**Denmark>{}**",
+    "<b>{}</b>", "@**Othello** {}", "@_**Othello|5** {}", "@*players* {}", "#**Denmark>{}**",
     ":smile: {}", "<time:2026-11-21T12:00:00Z> {}", "$${}$$", "https://a.example/{}",
     "{}@a.example", "\\{}", "&#x3c;{}&#x3e;", "<!-- {} -->",
 )  # fmt: skip
@@ -116,7 +117,8 @@ class Verdict:
 
     texts: int = 0
     fragments: int = 0
-    refused: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    """Why the service took a text neither as a message nor as an edit -> how often."""
     ran: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -128,7 +130,9 @@ class Verdict:
 
 @contextmanager
 def speaking(directory: Path) -> Iterator[ChatClient]:
-    """A client of the service over an SQLite database of its own, with a channel `Denmark`."""
+    """A client of the service over an SQLite database of its own, with what the documents name: a
+    channel `Denmark`, and a group `players` that anybody may mention.
+    """
     url = f"sqlite:///{directory / 'chat.db'}"
     migrate.upgrade(url, "chat")
     database = Database(url)
@@ -137,20 +141,26 @@ def speaking(directory: Path) -> Iterator[ChatClient]:
     database.run(lambda session: make_channel(session, cast, "Denmark", subscribers=people))
     app = ChatApp(database, FrozenClock(CAST_MADE_AT), directory)
     try:
-        yield ChatClient(app, "acme.example", cast.hamlet)
+        client = ChatClient(app, "acme.example", cast.hamlet)
+        group = {"name": "players", "description": "", "members": [cast.othello.id]}
+        assert client.post("/user_groups/create", **group)["result"] == "success"
+        yield client
     finally:
         app.close()
         database.dispose()
 
 
-def fragments_of(client: ChatClient, text: str, next_text: str) -> list[str]:
-    """The HTML of a message, of its edit and of the difference; empty if the text is refused."""
+def fragments_of(client: ChatClient, text: str, next_text: str, refused: Counter[str]) -> list[str]:
+    """The HTML of a message, of its edit and of the difference; refusals are counted."""
     wish = {"type": "channel", "to": "Denmark", "topic": "t", "content": text}
     sent = client.post("/messages", **wish)
     if sent["result"] == "error":
+        refused[sent["msg"]] += 1
         return []
     path = f"/messages/{sent['id']}"
-    client.patch(path, content=next_text)
+    edited = client.patch(path, content=next_text)
+    if edited["result"] == "error":
+        refused[f"edit: {edited['msg']}"] += 1
     history = client.get(f"{path}/history")["message_history"]
     return [
         item[name]
@@ -169,9 +179,9 @@ def judge(
     for start in range(0, len(texts), batch):
         shown: list[str] = []
         for number in range(start, min(start + batch, len(texts))):
-            made = fragments_of(client, texts[number], texts[(number + 1) % len(texts)])
-            verdict.refused += not made
-            shown += made
+            shown += fragments_of(
+                client, texts[number], texts[(number + 1) % len(texts)], verdict.refused
+            )
         body = "".join(f"<section>{html}</section>" for html in shown)
         page.write_text(PAGE % (json.dumps(start), body), encoding="utf-8", errors="replace")
         browser.requested()

@@ -12,7 +12,7 @@ from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
-from tests.chat_channels import make_channel, subscribe, unsubscribe
+from tests.chat_channels import make_channel
 
 
 def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
@@ -241,47 +241,7 @@ class TestSendMessage:
         assert as_nobody.request("POST", "/messages", {}).status_code == 401
 
 
-CHANNELS: dict[str, dict[str, Any]] = {
-    "web-public": {"is_web_public": True},
-    "public": {},
-    "shared": {"invite_only": True, "history_public_to_subscribers": True},
-    "protected": {"invite_only": True, "history_public_to_subscribers": False},
-}
-# Who reads one message that was sent before they joined ("early") and one after ("late"):
-# Othello is subscribed since, Iago (an administrator) and the guest never were, Prospero has left.
-READERS = {
-    "web-public": {"othello": "early late", "iago": "early late", "polonius": "early late",
-                   "prospero": "early late"},
-    "public": {"othello": "early late", "iago": "early late", "polonius": "",
-               "prospero": "early late"},
-    "shared": {"othello": "early late", "iago": "", "polonius": "", "prospero": ""},
-    "protected": {"othello": "late", "iago": "", "polonius": "", "prospero": ""},
-}  # fmt: skip
-
-
 class TestGetMessage:
-    @pytest.mark.parametrize("kind", CHANNELS)
-    def test_shows_each_channels_history_to_whom_it_is_for(
-        self, chat: ChatClient, chat_database: Database, cast: Cast, kind: str
-    ) -> None:
-        channel = chat_database.run(
-            lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet], **CHANNELS[kind])
-        )
-        ids = {"early": say(chat)["id"]}
-        chat_database.run(lambda s: subscribe(s, channel, cast.othello, cast.prospero))
-        ids["late"] = say(chat)["id"]
-        chat_database.run(lambda s: unsubscribe(s, channel, cast.prospero))
-        for who, readable in READERS[kind].items():
-            client = chat.acting_as(getattr(cast, who))
-            for when, message in ids.items():
-                answer = client.get(f"/messages/{message}")
-                history = client.get(f"/messages/{message}/history")
-                star = client.post("/messages/flags", messages=[message], op="add", flag="starred")
-                expected = "success" if when in readable.split() else "error"
-                assert {a["result"] for a in (answer, history, star)} == {expected}, (who, when)
-                if expected == "error":
-                    assert answer == history == star == INVALID
-
     def test_shows_direct_messages_to_those_who_have_them(
         self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast
     ) -> None:

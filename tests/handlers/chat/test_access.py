@@ -1,0 +1,204 @@
+"""Who reads which message: every kind of channel against every kind of reader, one table.
+
+Each channel has an `early` and a `late` message by Hamlet under topics of those names. Between the
+two some came and some went; what each of them may read decides every question that can be asked.
+"""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from models.chat.actors import find_actor
+from models.chat.audiences import find_readers
+from models.chat.errors.messages import InvalidMessage
+from models.chat.group_settings import add_to_group
+from models.chat.message_access import access_message, find_readable
+from models.chat.realms import access_realm_by_id
+from models.chat.roles import Role
+from models.chat.tables import Channel, UserGroup
+from models.chat.users import create_user
+from models.database import Database
+from tests.chat_app import ChatClient
+from tests.chat_cast import CAST_MADE_AT, KEYS, Cast, Member
+from tests.chat_channels import make_channel, subscribe, unsubscribe
+
+INVALID = {"result": "error", "msg": "Invalid message(s)", "code": "BAD_REQUEST"}
+KINDS: dict[str, dict[str, Any]] = {
+    "web-public": {"is_web_public": True},
+    "public": {},
+    "shared": {"invite_only": True, "history_public_to_subscribers": True},
+    "protected": {"invite_only": True, "history_public_to_subscribers": False},
+    "archived": {},
+    "archived-private": {"invite_only": True, "history_public_to_subscribers": True},
+}
+BOTH, LATE, NONE = ("early", "late"), ("late",), ()
+# In the order of KINDS: what they may read.
+ACCESS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "hamlet": (BOTH,) * 6,
+    "polonius": (BOTH,) * 6,  # a guest, subscribed all along
+    "yorick": (BOTH, NONE, NONE, NONE, NONE, NONE),  # a guest who never was
+    "osric": (BOTH, NONE, NONE, NONE, NONE, NONE),  # a guest who left after the early message
+    "othello": (BOTH, BOTH, BOTH, LATE, BOTH, BOTH),  # joined after it
+    "prospero": (BOTH, BOTH, NONE, NONE, BOTH, NONE),  # left after it
+    "iago": (BOTH, BOTH, NONE, NONE, BOTH, NONE),  # an administrator who never was
+    "horatio": (BOTH, BOTH, BOTH, NONE, BOTH, BOTH),  # may subscribe, by a group in a group
+    "reminder": (BOTH, BOTH, NONE, NONE, BOTH, NONE),  # the bot of one who is subscribed
+    "hank": (NONE,) * 6,  # of another organization
+}
+KNOWS_OF_PRIVATE = ("hamlet", "polonius", "othello", "iago", "horatio")
+GETS = {"hamlet": BOTH, "polonius": BOTH, "othello": LATE, "osric": ("early",),
+        "prospero": ("early",)}  # fmt: skip
+"""Who got a copy when it was sent."""
+
+Stage = dict[str, dict[str, int]]
+
+
+@pytest.fixture
+def people(chat_database: Database, cast: Cast) -> dict[str, Member]:
+    """The cast, two guests more, and Horatio in a group in a group."""
+    found = {m.name.lower(): m for m in (*cast.acme, cast.hank)}
+
+    def work(session: Any) -> None:
+        realm = access_realm_by_id(session, cast.realm_id)
+        for name, role in (("yorick", Role.GUEST), ("osric", Role.GUEST), ("horatio", Role.MEMBER)):
+            user, key = create_user(
+                session,
+                KEYS,
+                realm=realm,
+                email=f"{name}@acme.example",
+                full_name=name.title(),
+                role=role,
+                now=CAST_MADE_AT,
+            )
+            found[name] = Member(user.id, user.delivery_email, name, role, key, "acme.example")
+
+    chat_database.run(work)
+    return found
+
+
+@pytest.fixture
+def stage(
+    chat: ChatClient, chat_database: Database, cast: Cast, people: dict[str, Member]
+) -> Stage:
+    """Kind -> the ids of the channel and of its two messages."""
+    staged: Stage = {}
+
+    def channels(session: Any) -> None:
+        groups = []
+        for name in ("inner", "outer"):
+            group = UserGroup(
+                realm_id=cast.realm_id,
+                kind="named",
+                name=name,
+                name_key=name,
+                date_created=CAST_MADE_AT,
+            )
+            session.add(group)
+            session.flush()
+            groups.append(group.id)
+        add_to_group(session, groups[0], members=[people["horatio"].id, people["yorick"].id])
+        add_to_group(session, groups[1], subgroups=[groups[0]])
+        anonymous = {"direct_members": [cast.cordelia.id], "direct_subgroups": [groups[1]]}
+        for kind, over in KINDS.items():
+            first = [people[name] for name in ("hamlet", "polonius", "osric", "prospero")]
+            channel = make_channel(
+                session, cast, kind, subscribers=first, can_subscribe_group=anonymous, **over
+            )
+            staged[kind] = {"channel": channel}
+
+    def come_and_go(session: Any) -> None:
+        for ids in staged.values():
+            subscribe(session, ids["channel"], people["othello"])
+            unsubscribe(session, ids["channel"], people["osric"], people["prospero"])
+
+    def archive(session: Any) -> None:
+        archived = [staged[kind]["channel"] for kind in KINDS if kind.startswith("archived")]
+        session.execute(update(Channel).where(Channel.id.in_(archived)).values(is_archived=True))
+
+    def say(topic: str) -> None:
+        for ids in staged.values():
+            wish = {"to": ids["channel"], "topic": topic, "content": topic}
+            ids[topic] = chat.post("/messages", type="channel", **wish)["id"]
+
+    chat_database.run(channels)
+    say("early")
+    chat_database.run(come_and_go)
+    say("late")
+    chat_database.run(archive)
+    return staged
+
+
+@pytest.mark.parametrize("chat_filled", ["sqlite"], indirect=True)
+def test_every_question_has_the_same_answer(
+    chat: ChatClient, stage: Stage, people: dict[str, Member]
+) -> None:
+    span = {"anchor": "newest", "num_before": 99, "num_after": 0}
+    mark = {"op": "add", "flag": "starred"}
+    for who, access in ACCESS.items():
+        client = chat.acting_as(people[who])
+        feed = {m["id"] for m in client.get("/messages", **span)["messages"]}
+        received = [
+            ids[topic]
+            for ids, readable in zip(stage.values(), access, strict=True)
+            for topic in readable
+            if topic in GETS.get(who, NONE)
+        ]
+        assert feed == set(received), who
+        for kind, readable in zip(KINDS, access, strict=True):
+            ids = stage[kind]
+            case = f"{who} in {kind}"
+            asked = {
+                "early": [
+                    client.get(f"/messages/{ids['early']}{more}") for more in ("", "/history")
+                ],
+                "late": [client.post("/messages/flags", messages=[ids["late"]], **mark)],
+            }
+            for topic, answers in asked.items():
+                if topic in readable:
+                    assert {answer["result"] for answer in answers} == {"success"}, case
+                else:
+                    assert answers == [INVALID] * len(answers), case
+            topics = client.get(f"/users/me/{ids['channel']}/topics")
+            listed = client.get("/messages", **span, narrow=[["channel", kind]])
+            flagged = client.post(
+                "/messages/flags/narrow", **span, narrow=[["channel", kind]], **mark
+            )
+            if not readable and who not in KNOWS_OF_PRIVATE:
+                assert topics["msg"] == "Invalid channel ID", case
+                assert listed["msg"] == f"Invalid narrow operator: unknown channel {kind}", case
+                assert flagged == listed, case
+                continue
+            # An administrator knows of a private channel; of what is said in it, nothing.
+            assert (topics["result"] == "error") is (who == "iago" and not readable), case
+            assert [t["name"] for t in topics.get("topics", [])] == list(readable[::-1]), case
+            assert [m["subject"] for m in listed["messages"]] == list(readable), case
+            assert flagged["processed_count"] == len(readable), case
+
+
+def test_the_rules_for_one_for_many_and_for_events_agree(
+    chat_database: Database, stage: Stage, people: dict[str, Member]
+) -> None:
+    """On both databases, since each is a statement of its own."""
+    every = [ids[topic] for ids in stage.values() for topic in BOTH]
+    with chat_database.reading() as reader:
+        for who, access in ACCESS.items():
+            actor = find_actor(reader, people[who].id)
+            assert actor is not None
+            readable = [
+                ids[topic]
+                for ids, topics in zip(stage.values(), access, strict=True)
+                for topic in topics
+            ]
+            assert find_readable(reader, actor, every) == sorted(readable), who
+            for message_id in every:
+                try:
+                    message = access_message(reader, actor, message_id)
+                except InvalidMessage:
+                    assert message_id not in readable, who
+                    continue
+                assert message_id in readable, who
+                holds = message.flags is not None
+                is_told = actor.id in find_readers(reader, message.channel, [message_id])
+                subscribed = message.channel is not None and message.channel.is_subscribed
+                assert is_told == (holds or subscribed), (who, message.channel)
