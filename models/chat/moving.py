@@ -4,10 +4,10 @@ However many move, the number of statements stays the same.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Table, delete, func, insert, literal, select, update
+from sqlalchemy import Table, delete, insert, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.chat import events, search
@@ -15,17 +15,15 @@ from models.chat.actors import Actor
 from models.chat.audiences import find_readers
 from models.chat.drafts import check_topic
 from models.chat.errors.messages import (
-    ChannelEditTooLate,
     MoveNotAllowed,
-    MoveTimeLimitExceeded,
     ResolveNotAllowed,
-    TopicEditTooLate,
 )
 from models.chat.errors.sending import NotAuthorizedToSend
 from models.chat.flags import WITHOUT_COPY
 from models.chat.id_lists import id_in
 from models.chat.membership import belongs
 from models.chat.message_access import MessageView
+from models.chat.move_limits import check_age
 from models.chat.notices import send_notice
 from models.chat.permissions import ChannelView, access_channel, can_send_to_channel
 from models.chat.recipients import ToChannel
@@ -118,9 +116,8 @@ def check_move(
     check_topic(session, actor, channel, new_topic)
     ids = _find_moving(session, actor, message, propagate_mode)
     if not actor.is_moderator:
-        resolving = _resolves(message.topic, new_topic) and not channel_changes
-        if not resolving:
-            _check_age(session, actor, message, ids, channel_changes, propagate_mode, now)
+        renames = topic_changes and not _resolves(message.topic, new_topic)
+        check_age(session, actor, message, ids, renames, channel_changes, propagate_mode, now)
     total = len(ids) if propagate_mode == "change_all" else 0
     return Move(ids, channel, new_topic, topic_changes, channel_changes, total > 0)
 
@@ -178,44 +175,6 @@ def _find_moving(
         mine = select(UserMessage.message_id).where(UserMessage.user_id == actor.id)
         wanted = wanted.where(Message.id.in_(mine))
     return sorted(session.execute(wanted).scalars())
-
-
-def _check_age(
-    session: Session,
-    actor: Actor,
-    message: MessageView,
-    ids: list[int],
-    channel_changes: bool,
-    propagate_mode: str,
-    now: datetime,
-) -> None:
-    """Others than moderators move only what is new enough."""
-    realm = actor.realm
-    limit = (
-        realm.move_messages_between_streams_limit_seconds
-        if channel_changes
-        else realm.move_messages_within_stream_limit_seconds
-    )
-    if limit is None:
-        return
-    oldest = now - timedelta(seconds=limit)
-    if propagate_mode != "change_all":
-        if message.sent_at < oldest:
-            raise ChannelEditTooLate() if channel_changes else TopicEditTooLate()
-        return
-    first, allowed = session.execute(
-        select(func.min(Message.id), func.count()).where(
-            id_in(session, Message.id, ids), Message.sent_at >= oldest
-        )
-    ).one()
-    if allowed < len(ids):
-        if first is None:
-            raise ChannelEditTooLate() if channel_changes else TopicEditTooLate()
-        raise MoveTimeLimitExceeded(
-            first_message_id_allowed_to_move=first,
-            total_messages_in_topic=len(ids),
-            total_messages_allowed_to_move=allowed,
-        )
 
 
 def move_messages(

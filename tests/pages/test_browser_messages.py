@@ -26,7 +26,8 @@ def test_the_judge_sees_what_gets_through(browser: Browser, tmp_path: Path) -> N
         def post(self, path: str, **_: object) -> dict[str, object]:
             return {"result": "success", "id": 1}
 
-        def patch(self, path: str, **_: object) -> None: ...
+        def patch(self, path: str, **_: object) -> dict[str, object]:
+            return {"result": "success"}
 
         def get(self, path: str) -> dict[str, object]:
             return {"message_history": [{"rendered_content": "<img src=x onerror=alert(1)>"}]}

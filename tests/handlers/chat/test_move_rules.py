@@ -1,0 +1,338 @@
+"""Who moves messages, where to and until when; who opens conversations; who is written to in bulk.
+
+The rules are asked of plain actors, on both databases; what goes on the wire, over HTTP once.
+"""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import func, insert, select, update
+
+from models.chat.group_settings import CHANNEL_GROUPS, REALM_GROUPS, store_group_value
+from models.chat.realms import access_realm_by_id
+from models.chat.roles import Role
+from models.chat.tables import Channel, Message, Realm
+from models.chat.users import create_user
+from models.clock import FrozenClock
+from models.database import Database
+from tests.chat_app import ChatClient
+from tests.chat_cast import CAST_MADE_AT, KEYS, Cast
+from tests.chat_channels import make_channel
+from tests.handlers.chat.test_messages import DONE, bad, say, set_realm
+
+QUIET = {"send_notification_to_new_thread": False}
+ONE = pytest.mark.parametrize("chat_filled", ["sqlite"], indirect=True)
+NOT_MOVED = bad("You don't have permission to move this message")
+NOT_RESOLVED = bad("You don't have permission to resolve topics in this channel.")
+TOPIC_LATE = bad("The time limit for editing this message's topic has passed.")
+CHANNEL_LATE = bad("The time limit for editing this message's channel has passed")
+
+
+@pytest.fixture
+def denmark(chat_database: Database, cast: Cast) -> int:
+    return chat_database.run(
+        lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet, cast.othello])
+    )
+
+
+@pytest.fixture
+def norway(chat_database: Database, cast: Cast) -> int:
+    return chat_database.run(lambda s: make_channel(s, cast, "Norway"))
+
+
+class TestTimeLimits:
+    def test_of_topics_and_channels(
+        self, chat: ChatClient, denmark: int, norway: int, chat_database: Database, cast: Cast,
+        clock: FrozenClock,
+    ) -> None:  # fmt: skip
+        """A message 100 s old; each limit as old as it and one second less; the stricter counts."""
+        path = f"/messages/{say(chat)['id']}"
+        clock.advance(seconds=100)
+        court, home = {"topic": "court"}, {"topic": "castle", "stream_id": denmark}
+        moved = {"stream_id": norway}
+        both = {**court, **moved}
+        for within, between, change, answer in (
+            (100, 0, court, DONE),
+            (99, None, court, TOPIC_LATE),
+            (99, None, {"topic": "✔ castle"}, DONE),
+            (99, 100, moved, DONE),
+            (None, 99, moved, CHANNEL_LATE),
+            (100, 100, both, DONE),
+            (99, 100, both, TOPIC_LATE),
+            (100, 99, both, CHANNEL_LATE),
+            (None, None, both, DONE),
+        ):
+            set_realm(
+                chat_database,
+                cast,
+                move_messages_within_stream_limit_seconds=within,
+                move_messages_between_streams_limit_seconds=between,
+            )
+            expected = {**answer, "detached_uploads": []} if answer is DONE else answer
+            case = (within, between, change)
+            assert chat.patch(path, **change, **QUIET) == expected, case
+            if answer is DONE:
+                back = chat.acting_as(cast.prospero).patch(path, **home, **QUIET)
+                assert back["result"] == "success", "no limit holds for moderators"
+
+    def test_of_a_whole_topic_say_what_may_be_moved(
+        self, chat: ChatClient, denmark: int, norway: int, chat_database: Database, cast: Cast,
+        clock: FrozenClock,
+    ) -> None:  # fmt: skip
+        ids = []
+        for _ in range(3):
+            ids.append(say(chat)["id"])
+            clock.advance(seconds=60)
+        limits = {
+            "move_messages_within_stream_limit_seconds": 120,
+            "move_messages_between_streams_limit_seconds": 120,
+        }
+        set_realm(chat_database, cast, **limits)
+        refusal = {
+            "result": "error",
+            "msg": "You only have permission to move the 2/3 most recent messages in this topic.",
+            "first_message_id_allowed_to_move": ids[1],
+            "total_messages_in_topic": 3,
+            "total_messages_allowed_to_move": 2,
+            "code": "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
+        }
+        whole = {"propagate_mode": "change_all", **QUIET}
+        newest, middle = f"/messages/{ids[2]}", f"/messages/{ids[1]}"
+        for change in ({"topic": "court"}, {"stream_id": norway}):
+            assert chat.patch(newest, **change, **whole) == refusal
+        clock.advance(seconds=1000)
+        assert chat.patch(newest, topic="court", **whole) == TOPIC_LATE
+        assert chat.patch(newest, stream_id=norway, **whole) == CHANNEL_LATE
+        resolved = chat.patch(newest, topic="✔ castle", **whole)
+        assert resolved["result"] == "success"
+        later = chat.acting_as(cast.prospero).patch(
+            middle, topic="court", propagate_mode="change_later", **QUIET
+        )
+        assert later["result"] == "success"
+        assert chat.patch(newest, topic="x", propagate_mode="y")["msg"].startswith(
+            "Invalid propagate_mode"
+        )
+
+    @ONE
+    def test_bound_what_a_mode_moves(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast,
+        clock: FrozenClock,
+    ) -> None:  # fmt: skip
+        """Later ones move with one that is new enough, wherever the topic began."""
+        ids = [say(chat)["id"]]
+        clock.advance(seconds=300)
+        ids += [say(chat)["id"], say(chat)["id"]]
+        set_realm(chat_database, cast, move_messages_within_stream_limit_seconds=200)
+        later = {"topic": "court", "propagate_mode": "change_later", **QUIET}
+        assert chat.patch(f"/messages/{ids[0]}", **later) == TOPIC_LATE
+        assert chat.patch(f"/messages/{ids[1]}", **later)["result"] == "success"
+        subjects = [chat.get(f"/messages/{i}")["message"]["subject"] for i in ids]
+        assert subjects == ["castle", "court", "court"]
+
+
+class TestWhoMoves:
+    """Moderators only, by the organization; by the channel itself whom it names besides."""
+
+    @ONE
+    @pytest.mark.parametrize(
+        ("realm_setting", "channel_setting", "change", "refusal"),
+        [
+            ("can_move_messages_between_topics_group", "can_move_messages_within_channel_group",
+             {"topic": "court"}, NOT_MOVED),
+            ("can_move_messages_between_channels_group",
+             "can_move_messages_out_of_channel_group", {"stream_id": 0}, NOT_MOVED),
+            ("can_resolve_topics_group", "can_resolve_topics_group", {"topic": "✔ castle"},
+             NOT_RESOLVED),
+        ],
+    )  # fmt: skip
+    def test_is_for_the_organization_or_the_channel_to_say(
+        self, chat: ChatClient, denmark: int, norway: int, chat_database: Database, cast: Cast,
+        realm_setting: str, channel_setting: str, change: dict[str, Any], refusal: dict[str, Any],
+    ) -> None:  # fmt: skip
+        if "stream_id" in change:
+            change = {"stream_id": norway}
+        ids = [say(chat)["id"] for _ in range(3)]
+        set_realm(chat_database, cast, **{realm_setting: Realm.moderators_group_id})
+
+        def move(client: ChatClient, message: int) -> dict[str, Any]:
+            answer = client.patch(f"/messages/{message}", **change, **QUIET)
+            return answer if answer["result"] == "error" else DONE
+
+        assert move(chat, ids[0]) == refusal
+        assert move(chat.acting_as(cast.prospero), ids[0]) == DONE
+        named = {"direct_members": [cast.othello.id], "direct_subgroups": []}
+
+        def let_othello(session: Any) -> None:
+            setting = CHANNEL_GROUPS[channel_setting]
+            group = store_group_value(session, cast.realm_id, setting, named, now=CAST_MADE_AT)
+            session.execute(
+                update(Channel).where(Channel.id == denmark).values({channel_setting: group})
+            )
+
+        chat_database.run(let_othello)
+        assert move(chat, ids[1]) == refusal
+        assert move(chat.acting_as(cast.othello), ids[1]) == DONE
+        # A guest of the channel may not more than its members.
+        assert move(chat.acting_as(cast.polonius), ids[2])["result"] == "error"
+
+    @ONE
+    def test_messages_without_a_topic_get_one_from_anybody_but_guests(
+        self, chat: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
+        people = [cast.hamlet, cast.polonius]
+        chat_database.run(lambda s: make_channel(s, cast, "Denmark", subscribers=people))
+        set_realm(
+            chat_database, cast, can_move_messages_between_topics_group=Realm.moderators_group_id
+        )
+        path = f"/messages/{say(chat, topic='')['id']}"
+        assert chat.acting_as(cast.polonius).patch(path, topic="court") == NOT_MOVED
+        assert chat.acting_as(cast.othello).patch(path, topic="court", **QUIET)["msg"] == ""
+        assert chat.patch(path, topic="castle") == NOT_MOVED
+
+    @ONE
+    def test_a_move_goes_only_where_one_may_write(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        closed = chat_database.run(
+            lambda s: [
+                make_channel(s, cast, "Silent", can_send_message_group="role:moderators"),
+                make_channel(s, cast, "Shut", is_archived=True),
+                make_channel(s, cast, "Secret", invite_only=True),
+                make_channel(s, cast, "Known", can_create_topic_group="role:moderators"),
+                make_channel(s, cast, "Flat", topics_policy="empty_topic_only"),
+            ]
+        )
+        path = f"/messages/{say(chat)['id']}"
+        answers = [chat.patch(path, stream_id=i)["msg"] for i in (*closed, 999_999)]
+        assert answers == [
+            "Not authorized to send to channel 'Silent'",
+            "Not authorized to send to channel 'Shut'",
+            "Invalid channel ID",
+            "You do not have permission to create new topics in this channel.",
+            "Only general chat is allowed in this channel.",
+            "Invalid channel ID",
+        ]
+
+
+class TestDirectMessages:
+    def write(self, client: ChatClient, *to: int) -> str:
+        answer = client.post("/messages", type="direct", to=list(to), content="x")
+        return str(answer["msg"])
+
+    @ONE
+    def test_need_somebody_who_may_authorize_them(
+        self, chat: ChatClient, as_othello: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
+        refused = "This conversation does not include any users who can authorize it."
+        set_realm(chat_database, cast, direct_message_permission_group=Realm.moderators_group_id)
+        assert self.write(chat, cast.othello.id) == refused
+        assert self.write(chat, cast.othello.id, cast.prospero.id) == ""
+        assert self.write(chat.acting_as(cast.prospero), cast.othello.id) == ""
+        for to in (cast.hamlet.id, cast.reminder.id):
+            assert self.write(chat, to) == "", "oneself and bots need nobody"
+        assert self.write(chat.acting_as(cast.reminder), cast.othello.id) == ""
+        set_realm(chat_database, cast, direct_message_permission_group=Realm.nobody_group_id)
+        disabled = "Direct messages are disabled in this organization."
+        assert self.write(chat, cast.othello.id, cast.prospero.id) == disabled
+        wish = {"content": "x", "scheduled_delivery_timestamp": 1_900_000_000}
+        later = chat.post("/scheduled_messages", type="direct", to=[cast.othello.id], **wish)
+        assert later == bad(disabled)
+        assert self.write(chat, cast.hamlet.id) == ""
+        set_realm(chat_database, cast, direct_message_permission_group=Realm.everyone_group_id)
+        assert self.write(as_othello, cast.hamlet.id) == ""
+
+    @ONE
+    def test_are_begun_by_those_who_may(
+        self, chat: ChatClient, as_prospero: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
+        refused = "You do not have permission to initiate direct message conversations."
+        value = {"direct_members": [cast.othello.id], "direct_subgroups": []}
+
+        def only_othello(session: Any) -> None:
+            setting = REALM_GROUPS["direct_message_initiator_group"]
+            group = store_group_value(session, cast.realm_id, setting, value, now=CAST_MADE_AT)
+            session.execute(
+                update(Realm)
+                .where(Realm.id == cast.realm_id)
+                .values(direct_message_initiator_group=group)
+            )
+
+        chat_database.run(only_othello)
+        assert self.write(chat, cast.othello.id) == refused
+        assert self.write(as_prospero, cast.othello.id) == refused
+        assert self.write(chat, cast.reminder.id) == ""
+        assert self.write(chat.acting_as(cast.othello), cast.hamlet.id) == ""
+        assert self.write(chat, cast.othello.id) == "", "an answer begins nothing"
+        assert self.write(chat, cast.othello.id, cast.iago.id) == refused
+        assert self.write(chat, cast.hamlet.id) == ""
+
+
+def crowd(database: Database, cast: Cast, count: int) -> list[tuple[int, str]]:
+    """(id, key) of so many new members."""
+
+    def work(session: Any) -> list[tuple[int, str]]:
+        realm = access_realm_by_id(session, cast.realm_id)
+        made = []
+        for number in range(count):
+            user, key = create_user(
+                session,
+                KEYS,
+                realm=realm,
+                email=f"player{number}@acme.example",
+                full_name=f"Player {number}",
+                role=Role.MEMBER,
+                now=CAST_MADE_AT,
+            )
+            made.append((user.id, key))
+        return made
+
+    return database.run(work)
+
+
+@ONE
+def test_a_hundred_new_subscribers_are_written_to_and_one_more_is_none(
+    chat: ChatClient, chat_database: Database, cast: Cast
+) -> None:
+    people = [user_id for user_id, _ in crowd(chat_database, cast, 101)]
+    for name in ("a", "b"):
+        chat.post("/users/me/subscriptions", subscriptions=[{"name": name}])
+
+    def told(name: str, principals: list[int]) -> tuple[bool, int]:
+        with chat_database.reading() as reader:
+            before = reader.execute(select(func.count(Message.id))).scalar_one()
+        answer = chat.post(
+            "/users/me/subscriptions", subscriptions=[{"name": name}], principals=principals
+        )
+        with chat_database.reading() as reader:
+            after = reader.execute(select(func.count(Message.id))).scalar_one()
+        return answer["new_subscription_messages_sent"], after - before
+
+    assert told("a", people[:100]) == (True, 100)
+    assert told("b", people) == (False, 0)
+
+
+@ONE
+def test_a_topics_wildcard_reaches_fifteen_who_wrote_there(
+    chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+) -> None:
+    """Those who take part in the topic count, not the channel's subscribers."""
+    writers = crowd(chat_database, cast, 16)
+    set_realm(chat_database, cast, can_mention_many_users_group=Realm.moderators_group_id)
+
+    def join_in(session: Any, people: list[tuple[int, str]]) -> None:
+        first = session.execute(select(Message.__table__).limit(1)).mappings().one()
+        rows = [{**first, "id": None, "sender_id": user_id} for user_id, _ in people]
+        for row in rows:
+            del row["id"]
+        session.execute(insert(Message), rows)
+
+    say(chat)
+    chat_database.run(lambda s: join_in(s, writers[:14]))
+    assert say(chat, content="@**topic**")["result"] == "success", "15 with Hamlet"
+    chat_database.run(lambda s: join_in(s, writers[14:15]))
+    assert say(chat, content="@**topic**") == bad(
+        "You do not have permission to use topic wildcard mentions in this topic.",
+        "TOPIC_WILDCARD_MENTION_NOT_ALLOWED",
+    )
+    assert say(chat, content="@**topic**", topic="another")["result"] == "success"
+    assert say(chat.acting_as(cast.prospero), content="@**topic**")["result"] == "success"
