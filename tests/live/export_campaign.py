@@ -1,0 +1,51 @@
+"""`scripts/export`: the whole campaign on both databases; exits 1 when anything is wrong.
+
+The time of other requests is printed beside its bound and not judged: it needs a quiet machine.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.live.exports import campaign
+from tests.postgres import running_server
+
+MOST_MEMORY_MIB = 150
+
+
+def run(name: str, url: str, directory: str, *, messages: int, kills: int) -> bool:
+    report = campaign(url, Path(directory), messages=messages, kills=kills)
+    grown = report.peak_mib - report.idle_mib
+    ratio = report.p99_meanwhile / report.p99_idle
+    print(f"{name}: {report}", flush=True)
+    print(f"  memory +{grown:.1f} MiB (bound {MOST_MEMORY_MIB}); p99 x {ratio:.2f} (bound 2)")
+    return not report.wrong and grown <= MOST_MEMORY_MIB
+
+
+def main(argv: list[str]) -> int:
+    messages, kills = (int(text) for text in (argv + ["1000000", "10"][len(argv) :])[:2])
+    only = argv[2] if len(argv) > 2 else ""
+    held = True
+    if only != "postgresql":
+        with tempfile.TemporaryDirectory() as directory:
+            url = f"sqlite:///{directory}/chat.db"
+            held = run("SQLite", url, directory, messages=messages, kills=kills)
+    if only == "sqlite":
+        return 0 if held else 1
+    try:
+        with running_server() as server, tempfile.TemporaryDirectory() as directory:
+            name = server.create()
+            url = server.url_of(name)
+            held = run("PostgreSQL", url, directory, messages=messages, kills=kills) and held
+            server.drop(name)
+    except pytest.skip.Exception as missing:
+        print(f"PostgreSQL: skipped, {missing}")
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
