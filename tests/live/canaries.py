@@ -58,6 +58,10 @@ class Canaries:
             self._forms |= dict.fromkeys(forms_of(value), name)
         return value
 
+    def one_of_each(self) -> list[str]:
+        """The first value of each name."""
+        return [value for name, value in self.values.items() if not name[-1].isdigit()]
+
     def found_in(self, content: bytes) -> list[str]:
         """Names of those that occur."""
         return sorted({name for form, name in self._forms.items() if form in content})

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -105,6 +106,9 @@ class Stage:
             for path in sorted(self.data_dir.rglob("*"))
             if path.is_file()
         }
+        for path in sorted(self.data_dir.rglob("*.zip")):
+            with zipfile.ZipFile(path) as archive:
+                places |= {f"{path.name}/{name}": archive.read(name) for name in archive.namelist()}
         for name, url in (("chat", self.chat_url), ("payment", self.payment_url)):
             places |= rows_of(name, url)
             folder = make_url(url).query.get("host")
@@ -218,7 +222,6 @@ def open_stage(data_dir: Path, chat_url: str, payment_url: str, cast: Cast) -> I
             "SPECD_CHAIN_RPC_TIMEOUT_S": "0.5",
             "SPECD_LOG_LEVEL": "debug",
         }
-        server = running.enter_context(RunningServer(data_dir, settings, application="app"))
         environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith("SPECD_")},
             "PYTHONPATH": str(ROOT),
@@ -230,18 +233,20 @@ def open_stage(data_dir: Path, chat_url: str, payment_url: str, cast: Cast) -> I
                 [sys.executable, "-m", "cli.main", "worker"],
                 env=environment, cwd=ROOT, stdout=out, stderr=out,
             )  # fmt: skip
+        # Both take seconds to start.
+        server = RunningServer(data_dir, settings, application="app")
 
         def stop() -> None:
-            if worker.poll() is None:
-                worker.send_signal(signal.SIGTERM)
+            worker.send_signal(signal.SIGTERM)
+            server.stop()
             try:
                 worker.wait(WORKER_STOP_S)
             except subprocess.TimeoutExpired:
                 worker.kill()
                 worker.wait(5)
-            server.stop()
 
         running.callback(stop)
+        running.enter_context(server)
         client = running.enter_context(
             httpx.Client(base_url=server.url, timeout=15, trust_env=False)
         )
