@@ -14,7 +14,7 @@ from models.chat.id_lists import id_in
 from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.tables import Channel, Message, Reaction, User, UserMessage
 from models.chat.topic_names import display_topic
-from models.chat.users import api_email, picture_of, visible_email
+from models.chat.users import api_email, dummy_email, picture_of, visible_email
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +170,12 @@ def _find_people(
 
 
 def find_people(
-    reader: Reader, viewer: Actor, user_ids: Iterable[int]
+    reader: Reader, viewer: Actor, user_ids: Iterable[int], *, for_all: bool = False
 ) -> dict[int, dict[str, Any]]:
-    """User id -> the user as an element of `display_recipient`."""
+    """User id -> the user as an element of `display_recipient`.
+
+    `for_all`: others read it too, so only with emails that everybody may see.
+    """
     ids = list(user_ids)
     if not ids:
         return {}
@@ -188,7 +191,9 @@ def find_people(
     return {
         row.id: {
             "id": row.id,
-            "email": visible_email(viewer, row) or f"user{row.id}@{viewer.realm.host}",
+            "email": dummy_email(row.id, viewer.realm.host)
+            if for_all and row.bot_type is None and row.email_address_visibility != 1
+            else api_email(viewer, row),
             "full_name": row.full_name,
             "is_mirror_dummy": False,
         }

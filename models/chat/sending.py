@@ -316,7 +316,7 @@ def _tell(
     sender = draft.sender
     people: list[dict[str, Any]] = []
     if draft.channel is None:
-        people = list(find_people(session, sender, draft.user_ids).values())
+        people = list(find_people(session, sender, draft.user_ids, for_all=True).values())
     message = message_as_sent(draft, message_id, conversation_id, people, now=now)
     if draft.topic:
         linkifiers = find_linkifiers(session, sender.realm_id)

@@ -22,6 +22,7 @@ from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import CAST_MADE_AT, KEYS, Cast, Member
 from tests.chat_channels import make_channel, subscribe, unsubscribe
+from tests.chat_people import change_user, events_of
 
 INVALID = {"result": "error", "msg": "Invalid message(s)", "code": "BAD_REQUEST"}
 KINDS: dict[str, dict[str, Any]] = {
@@ -202,3 +203,50 @@ def test_the_rules_for_one_for_many_and_for_events_agree(
                 is_told = actor.id in find_readers(reader, message.channel, [message_id])
                 subscribed = message.channel is not None and message.channel.is_subscribed
                 assert is_told == (holds or subscribed), (who, message.channel)
+
+
+SEES_EMAIL = {
+    1: {"cordelia", "iago", "prospero", "hamlet", "polonius", "reminder"},
+    2: {"cordelia", "iago", "prospero", "hamlet", "reminder"},
+    3: {"cordelia", "iago"},
+    4: set[str](),
+    5: {"cordelia", "iago", "prospero"},
+}
+
+
+@pytest.mark.parametrize("chat_filled", ["sqlite"], indirect=True)
+def test_no_message_shows_an_email_to_those_who_may_not_see_it(
+    chat: ChatClient, chat_database: Database, cast: Cast
+) -> None:
+    """Neither as its sender's, nor in a conversation, nor in an event, nor by what a search with
+    it would tell; the dummy address does for everybody.
+    """
+    others = ("cordelia", "iago", "prospero", "hamlet", "polonius", "reminder")
+    people = [cast.othello.id, *(getattr(cast, name).id for name in others)]
+    dummy = f"user{cast.othello.id}@acme.example"
+    span = {"anchor": "newest", "num_before": 1, "num_after": 0}
+    as_iago = chat.acting_as(cast.iago)
+    for visibility, sees in SEES_EMAIL.items():
+        change_user(chat_database, cast.othello.id, email_address_visibility=visibility)
+        wish = {"type": "direct", "to": people, "content": str(visibility)}
+        by_othello = chat.acting_as(cast.othello).post("/messages", **wish)["id"]
+        by_iago = as_iago.post("/messages", **wish)["id"]
+        for event in events_of(chat_database, "message")[-2:]:
+            shown = {p["id"]: p["email"] for p in event["message"]["display_recipient"]}
+            assert shown[cast.othello.id] == (cast.othello.email if visibility == 1 else dummy)
+            assert (cast.othello.email in str(event)) is (visibility == 1)
+        for name in others:
+            client, case = chat.acting_as(getattr(cast, name)), (name, visibility)
+            email = cast.othello.email if name in sees else dummy
+            message = client.get(f"/messages/{by_othello}")["message"]
+            assert message["sender_email"] == email, case
+            (message,) = client.get("/messages", **span)["messages"]
+            assert message["id"] == by_iago
+            assert email in [p["email"] for p in message["display_recipient"]], case
+            for address in (cast.othello.email, dummy):
+                found = client.get("/messages", **span, narrow=[["sender", address]])
+                allowed = name in sees or address == dummy
+                assert found["result"] == ("success" if allowed else "error"), case
+            told = client.post("/messages", type="direct", to=cast.othello.email, content="x")
+            assert told["result"] == ("success" if name in sees else "error"), case
+            client.delete(f"/messages/{told.get('id', 0)}")
