@@ -7,9 +7,11 @@ unread; it is `historical`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Table, insert, literal, select, update
+from sqlalchemy import BigInteger, Table, bindparam, insert, select, update
+from sqlalchemy import cast as as_type
 from sqlalchemy.orm import Session
 
 from models.chat import events
@@ -17,7 +19,8 @@ from models.chat.actors import Actor
 from models.chat.conversations import find_members
 from models.chat.errors.narrows import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.flags import ANY_MENTION, EDITABLE, FIXED, READ, WITHOUT_COPY
-from models.chat.id_lists import id_in
+from models.chat.id_lists import bound_id_in, bound_ids, id_in
+from models.chat.search import dialect_of
 from models.chat.tables import Message, Subscription, UserMessage
 
 _COPY = cast(Table, UserMessage.__table__)
@@ -85,18 +88,24 @@ def update_flags(
 
 def _flip(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
     """Change the copies that are not as wanted yet; returns how many."""
-    flags = UserMessage.flags
+    dialect = dialect_of(session)
+    asked = {"reader_id": actor.id, "ids": bound_ids(dialect, ids), "bit": bit}
+    return int(session.connection().execute(_flipping(dialect, adding), asked).rowcount)
+
+
+@cache
+def _flipping(dialect: str, adding: bool) -> Any:
+    flags, bit = UserMessage.flags, bindparam("bit", type_=BigInteger)
     is_set = flags.op("&")(bit) != 0
-    result = session.connection().execute(
+    return (
         update(_COPY)
         .where(
-            UserMessage.user_id == actor.id,
-            id_in(session, UserMessage.message_id, ids),
+            UserMessage.user_id == bindparam("reader_id"),
+            bound_id_in(dialect, UserMessage.message_id, "ids"),
             ~is_set if adding else is_set,
         )
         .values(flags=flags + bit if adding else flags - bit)
     )
-    return int(result.rowcount)
 
 
 def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
@@ -104,17 +113,25 @@ def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, a
     flags = WITHOUT_COPY | bit if adding else WITHOUT_COPY & ~bit
     if flags == WITHOUT_COPY:
         return 0
+    dialect = dialect_of(session)
+    asked = {"reader_id": actor.id, "ids": bound_ids(dialect, ids), "flags": flags}
+    return int(session.connection().execute(_copying(dialect), asked).rowcount)
+
+
+@cache
+def _copying(dialect: str) -> Any:
+    reader_id = bindparam("reader_id", type_=BigInteger)
     known = select(UserMessage.message_id).where(
-        UserMessage.user_id == actor.id, id_in(session, UserMessage.message_id, ids)
+        UserMessage.user_id == reader_id, bound_id_in(dialect, UserMessage.message_id, "ids")
     )
-    missing = select(literal(actor.id, BigInteger), Message.id, literal(flags, BigInteger)).where(
-        id_in(session, Message.id, ids), Message.id.not_in(known)
+    missing = select(
+        as_type(reader_id, BigInteger), Message.id, as_type(bindparam("flags"), BigInteger)
+    ).where(bound_id_in(dialect, Message.id, "ids"), Message.id.not_in(known))
+    return (
+        insert(_COPY)
+        .from_select(["user_id", "message_id", "flags"], missing)
+        .execution_options(preserve_rowcount=True)
     )
-    result = session.connection().execute(
-        insert(_COPY).from_select(["user_id", "message_id", "flags"], missing),
-        execution_options={"preserve_rowcount": True},
-    )
-    return int(result.rowcount)
 
 
 def _of_left_channels(

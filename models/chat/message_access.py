@@ -8,6 +8,7 @@ own copies. Administrators get nothing by their role.
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Select, and_, bindparam, exists, or_, select
@@ -15,13 +16,15 @@ from sqlalchemy.orm import aliased
 
 from models.chat.actors import Actor, Reader
 from models.chat.errors.messages import InvalidMessage
-from models.chat.id_lists import id_in
+from models.chat.id_lists import bound_id_in, bound_ids
 from models.chat.permissions import (
     ChannelView,
     find_channel,
     has_content_access,
-    readable_channel_ids,
+    readable_channels,
+    reading_as,
 )
+from models.chat.search import dialect_of
 from models.chat.tables import Channel, Message, UserMessage
 
 ID_MAX = 2_147_483_647
@@ -87,23 +90,20 @@ def access_message(
     return MessageView(*(*row, channel))
 
 
-def readable(reader: Reader, actor: Actor) -> Any:
-    """Condition on `Message` for `access_message`'s rule, for many messages at once."""
-    own_copy = exists().where(UserMessage.user_id == actor.id, UserMessage.message_id == Message.id)
-    open_history = readable_channel_ids(reader, actor).where(
-        or_(~Channel.invite_only, Channel.history_public_to_subscribers)
+@cache
+def _find_readable(dialect: str, is_guest: bool) -> Select[Any]:
+    """`access_message`'s rule for many messages at once: :ids, and who asks (`reading_as`)."""
+    readable = readable_channels(is_guest)
+    own_copy = exists().where(
+        UserMessage.user_id == bindparam("reader_id"), UserMessage.message_id == Message.id
     )
-    return and_(
-        Message.realm_id == actor.realm_id,
+    open_history = readable.where(or_(~Channel.invite_only, Channel.history_public_to_subscribers))
+    return select(Message.id).where(
+        bound_id_in(dialect, Message.id, "ids"),
+        Message.realm_id == bindparam("reader_realm_id"),
         or_(
             Message.channel_id.in_(open_history),
-            and_(
-                or_(
-                    Message.channel_id.is_(None),
-                    Message.channel_id.in_(readable_channel_ids(reader, actor)),
-                ),
-                own_copy,
-            ),
+            and_(or_(Message.channel_id.is_(None), Message.channel_id.in_(readable)), own_copy),
         ),
     )
 
@@ -113,8 +113,9 @@ def find_readable(reader: Reader, actor: Actor, message_ids: Iterable[int]) -> l
     ids = [i for i in set(message_ids) if 0 < i <= ID_MAX]
     if not ids:
         return []
-    wanted = select(Message.id).where(id_in(reader, Message.id, ids), readable(reader, actor))
-    return sorted(reader.execute(wanted).scalars())
+    dialect = dialect_of(reader)
+    asked = {"ids": bound_ids(dialect, ids), **reading_as(reader, actor)}
+    return sorted(reader.execute(_find_readable(dialect, actor.is_guest), asked).scalars())
 
 
 def check_readable(reader: Reader, actor: Actor, message_ids: Iterable[int]) -> list[int]:

@@ -6,6 +6,7 @@ Every function takes a `Reader`: a connection or a session. The questions about 
 
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Select, bindparam, false, or_, select
@@ -44,6 +45,8 @@ __all__ = [
     "has_metadata_access",
     "is_member",
     "readable_channel_ids",
+    "readable_channels",
+    "reading_as",
     "require",
     "require_role",
 ]
@@ -266,24 +269,38 @@ def require(allowed: bool) -> None:
         raise InsufficientPermission()
 
 
-def readable_channel_ids(reader: Reader, actor: Actor) -> Select[Any]:
-    """Select of the ids of all channels the actor has content access to: for `IN` and joins.
+@cache
+def readable_channels(is_guest: bool) -> Select[Any]:
+    """Select of the ids of all channels somebody has content access to; `reading_as` says who.
 
     The same rule as `has_content_access`, for many channels at once.
     """
     subscribed = select(Subscription.channel_id).where(
-        Subscription.user_id == actor.id, Subscription.is_active
+        Subscription.user_id == bindparam("reader_id"), Subscription.is_active
     )
-    if actor.is_guest:
+    if is_guest:
         open_to_all: Any = Channel.is_web_public
         by_group: Any = false()
     else:
-        groups = group_ids_of(reader, actor)
+        groups: Any = bindparam("reader_group_ids", expanding=True)
         open_to_all = Channel.is_web_public | ~Channel.invite_only
         by_group = Channel.can_subscribe_group.in_(groups) | (
             Channel.can_add_subscribers_group.in_(groups)
         )
     return select(Channel.id).where(
-        Channel.realm_id == actor.realm.id,
+        Channel.realm_id == bindparam("reader_realm_id"),
         or_(open_to_all, by_group, Channel.id.in_(subscribed)),
     )
+
+
+def reading_as(reader: Reader, actor: Actor) -> dict[str, Any]:
+    """The parameters of `readable_channels` for an actor."""
+    parameters: dict[str, Any] = {"reader_id": actor.id, "reader_realm_id": actor.realm_id}
+    if not actor.is_guest:
+        parameters["reader_group_ids"] = sorted(group_ids_of(reader, actor))
+    return parameters
+
+
+def readable_channel_ids(reader: Reader, actor: Actor) -> Select[Any]:
+    """`readable_channels` with an actor's parameters filled in: for `IN` and joins."""
+    return readable_channels(actor.is_guest).params(reading_as(reader, actor))

@@ -66,9 +66,9 @@ def find_topics(reader: Reader, actor: Actor, channel_id: int) -> list[tuple[str
     channel = access_channel(reader, actor, channel_id)
     key: dict[str, Any] = {"channel_id": channel_id}
     if not channel.has_protected_history:
-        return [(name, max_id) for name, max_id in reader.execute(_ALL, key)]
+        return [(name, max_id) for name, max_id in reader.execute(_ALL, key).all()]
     key["user_id"] = actor.id
     after = reader.execute(_JOINED_AFTER, key).scalar()
     if after is None:
         return []
-    return [(name, max_id) for name, max_id in reader.execute(_MINE, {**key, "after": after})]
+    return [(name, max_id) for name, max_id in reader.execute(_MINE, {**key, "after": after}).all()]
