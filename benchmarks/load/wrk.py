@@ -43,7 +43,16 @@ def run_wrk(
     a fast answer.
     """
     pin = ["taskset", "-c", str(core)] if core is not None else []
-    command = [*pin, "wrk", "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "--latency"]
+    command = [
+        *pin,
+        "wrk",
+        "-t1",
+        f"-c{connections}",
+        f"-d{max(1, round(seconds))}s",
+        "--latency",
+        "--timeout",
+        "10s",
+    ]
     command += ["-s", str(SCRIPTS / script), url, "--", *arguments]
     finished = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=seconds + 30, check=False
