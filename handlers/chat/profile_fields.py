@@ -3,7 +3,8 @@
 from typing import Any
 
 from handlers.chat import envelope
-from models.chat import profile_fields
+from models.chat import profile_field_changes, profile_fields
+from models.chat.profile_field_changes import FieldChanges
 from server.context import Context
 from server.response import Response
 
@@ -41,3 +42,43 @@ def create_profile_field(
         now=ctx.now,
     )
     return envelope.success(ctx, id=field_id)
+
+
+def update_profile_field(
+    ctx: Context,
+    *,
+    field_id: int,
+    name: str | None = None,
+    hint: str | None = None,
+    field_data: dict[str, Any] | None = None,
+    display_in_profile_summary: bool | None = None,
+    required: bool | None = None,
+    editable_by_user: bool | None = None,
+    use_for_user_matching: bool | None = None,
+) -> Response:
+    """Change a custom profile field."""
+    changes = FieldChanges(
+        name=name,
+        hint=hint,
+        field_data=field_data,
+        display_in_profile_summary=display_in_profile_summary,
+        required=required,
+        editable_by_user=editable_by_user,
+        use_for_user_matching=use_for_user_matching,
+    )
+    profile_field_changes.update_profile_field(
+        ctx.session, ctx.actor, field_id, changes, now=ctx.now
+    )
+    return envelope.success(ctx)
+
+
+def delete_profile_field(ctx: Context, *, field_id: int) -> Response:
+    """Remove a custom profile field."""
+    profile_field_changes.delete_profile_field(ctx.session, ctx.actor, field_id, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def reorder_profile_fields(ctx: Context, *, order: list[int]) -> Response:
+    """Reorder the custom profile fields."""
+    profile_field_changes.reorder_profile_fields(ctx.session, ctx.actor, order, now=ctx.now)
+    return envelope.success(ctx)

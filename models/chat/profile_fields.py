@@ -78,21 +78,21 @@ def create_profile_field(
     session.execute(
         select(Realm.id).where(Realm.id == actor.realm_id).with_for_update(key_share=True)
     )
-    if display_in_profile_summary and _summary_is_full(session, actor.realm_id):
+    if display_in_profile_summary and summary_is_full(session, actor.realm_id):
         raise SummaryIsFull()
     type_ = FieldType(field_type) if field_type in NUMBERS else None
     stored = check_field_data(type_, field_data)
     account = find_account(type_, field_data)
     if account is not None:
         name, hint = account.name, account.hint
-    name, hint = _check_texts(name, hint)
+    name, hint = check_texts(name, hint)
     if type_ is None:
         raise InvalidFieldType()
     if display_in_profile_summary and type_ == FieldType.USERS:
         raise NotForSummary()
     if use_for_user_matching and type_ not in MATCHING:
         raise NotForMatching()
-    if _is_taken(session, actor.realm_id, name):
+    if is_taken(session, actor.realm_id, name):
         raise LabelTaken()
     field = ProfileField(
         realm_id=actor.realm_id,
@@ -118,14 +118,16 @@ def create_profile_field(
     return field.id
 
 
-def _summary_is_full(session: Session, realm_id: int) -> bool:
+def summary_is_full(session: Session, realm_id: int) -> bool:
+    """Are as many fields in the summary as may be?"""
     shown = select(func.count()).where(
         ProfileField.realm_id == realm_id, ProfileField.display_in_profile_summary
     )
     return session.execute(shown).scalar_one() >= SUMMARY_MAX
 
 
-def _check_texts(name: str, hint: str) -> tuple[str, str]:
+def check_texts(name: str, hint: str) -> tuple[str, str]:
+    """Both as they are stored. Raises `BlankLabel`, `InvalidParameter`."""
     name = name.strip()
     if not name:
         raise BlankLabel()
@@ -135,7 +137,8 @@ def _check_texts(name: str, hint: str) -> tuple[str, str]:
     return name, hint
 
 
-def _is_taken(session: Session, realm_id: int, name: str) -> bool:
+def is_taken(session: Session, realm_id: int, name: str) -> bool:
+    """Has another field the label?"""
     taken = select(ProfileField.id).where(
         ProfileField.realm_id == realm_id, ProfileField.name == name
     )

@@ -173,6 +173,9 @@ def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> 
         "POST", "/realm/playgrounds", name="Play", syntax_language="C", url_template=template
     )
     as_owner("POST", "/realm/domains", domain="acme.example", allow_subdomains=False)
+    motto = as_owner("POST", "/realm/profile_fields", name="Creed", field_type=1)
+    linked = {"pattern": "#(?P<id>[0-9]+)", "url_template": "https://cases.example/{id}"}
+    linkifier = as_owner("POST", "/realm/filters", **linked)
     hamlets = things_of(cast.hamlet)
     secret = ask(cast.hamlet, "POST", "/messages", type="channel", to="cellar", topic="cask",
                  content="Secret")["id"]  # fmt: skip
@@ -196,6 +199,8 @@ def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> 
         "ophelia": cast.ophelia.id,
         "channel_folder": folder["channel_folder_id"],
         "playground": playground["id"],
+        "profile_field": motto["id"],
+        "linkifier": linkifier["id"],
         "export": database.run(lambda s: keep_export(s, cast, clock)),
         "tomorrow": int(clock.now().timestamp()) + 86400,
     }

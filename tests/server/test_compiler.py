@@ -99,7 +99,6 @@ class TestHandlers:
             (lambda limit: {}, "must take `ctx` first"),
             (lambda: {}, "must take `ctx` first"),
             (lambda ctx, limit: {}, "limit must be keyword-only"),
-            (lambda ctx, **rest: {}, "rest must be keyword-only"),
             (lambda ctx, *limit: {}, "limit must be keyword-only"),
         ],
     )

@@ -33,3 +33,11 @@ class NoSuchDomain(ChatError):
     """Facts: `domain`."""
 
     sentence = "No entry found for domain {domain}."
+
+
+class LinkifierNotFound(ChatError):
+    sentence = "Linkifier not found."
+
+
+class InvalidLinkifierOrder(ChatError):
+    sentence = "The ordered list must enumerate all existing linkifiers exactly once"

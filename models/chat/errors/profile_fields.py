@@ -31,3 +31,15 @@ class NotForMatching(ChatError):
 
 class LabelTaken(ChatError):
     sentence = "A field with that label already exists."
+
+
+class DefaultFieldUnchangeable(ChatError):
+    """Name, hint and data of a known outside service are the service's."""
+
+    sentence = "Default custom field cannot be updated."
+
+
+class InvalidFieldOrder(ChatError):
+    """Not every field of the organization is in the order."""
+
+    sentence = "Invalid order mapping."

@@ -1,6 +1,12 @@
 """Operations of the tag linkifiers."""
 
-from models.chat.tables import Linkifier
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import select
+
+from models.chat.tables import Event, Linkifier
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
@@ -50,3 +56,158 @@ class TestListLinkifiers:
         row = Linkifier(realm_id=cast.realm_id, pattern="a", url_template="https://a")
         chat_database.run(lambda s: s.add(row))
         assert as_hank.get("/realm/linkifiers")["linkifiers"] == []
+
+
+CASES = {"pattern": "#(?P<id>[0-9]+)", "url_template": "https://cases.example/{id}"}
+MISSING = "Linkifier not found."
+
+
+def refused(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, **more, "code": code}
+
+
+NO_ADMINISTRATOR = refused("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
+NOBODY = refused("Not logged in: API authentication or user session required", "UNAUTHORIZED")
+
+
+def told(database: Database) -> list[list[int]]:
+    """The ids of each event's linkifiers, in their order."""
+    with database.reading() as reader:
+        kind = Event.type == "realm_linkifiers"
+        rows = reader.execute(select(Event.payload).where(kind).order_by(Event.id)).scalars()
+        return [[each["id"] for each in orjson.loads(row)["realm_linkifiers"]] for row in rows]
+
+
+def rendered(client: ChatClient, text: str) -> str:
+    html: str = client.post("/messages/render", content=text)["rendered"]
+    return html
+
+
+class TestCreateLinkifier:
+    def test_works_in_the_next_message(
+        self, as_iago: ChatClient, as_polonius: ChatClient, chat_database: Database
+    ) -> None:
+        before = rendered(as_polonius, "See #12")
+        more = {
+            "example_input": "#12",
+            "reverse_template": "#{id}",
+            "alternative_url_templates": ["https://old.example/{id}"],
+        }
+        made = as_iago.post("/realm/filters", **CASES, **more)
+        assert made == {"result": "success", "msg": "", "id": made["id"]}
+        assert before == "<p>See #12</p>"
+        assert rendered(as_polonius, "See #12") == (
+            '<p>See <a href="https://cases.example/12">#12</a></p>'
+        )
+        assert as_polonius.get("/realm/linkifiers")["linkifiers"] == [
+            {"id": made["id"], **CASES, **more}
+        ]
+        assert told(chat_database) == [[made["id"]]]
+
+    @pytest.mark.parametrize(
+        ("change", "field", "problem"),
+        [
+            ({"pattern": " "}, "pattern", "This field cannot be blank."),
+            ({"url_template": ""}, "url_template", "This field cannot be blank."),
+            ({"pattern": "#(?P<id>[0-9]*"}, "pattern", "Bad regular expression: missing )"),
+            ({"pattern": "(?P<id>[0-9]*)"}, "pattern", "The pattern must not match the empty"),
+            ({"url_template": "https://x/{id"}, "url_template", "Invalid URL template."),
+            (
+                {"url_template": "https://x/{id}/{other}"},
+                "__all__",
+                "Group 'other' in URL template is not present in linkifier pattern.",
+            ),
+            (
+                {"url_template": "https://x/"},
+                "__all__",
+                "Group 'id' in linkifier pattern is not present in URL template.",
+            ),
+            (
+                {"alternative_url_templates": ["{"]},
+                "alternative_url_templates",
+                "Invalid URL template.",
+            ),
+            ({"reverse_template": "#{id}"}, "example_input", "An example input is required"),
+            ({"reverse_template": "#{id", "example_input": "#1"}, "reverse_template", "Invalid"),
+            ({"example_input": "12"}, "example_input", "The example input does not match"),
+        ],
+    )
+    def test_names_the_field_that_is_wrong(
+        self, as_iago: ChatClient, change: dict[str, Any], field: str, problem: str
+    ) -> None:
+        answer = as_iago.post("/realm/filters", **CASES | change)
+        assert answer["msg"].startswith(problem)
+        assert answer == refused(answer["msg"], errors={field: [answer["msg"]]})
+        assert as_iago.get("/realm/linkifiers")["linkifiers"] == []
+
+    def test_a_pattern_is_there_once(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
+        as_iago.post("/realm/filters", **CASES)
+        text = "Realm filter with this Realm and Pattern already exists."
+        again = as_iago.post("/realm/filters", **CASES)
+        assert again == refused(text, errors={"__all__": [text]})
+        assert as_hank.post("/realm/filters", **CASES)["result"] == "success"
+
+    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.post("/realm/filters") == NOBODY
+        assert as_prospero.post("/realm/filters") == NO_ADMINISTRATOR
+
+
+class TestUpdateLinkifier:
+    def test_takes_the_place_of_what_was_there(
+        self, as_iago: ChatClient, as_hank: ChatClient, chat_database: Database
+    ) -> None:
+        made = as_iago.post("/realm/filters", **CASES, example_input="#1")["id"]
+        other = {"pattern": "T(?P<n>[0-9]+)", "url_template": "https://t.example/{n}"}
+        path = f"/realm/filters/{made}"
+        assert as_iago.patch(path, **other) == {"result": "success", "msg": ""}
+        [now] = as_iago.get("/realm/linkifiers")["linkifiers"]
+        assert (now["pattern"], now["example_input"]) == (other["pattern"], None)
+        assert rendered(as_iago, "T7 #12") == '<p><a href="https://t.example/7">T7</a> #12</p>'
+        assert told(chat_database) == [[made], [made]]
+        assert as_hank.patch(path, **CASES) == refused(MISSING)
+        broken = as_iago.patch(path, pattern="(", url_template="https://x/")
+        assert list(broken["errors"]) == ["pattern"]
+
+    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.patch("/realm/filters/1") == NOBODY
+        assert as_prospero.patch("/realm/filters/1") == NO_ADMINISTRATOR
+
+
+class TestDeleteLinkifier:
+    def test_matches_nothing_any_more(
+        self, as_iago: ChatClient, as_hank: ChatClient, chat_database: Database
+    ) -> None:
+        path = f"/realm/filters/{as_iago.post('/realm/filters', **CASES)['id']}"
+        assert as_hank.delete(path) == refused(MISSING)
+        assert as_iago.delete(path) == {"result": "success", "msg": ""}
+        assert rendered(as_iago, "#12") == "<p>#12</p>"
+        assert told(chat_database)[-1] == []
+        assert as_iago.delete(path) == refused(MISSING)
+
+    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.delete("/realm/filters/1") == NOBODY
+        assert as_prospero.delete("/realm/filters/1") == NO_ADMINISTRATOR
+
+
+class TestReorderLinkifiers:
+    def test_the_first_one_wins(self, as_iago: ChatClient, chat_database: Database) -> None:
+        one = as_iago.post("/realm/filters", **CASES)["id"]
+        wide = {"pattern": "#(?P<word>[0-9a-z]+)", "url_template": "https://words.example/{word}"}
+        two = as_iago.post("/realm/filters", **wide)["id"]
+        assert "cases.example" in rendered(as_iago, "#12")
+        done = as_iago.patch("/realm/linkifiers", ordered_linkifier_ids=[two, one])
+        assert done == {"result": "success", "msg": ""}
+        assert "words.example" in rendered(as_iago, "#12")
+        assert told(chat_database)[-1] == [two, one]
+
+    @pytest.mark.parametrize("order", [[], [1], [1, 1], [1, 2, 3]])
+    def test_names_each_once(self, as_iago: ChatClient, order: list[int]) -> None:
+        for pattern in ("a(?P<id>1)", "b(?P<id>1)"):
+            as_iago.post("/realm/filters", **CASES | {"pattern": pattern})
+        assert as_iago.patch("/realm/linkifiers", ordered_linkifier_ids=order) == refused(
+            "The ordered list must enumerate all existing linkifiers exactly once"
+        )
+
+    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.patch("/realm/linkifiers") == NOBODY
+        assert as_prospero.patch("/realm/linkifiers") == NO_ADMINISTRATOR
