@@ -6,6 +6,7 @@ English words. A query is words that must all occur, and "quoted phrases".
 
 import re
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, column, false, func, literal, select, table, text
@@ -91,8 +92,11 @@ def matches(dialect: str, query: str, message_id: Any) -> ColumnElement[bool]:
         return message_id.in_(  # type: ignore[no-any-return]
             select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(literal(wanted)))
         )
-    tests = [
-        _VECTORS.c.vector.op("@@")(func.phraseto_tsquery(text("'english'"), " ".join(words)))
-        for words in parts
+    # One query of all parts: the index then begins with the rarest word, not with each.
+    queries: list[Any] = [
+        func.phraseto_tsquery(text("'english'"), " ".join(words)) for words in parts
     ]
-    return message_id.in_(select(_VECTORS.c.message_id).where(*tests))  # type: ignore[no-any-return]
+    whole = reduce(lambda one, other: one.op("&&")(other), queries)
+    return message_id.in_(  # type: ignore[no-any-return]
+        select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
+    )
