@@ -51,6 +51,9 @@ PATTERNS = _patterns()
 NO_TEXT = re.compile(r".* must not (contain null bytes|hold a NUL character)", re.DOTALL)
 """NUL fits `type: string` and no database; a `pattern` on every text would drown the document."""
 
+FIELD_DATA = re.compile(
+    r".*field_data.*|Field must .*|name is too long .*|'value' cannot be blank\.|Unexpected arg.*"
+)
 CONDITIONAL = {
     # Required only without `message_ids`; OpenAPI 3.0 knows no condition between parameters.
     "list_messages": re.compile("Missing '(anchor|num_after|num_before)' argument"),
@@ -59,8 +62,8 @@ CONDITIONAL = {
     # The IANA's list changes several times a year.
     "update_settings": re.compile("timezone is not a recognized time zone"),
     # What it holds hangs on `field_type`.
-    "create_profile_field": re.compile(".*field_data.*|Field must .*|name is too long .*"),
-    "update_profile_field": re.compile(".*field_data.*|Field must .*"),
+    "create_profile_field": FIELD_DATA,
+    "update_profile_field": FIELD_DATA,
 }
 """operationId -> refusals that hang on a second parameter, or on a list nobody writes down."""
 
