@@ -179,7 +179,7 @@ class ChatClient:
                 assert response.status_code in (204, 404)
                 return
             assert response.status_code in UNFORESEEN, response.text
-            self.check_schema("Error", response.json())
+            self.check_schema("ErrorResponse", response.json())
         except OpenAPIError as error:
             cause = error.__cause__ or error
             raise OutsideTheDocument(

@@ -136,7 +136,7 @@ class ContractClient:
             raise OutsideTheDocument(f"{request.method} {request.url.path}: {response.status_code}")
         assert (response.status_code == 405) == ("Allow" in response.headers)
         if request.method != "HEAD":
-            self.check_schema("Error", response.json())
+            self.check_schema("ErrorResponse", response.json())
 
     def check_schema(self, name: str, value: Any) -> None:
         """Raise unless `value` fits one of the document's schemas, by its name."""

@@ -191,7 +191,14 @@ class TestShapes:
                 assert re.fullmatch(r"\^.*\$", schema["pattern"]), place
 
     def test_every_property_is_required_and_null_only_where_said(self) -> None:
-        for name in ("Invoice", "Payment", "Route", "CheckoutSession", "Error", "PaymentMethods"):
+        for name in (
+            "Invoice",
+            "Payment",
+            "Route",
+            "CheckoutSession",
+            "ErrorResponse",
+            "PaymentMethods",
+        ):
             assert SCHEMAS[name]["required"] == list(SCHEMAS[name]["properties"]), name
         nullable = {place for place, schema in schemas() if schema.get("nullable")}
         assert nullable == {"#/components/schemas/TimeOrNull"}
@@ -211,7 +218,7 @@ class TestAnswers:
                 if status[0] in "45":
                     content = resolve(node)["content"]
                     assert list(content) == ["application/json"], (path, status)
-                    assert content["application/json"]["schema"]["$ref"].endswith("/Error")
+                    assert content["application/json"]["schema"]["$ref"].endswith("/ErrorResponse")
 
     def test_every_answer_documents_its_headers(self) -> None:
         for _, path, operation in operations():
