@@ -15,7 +15,7 @@ from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import CAST_MADE_AT, Cast, make_cast
-from tests.postgres import PostgresServer
+from tests.postgres import Copies, PostgresServer
 
 Template = tuple[str, Cast]
 """Where the copy comes from (a file or a database's name), and who is in it."""
@@ -39,12 +39,13 @@ def chat_sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Template:
 
 
 @pytest.fixture(scope="session")
-def chat_postgres_template(postgres: PostgresServer) -> Iterator[Template]:
-    """A PostgreSQL database with the cast in it."""
+def chat_postgres_copies(postgres: PostgresServer) -> Iterator[tuple[Copies, Cast]]:
+    """PostgreSQL databases with the cast in them."""
     name = postgres.create()
     cast = _fill(postgres.url_of(name))
-    yield name, cast
-    postgres.drop(name)
+    copies = Copies(postgres, name)
+    yield copies, cast
+    copies.drop()
 
 
 @pytest.fixture
@@ -54,13 +55,10 @@ def chat_sqlite(chat_sqlite_template: Template, tmp_path: Path) -> tuple[str, Ca
 
 
 @pytest.fixture
-def chat_postgres(
-    chat_postgres_template: Template, postgres: PostgresServer
-) -> Iterator[tuple[str, Cast]]:
-    template, cast = chat_postgres_template
-    name = postgres.create(template=template)
-    yield postgres.url_of(name), cast
-    postgres.drop(name)
+def chat_postgres(chat_postgres_copies: tuple[Copies, Cast]) -> Iterator[tuple[str, Cast]]:
+    copies, cast = chat_postgres_copies
+    with copies.one() as url:
+        yield url, cast
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -22,7 +22,7 @@ from server import logs
 from tests.cast import BEN_XPUB, Merchant, make_merchant
 from tests.contract import ContractClient
 from tests.payment_app import FakeGateway, PaymentApp
-from tests.postgres import PostgresServer, running_server
+from tests.postgres import Copies, PostgresServer, running_server
 
 pytest_plugins = ["tests.chat_stage"]
 
@@ -59,12 +59,13 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(scope="session")
-def postgres_template(postgres: PostgresServer) -> Iterator[str]:
-    """The name of a migrated, empty payment database."""
+def postgres_copies(postgres: PostgresServer) -> Iterator[Copies]:
+    """Migrated, empty payment databases."""
     name = postgres.create()
     migrate.upgrade(postgres.url_of(name), "payment")
-    yield name
-    postgres.drop(name)
+    copies = Copies(postgres, name)
+    yield copies
+    copies.drop()
 
 
 @pytest.fixture
@@ -73,26 +74,11 @@ def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
     return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'payment.db')}"
 
 
-@pytest.fixture(scope="session")
-def postgres_copies(postgres: PostgresServer) -> Iterator[list[str]]:
-    """Names of databases that are migrated, empty and free."""
-    copies: list[str] = []
-    yield copies
-    for name in copies:
-        postgres.drop(name)
-
-
 @pytest.fixture
-def postgres_url(
-    postgres: PostgresServer, postgres_template: str, postgres_copies: list[str]
-) -> Iterator[str]:
-    """A migrated, empty PostgreSQL database of the test's own, emptied again afterwards."""
-    name = postgres_copies.pop() if postgres_copies else postgres.create(template=postgres_template)
-    yield postgres.url_of(name)
-    if postgres.is_emptied(name):
-        postgres_copies.append(name)
-    else:
-        postgres.drop(name)
+def postgres_url(postgres_copies: Copies) -> Iterator[str]:
+    """A migrated, empty PostgreSQL database, of nobody else during the test."""
+    with postgres_copies.one() as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

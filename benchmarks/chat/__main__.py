@@ -66,11 +66,14 @@ def measure(server: Server, stage: Stage, names: Sequence[str], seconds: int) ->
     measured = {}
     for name in names:
         operation = OPERATIONS[name]
+        settle(server)
         load(server, operation, stage, 1, 1)
         before = server.cpu_seconds()
         alone = load(server, operation, stage, seconds, 1)
         cpu_us = (server.cpu_seconds() - before) * 1e6 / alone.requests
         in_turn = operation.script == "alternate.lua"
+        if not in_turn:
+            settle(server)
         crowded = alone if in_turn else load(server, operation, stage, seconds, CROWDED)
         measured[name] = {
             "per_second": crowded.per_second,
@@ -82,6 +85,21 @@ def measure(server: Server, stage: Stage, names: Sequence[str], seconds: int) ->
             f"{name:<14}{crowded.per_second:>8,.0f}/s  p50 {alone.p50_ms:.2f} ms", file=sys.stderr
         )
     return measured
+
+
+def settle(server: Server) -> None:
+    """Wait until what an earlier load left in the queue, whose answers nobody reads, is done."""
+    deadline = time.monotonic() + 120
+    at_once = 0
+    with httpx.Client(base_url=server.url, timeout=120) as client:
+        while at_once < 10:
+            began = time.monotonic()
+            client.get(f"{API}/server_settings").raise_for_status()
+            spent = time.monotonic() - began
+            at_once = at_once + 1 if spent < 0.05 else 0
+            if began > deadline:
+                raise TimeoutError("the server does not come to rest")
+            time.sleep(0.05)
 
 
 def check(server: Server, stage: Stage, messages: int) -> None:

@@ -19,7 +19,7 @@ from tests.chat_app import ChatClient
 from tests.contract import operations_of
 
 CHAT = load("chat")
-
+OPERATIONS = operations_of(specs.load("chat"))
 
 VISIBILITY = yaml.safe_load(PERMISSIONS.read_text())["chat"]["email_address_visibility"]
 READERS = ("guest", "member", "moderator", "administrator", "owner", "bot")
@@ -75,7 +75,7 @@ def field_paths(value: Any, path: str = "") -> Iterator[str]:
 
 @pytest.mark.parametrize(
     "case",
-    [c for c in CHAT.cases if operations_of(specs.load("chat"))[c.operation][0] == "GET"],
+    [c for c in CHAT.cases if OPERATIONS[c.operation][0] == "GET"],
     ids=lambda case: case.name,
 )
 def test_everybody_reads_the_same_fields(case: Case, chat_stage: ChatStage, tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ class RunningServer:
             "SPECD_VALIDATE_RESPONSES": "true",
             **environment,
         }
+        self._workers = int(environment.get("SPECD_WORKERS", "1"))
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> RunningServer:
@@ -61,7 +62,9 @@ class RunningServer:
             if self._process.poll() is not None:
                 break
             try:
-                if httpx.get(f"{self.url}/readyz", timeout=2).status_code == 200:
+                # gunicorn forks its workers one by one; the first answers before the last is there.
+                answer = httpx.get(f"{self.url}/readyz", timeout=2)
+                if answer.status_code == 200 and len(self.worker_pids()) >= self._workers:
                     return self
             except httpx.TransportError:
                 pass
