@@ -8,7 +8,7 @@ by `$ref`, so that recursive schemas compile too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
@@ -93,9 +93,7 @@ class Schemas:
         self._drop = drop
         self._document = document
         shared = document.get("components", {}).get("schemas", {})
-        self._components = {
-            "schemas": {name: translate(item, drop=drop) for name, item in shared.items()}
-        }
+        self._shared = {name: translate(item, drop=drop) for name, item in shared.items()}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """The schema a `$ref` points to, else the schema itself."""
@@ -108,7 +106,8 @@ class Schemas:
 
         Raises `DocumentError` naming `place` for a schema that cannot be compiled.
         """
-        root = {"allOf": [translate(schema, drop=self._drop)], "components": self._components}
+        translated = translate(schema, drop=self._drop)
+        root = {"allOf": [translated], "components": {"schemas": self._reachable(translated)}}
         try:
             validator = jsonschema_rs.Draft4Validator(
                 root, validate_formats=True, formats=_FORMATS, mask="the value"
@@ -123,6 +122,32 @@ class Schemas:
             return _violations(validator, value, pointer)
 
         return validate
+
+    def _reachable(self, schema: Any) -> dict[str, Any]:
+        """The shared schemas that one schema leads to. A validator keeps all it is given, and a
+        document has hundreds of both: giving each everything costs a gigabyte.
+        """
+        found: dict[str, Any] = {}
+        waiting = list(_references(schema))
+        while waiting:
+            step = waiting.pop().removeprefix("#/components/schemas/").partition("/")[0]
+            name = _unescape(step)
+            if name not in found and name in self._shared:
+                found[name] = self._shared[name]
+                waiting += _references(found[name])
+        return found
+
+
+def _references(schema: Any) -> Iterator[str]:
+    """Every `$ref` in a translated schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(schema.get("$ref"), str):
+            yield schema["$ref"]
+        for part in schema.values():
+            yield from _references(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _references(part)
 
 
 def _violations(validator: Any, value: Any, pointer: str) -> tuple[Violation, ...]:
@@ -219,8 +244,12 @@ def lookup(document: Mapping[str, Any], reference: str) -> Any:
     """What a local `$ref` such as `#/components/schemas/Invoice` points to."""
     node: Any = document
     for step in reference.removeprefix("#/").split("/"):
-        node = node[step.replace("~1", "/").replace("~0", "~")]
+        node = node[_unescape(step)]
     return node
+
+
+def _unescape(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~")
 
 
 def check_references(document: Mapping[str, Any], name: str) -> None:

@@ -19,7 +19,8 @@ from openapi_schema_validator import OAS30ReadValidator
 
 HOST = "http://service.test"
 _OMITTED = object()
-_judges: dict[int, OpenAPI] = {}
+_judges: dict[int, tuple[Mapping[str, Any], OpenAPI]] = {}
+"""By the id of a document, which is kept beside so that nothing else gets its id."""
 
 
 class Sends(Protocol):
@@ -33,8 +34,9 @@ class OutsideTheDocument(AssertionError):
 def judge_of(document: Mapping[str, Any]) -> OpenAPI:
     """openapi-core over a document; made once per document, for it takes a second."""
     if id(document) not in _judges:
-        _judges[id(document)] = OpenAPI.from_dict(dict(document))  # type: ignore[arg-type]
-    return _judges[id(document)]
+        judge = OpenAPI.from_dict(dict(document))  # type: ignore[arg-type]
+        _judges[id(document)] = document, judge
+    return _judges[id(document)][1]
 
 
 def operations_of(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

@@ -28,7 +28,8 @@ DO $$ DECLARE it record; BEGIN
       AND table_name <> 'alembic_version'
     GROUP BY table_name;
   FOR it IN SELECT * FROM kept.tables LOOP
-    EXECUTE format('CREATE TABLE kept.%I AS SELECT %s FROM public.%I', it.name, it.columns, it.name);
+    EXECUTE format('CREATE TABLE kept.%I AS SELECT %s FROM public.%I',
+                   it.name, it.columns, it.name);
   END LOOP;
   FOR it IN SELECT sequencename AS name FROM pg_sequences WHERE schemaname = 'public' LOOP
     EXECUTE format('INSERT INTO kept.sequences SELECT %L, last_value, is_called FROM public.%I',
