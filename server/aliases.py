@@ -7,11 +7,12 @@ validation know only that. Sending both is a violation of the rule `alias`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from server.errors import DocumentError, Violation
 
 EXTENSION = "x-alias-of"
+Sent = TypeVar("Sent")
 
 
 class Aliases:
@@ -27,8 +28,8 @@ class Aliases:
                 raise DocumentError(f"{place}: {alias} is an alias of {name}, which is none here")
 
     def resolve(
-        self, sent: Mapping[str, list[Any]]
-    ) -> tuple[Mapping[str, list[Any]], list[Violation]]:
+        self, sent: Mapping[str, Sent]
+    ) -> tuple[Mapping[str, Sent], list[Violation]]:
         """What was sent, under the parameters' own names, and those that came under two names."""
         found = [alias for alias in self.of if alias in sent]
         if not found:

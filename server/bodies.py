@@ -110,7 +110,11 @@ def _whole(chunks: Sequence[bytes], limit: int) -> bytes:
 
 
 class Body:
-    """How one operation takes its request body; turns bytes into handler arguments."""
+    """How one operation takes its request body; turns bytes into handler arguments.
+
+    JSON alone is the argument `body`. Beside a form it is a third notation of the form's fields, so
+    its schema has to name the same ones.
+    """
 
     def __init__(
         self,
@@ -126,10 +130,12 @@ class Body:
         self.form: Form | None = None
         self._json: Validate | None = None
         self._ignore_foreign = ignore_foreign
+        json_fields: frozenset[str] | None = None
         for media_type, media in request_body["content"].items():
             where = f"{place} request body {media_type}"
             if media_type == JSON:
                 self._json = schemas.compile(media.get("schema", {}), where)
+                json_fields = schemas.properties(media.get("schema", {}))
             elif media_type in (URLENCODED, MULTIPART):
                 form = Form(media, schemas, where, in_query=form_in_query)
                 if self.form is not None and form.schema != self.form.schema:
@@ -137,13 +143,14 @@ class Body:
                 self.form = self.form or form
             else:
                 raise DocumentError(f"{where}: this media type is not served")
-        self.arguments = {"body"} if self._json else set()
-        self.optional = set() if self.required else set(self.arguments)
         if self.form is not None:
-            self.arguments |= self.form.arguments
-            self.optional |= self.form.optional if self.required else self.form.without_default
-        if self._json and self.form is not None:
-            self.optional = set(self.arguments)
+            if json_fields not in (None, self.form.names):
+                raise DocumentError(f"{place} request body: JSON and forms need the same fields")
+            self.arguments = self.form.arguments
+            self.optional = self.form.optional if self.required else self.form.without_default
+        else:
+            self.arguments = {"body"}
+            self.optional = set() if self.required else {"body"}
 
     def decode(
         self, raw: bytes, headers: Mapping[bytes, bytes], query: Mapping[str, list[str]]
@@ -166,7 +173,7 @@ class Body:
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise UnsupportedMediaType(self.accepted)
         if media_type == JSON:
-            return self._from_json(raw) if raw else self._without_body(query)
+            return self._from_json(raw, query) if raw else self._without_body(query)
         assert self.form is not None
         if media_type == URLENCODED:
             return self.form.decode(parse_pairs(raw, "body"), query)
@@ -174,9 +181,13 @@ class Body:
             return self._without_body(query)
         return self.form.decode(self.form.parts(raw, content_type), query)
 
-    def _from_json(self, raw: bytes) -> tuple[dict[str, Any], set[str]]:
-        assert self._json is not None
+    def _from_json(
+        self, raw: bytes, query: Mapping[str, list[str]]
+    ) -> tuple[dict[str, Any], set[str]]:
         value = load_json(raw)
+        if self.form is not None:
+            return self.form.decode_json(value, query)
+        assert self._json is not None
         violations = self._json(value, "/body")
         if violations:
             raise InvalidRequest(violations)

@@ -1,8 +1,9 @@
-"""Form fields, urlencoded or multipart: from texts (which may be JSON) to handler arguments."""
+"""Form fields, urlencoded, multipart or a JSON object: from what was sent to handler arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from server.aliases import Aliases
@@ -16,11 +17,19 @@ JSON = "application/json"
 _MISSING = object()
 
 
-class Form:
-    """Form fields (urlencoded or multipart) of one operation.
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The value of a field that came in a JSON object: no text, and not to be read as one."""
 
-    A field whose schema is not a plain string, or whose `encoding` says `application/json`, comes
-    as JSON text; an array also as repeated keys, which is what generated clients send.
+    value: Any
+
+
+class Form:
+    """Form fields of one operation, which may come in three notations.
+
+    urlencoded and multipart: a field whose schema is not a plain string, or whose `encoding` says
+    `application/json`, comes as JSON text; an array also as repeated keys, which is what generated
+    clients send. As a JSON object: every field as it is.
     """
 
     def __init__(
@@ -63,8 +72,16 @@ class Form:
             sent.setdefault(name, []).append(value)
         return sent
 
+    def decode_json(
+        self, value: Any, query: Mapping[str, list[str]]
+    ) -> tuple[dict[str, Any], set[str]]:
+        """`decode`, from a JSON object of the fields."""
+        if not isinstance(value, dict):
+            raise InvalidRequest((Violation("/body", "must be an object", "type"),))
+        return self.decode({name: Given(item) for name, item in value.items()}, query)
+
     def decode(
-        self, sent: Mapping[str, list[Any]], query: Mapping[str, list[str]]
+        self, sent: Mapping[str, list[Any] | Given], query: Mapping[str, list[str]]
     ) -> tuple[dict[str, Any], set[str]]:
         """Handler arguments from fields sent, the query string's filling in where allowed, and the
         names of fields no document knows. Raises `InvalidRequest`.
@@ -77,6 +94,9 @@ class Form:
         for name, field in self.fields.items():
             texts = sent.get(name)
             if texts is None:
+                continue
+            if isinstance(texts, Given):
+                values[name] = texts.value
                 continue
             try:
                 values[name] = field.decode(texts)

@@ -101,6 +101,12 @@ class Schemas:
             schema = lookup(self._document, schema["$ref"])
         return schema
 
+    def properties(self, schema: Mapping[str, Any]) -> frozenset[str]:
+        """The names that a schema and what it is `allOf` give to properties."""
+        schema = self.resolve(schema)
+        own = frozenset(schema.get("properties", ()))
+        return own.union(*(self.properties(part) for part in schema.get("allOf", ())))
+
     def compile(self, schema: Mapping[str, Any], place: str) -> Validate:
         """A function from (value, JSON pointer) to what is wrong; empty when nothing is.
 

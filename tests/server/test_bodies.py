@@ -321,15 +321,58 @@ class TestJson:
         }
         assert client.post("/things", form=[("flag", "true")]).status == 422
 
-    def test_one_operation_may_take_json_or_a_form(self) -> None:
-        schema = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
+    def test_json_beside_a_form_is_another_notation_of_its_fields(self) -> None:
+        form = {
+            "type": "object",
+            "required": ["a"],
+            "properties": {
+                "a": {"type": "integer"},
+                "b": {"type": "string", "default": "none"},
+                "old_b": {"type": "string", "x-alias-of": "b"},
+                "c": {"type": "object"},
+            },
+        }
+        whole = {"allOf": [form, {"type": "object"}]}
         client = post(
-            {JSON: {"schema": schema}, URLENCODED: {"schema": schema}},
-            lambda ctx, *, body=None, a=None: {"body": body, "a": a},
+            {JSON: {"schema": whole}, URLENCODED: {"schema": form}},
+            lambda ctx, *, a, b, c=None: {"got": [a, b, c]},
         )
-        assert client.post("/things", value={"a": 1}).json == {"body": {"a": 1}, "a": None}
-        assert client.post("/things", form=[("a", "1")]).json == {"body": None, "a": 1}
+        assert client.post("/things", form=[("a", "1")]).json == {"got": [1, "none", None]}
+        assert client.post("/things", value={"a": 1}).json == {"got": [1, "none", None]}
+        value = {"a": 1, "old_b": "5", "c": {"d": [None]}, "unknown": 1}
+        assert client.post("/things", value=value).json == {"got": [1, "5", {"d": [None]}]}
         assert client.post("/things", body=b"a", content_type="text/plain").status == 415
+
+    @pytest.mark.parametrize(
+        ("value", "path"),
+        [
+            ({"a": "1"}, "/body/a"),
+            ({"a": 1, "b": 5}, "/body/b"),
+            ({"b": "x"}, "/body"),
+            ([1], "/body"),
+            ("a=1", "/body"),
+            (None, "/body"),
+        ],
+    )
+    def test_json_beside_a_form_is_not_read_as_text(self, value: Any, path: str) -> None:
+        form = {
+            "type": "object",
+            "required": ["a"],
+            "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+        }
+        client = post(
+            {JSON: {"schema": form}, URLENCODED: {"schema": form}},
+            lambda ctx, *, a, b=None: {"got": [a, b]},
+        )
+        answer = client.post("/things", value=value)
+        assert answer.status == 422
+        assert [detail["path"] for detail in answer.json["details"]] == [path]
+
+    def test_json_beside_a_form_with_other_fields_is_refused(self) -> None:
+        other = {"type": "object", "properties": {"b": {"type": "integer"}}}
+        form = {"type": "object", "properties": {"a": {"type": "integer"}}}
+        with pytest.raises(DocumentError, match="JSON and forms need the same fields"):
+            post({JSON: {"schema": other}, URLENCODED: {"schema": form}}, lambda ctx, *, a=None: {})
 
     def test_chunked_bodies_work(self, shop: Client) -> None:
         answer = shop.post(
