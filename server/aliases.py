@@ -27,9 +27,7 @@ class Aliases:
             if name not in declared or name in self.of:
                 raise DocumentError(f"{place}: {alias} is an alias of {name}, which is none here")
 
-    def resolve(
-        self, sent: Mapping[str, Sent]
-    ) -> tuple[Mapping[str, Sent], list[Violation]]:
+    def resolve(self, sent: Mapping[str, Sent]) -> tuple[Mapping[str, Sent], list[Violation]]:
         """What was sent, under the parameters' own names, and those that came under two names."""
         found = [alias for alias in self.of if alias in sent]
         if not found:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from sqlalchemy import update
 
@@ -170,20 +171,39 @@ class TestParameters:
         chat.post("/user_groups/create?name=query", name="body", **GROUP)
         assert chat.get("/user_groups")["user_groups"][-1]["name"] == "body"
 
-    def test_in_a_json_body_are_not_read(self, chat: ChatClient) -> None:
-        response = chat.request(
+    def test_may_be_the_members_of_a_json_object(self, chat: ChatClient) -> None:
+        made = self.in_json(chat, {"name": "players", "description": "5", "members": []})
+        assert made["result"] == "success"
+        assert chat.get("/user_groups")["user_groups"][-1]["description"] == "5"
+        body = {"name": "more", "members": [], "colour": None}
+        made = self.in_json(chat, body, "?description=from+the+query&members=x")
+        assert made["ignored_parameters_unsupported"] == ["colour"]
+
+    @pytest.mark.parametrize(
+        ("body", "problem"),
+        [
+            ({"members": []}, "Missing 'description' argument"),
+            ({"description": "", "members": "[4]"}, "members is not a list"),
+            ({"description": "", "members": ["4"]}, "members[0] is not an integer"),
+            ({"description": 5, "members": []}, "description is not a string"),
+        ],
+    )
+    def test_of_a_json_object_are_no_texts(
+        self, chat: ChatClient, body: dict[str, Any], problem: str
+    ) -> None:
+        assert self.in_json(chat, {"name": "players", **body})["msg"] == problem
+
+    @pytest.mark.parametrize("body", [[], "name=players", 5, None])
+    def test_in_json_that_is_no_object_are_refused(self, chat: ChatClient, body: Any) -> None:
+        assert self.in_json(chat, body)["code"] == "BAD_REQUEST"
+
+    def in_json(self, chat: ChatClient, body: Any, query: str = "") -> Any:
+        return chat.request(
             "POST",
-            "/user_groups/create",
-            content=b'{"name": "players", "description": "", "members": []}',
+            f"/user_groups/create{query}",
+            content=orjson.dumps(body),
             headers={"Content-Type": "application/json"},
-        )
-        assert response.status_code == 400
-        assert response.json() == {
-            "result": "error",
-            "msg": "Missing 'description' argument",
-            "var_name": "description",
-            "code": "REQUEST_VARIABLE_MISSING",
-        }
+        ).json()
 
     @pytest.mark.parametrize(
         ("value", "problem"),
