@@ -196,7 +196,13 @@ class Database:
                 "lock_timeout": f"{self._lock_timeout_s * 1000:.0f}ms",
                 "idle_in_transaction_session_timeout": f"{STATEMENT_TIMEOUT_S}s",
                 "default_transaction_read_only": "on" if read_only else "off",
+                "jit": "off",
             }
+            if read_only:
+                # A plan for any values is thousands of times slower than one for those at hand
+                # where the data are uneven: rare and common words, small and large channels.
+                # Not for writers: each check of a foreign key would be planned anew.
+                limits["plan_cache_mode"] = "force_custom_plan"
             arguments = {
                 "connect_timeout": CONNECT_TIMEOUT_S,
                 "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),

@@ -25,6 +25,13 @@ from models.chat.tables import Realm, User
 Reader = Connection | Session
 """What a read may run on: a Core connection of a GET, or the session of a write unit."""
 
+
+def dialect_of(reader: Reader) -> str:
+    """`sqlite` or `postgresql`."""
+    bind: Any = reader.get_bind() if isinstance(reader, Session) else reader
+    return str(bind.dialect.name)
+
+
 API_KEY = re.compile(r"[A-Za-z0-9]{32}")
 """What an API key looks like, for those who must keep it out of logs."""
 

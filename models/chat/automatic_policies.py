@@ -12,8 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.chat import events
-from models.chat.actors import Actor
-from models.chat.search import dialect_of
+from models.chat.actors import Actor, dialect_of
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topic_names import key_of
 from models.types import UtcMs

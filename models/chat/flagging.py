@@ -15,12 +15,11 @@ from sqlalchemy import cast as as_type
 from sqlalchemy.orm import Session
 
 from models.chat import events
-from models.chat.actors import Actor
+from models.chat.actors import Actor, dialect_of
 from models.chat.conversations import find_members
 from models.chat.errors.narrows import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.flags import ANY_MENTION, EDITABLE, FIXED, READ, WITHOUT_COPY
 from models.chat.id_lists import bound_id_in, bound_ids, id_in
-from models.chat.search import dialect_of
 from models.chat.tables import Message, Subscription, UserMessage
 
 _COPY = cast(Table, UserMessage.__table__)

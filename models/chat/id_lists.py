@@ -7,8 +7,7 @@ import orjson
 from sqlalchemy import BigInteger, ColumnElement, Integer, bindparam, column, func, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from models.chat.actors import Reader
-from models.chat.search import dialect_of
+from models.chat.actors import Reader, dialect_of
 
 
 def id_in(reader: Reader, ids_column: Any, ids: Iterable[int]) -> ColumnElement[bool]:

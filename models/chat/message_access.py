@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
-from models.chat.actors import Actor, Reader
+from models.chat.actors import Actor, Reader, dialect_of
 from models.chat.errors.messages import InvalidMessage
 from models.chat.id_lists import bound_id_in, bound_ids
 from models.chat.permissions import (
@@ -24,7 +24,6 @@ from models.chat.permissions import (
     readable_channels,
     reading_as,
 )
-from models.chat.search import dialect_of
 from models.chat.tables import Channel, Message, UserMessage
 
 ID_MAX = 2_147_483_647

@@ -338,7 +338,7 @@ class _Builder:
         self._selective(negated)
         if not negated:
             self.narrow.searched.append(operand)
-        return search.matches(search.dialect_of(self.reader), operand, Message.id)
+        return search.matches(self.reader, operand, Message.id)
 
 
 def without_reads(narrow: Narrow) -> Narrow:

@@ -12,11 +12,14 @@ from typing import Any
 from sqlalchemy import ColumnElement, bindparam, column, false, func, literal, select, table, text
 from sqlalchemy.orm import Session
 
-from models.chat.actors import Reader
+from models.chat.actors import Reader, dialect_of
+from models.chat.id_lists import id_in
 
 _PART = re.compile(r'"([^"]*)"|([^\s"]+)')
 _WORD = re.compile(r"\w+")
 MOST_WORDS = 50
+FEW = 2000
+"""So many finds are looked up one by one; more are common enough to come across them."""
 
 _FTS = table("message_search", column("rowid"), column("message_search"))
 _VECTORS = table("message_search", column("message_id"), column("vector"))
@@ -37,12 +40,6 @@ _DELETE_FTS = text("DELETE FROM message_search WHERE rowid IN :ids").bindparams(
 _DELETE_VECTOR = text("DELETE FROM message_search WHERE message_id IN :ids").bindparams(
     bindparam("ids", expanding=True)
 )
-
-
-def dialect_of(reader: Reader) -> str:
-    """`sqlite` or `postgresql`."""
-    bind: Any = reader.get_bind() if isinstance(reader, Session) else reader
-    return str(bind.dialect.name)
 
 
 def index_message(session: Session, message_id: int, *, topic: str, words: str) -> None:
@@ -81,12 +78,17 @@ def parse_query(query: str) -> list[list[str]]:
     return [part for part in parts if part][:MOST_WORDS]
 
 
-def matches(dialect: str, query: str, message_id: Any) -> ColumnElement[bool]:
-    """The condition that the message with that id (a column) matches the query."""
+def matches(reader: Reader, query: str, message_id: Any) -> ColumnElement[bool]:
+    """The condition that the message with that id (a column) matches the query.
+
+    On PostgreSQL a query that finds few messages is run at once, and its finds are the condition:
+    the planner cannot tell rare words from common ones, and walks through all messages, newest
+    first, for twenty that are not there.
+    """
     parts = parse_query(query)
     if not parts:
         return false()
-    if dialect == "sqlite":
+    if dialect_of(reader) == "sqlite":
         # Quoted strings only: FTS5's own operators mean nothing in what people type.
         wanted = " AND ".join('"' + " ".join(words) + '"' for words in parts)
         return message_id.in_(  # type: ignore[no-any-return]
@@ -97,6 +99,8 @@ def matches(dialect: str, query: str, message_id: Any) -> ColumnElement[bool]:
         func.phraseto_tsquery(text("'english'"), " ".join(words)) for words in parts
     ]
     whole = reduce(lambda one, other: one.op("&&")(other), queries)
-    return message_id.in_(  # type: ignore[no-any-return]
-        select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
-    )
+    matching = select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
+    found = reader.execute(matching.limit(FEW + 1)).scalars().all()
+    if len(found) <= FEW:
+        return id_in(reader, message_id, found)
+    return message_id.in_(matching)  # type: ignore[no-any-return]

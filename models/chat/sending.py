@@ -29,6 +29,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.chat import automatic_policies, events, flags, search
+from models.chat.actors import dialect_of
 from models.chat.conversations import require_conversation
 from models.chat.drafts import Draft
 from models.chat.membership import find_member_ids
@@ -251,7 +252,7 @@ def _note_topic(session: Session, draft: Draft, message_id: int) -> bool:
     key = {"channel_id": draft.channel.id, "topic_key": draft.topic_key}
     is_new = connection.execute(_KNOWS_TOPIC, key).first() is None
     connection.execute(
-        _UPSERT_TOPIC[search.dialect_of(session)],
+        _UPSERT_TOPIC[dialect_of(session)],
         {**key, "name": draft.topic, "max_id": message_id},
     )
     return is_new
