@@ -1,0 +1,88 @@
+"""A freshly seeded server for one drive, and what a drive has to know of it, in a JSON file.
+
+A drive is a program that uses one generated SDK. It finds the file in SPECD_SDK_STAGE and calls
+every operation of the document; the server's own counters say whether it did.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+import specs
+from tests.live.running_server import ROOT, RunningServer
+
+ENVIRONMENT_VARIABLE = "SPECD_SDK_STAGE"
+GENERATED = ROOT / "build" / "sdk"
+NOT_GENERATED = "the SDKs are not there: run scripts/sdk"
+METHODS = ("get", "post", "put", "patch", "delete")
+_COUNTED = re.compile(
+    r'^specd_requests_total\{operation="(\w+)",service="(\w+)",status="(\d+)"\} ([\d.]+)$', re.M
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A server, and the file of facts about it."""
+
+    service: str
+    server: RunningServer
+    facts: Path
+
+    before: Counter[tuple[str, int]] = field(init=False)
+    """What the stage itself has called to set itself up."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "before", self._counted())
+
+    def undriven(self) -> dict[str, str]:
+        """Operations of the document that a drive did not call, or never with success."""
+        statuses = self.statuses()
+        gaps: dict[str, str] = {}
+        for name in operation_ids(self.service):
+            seen = statuses.get(name, set())
+            if not any(200 <= status < 300 for status in seen):
+                gaps[name] = f"answered {sorted(seen)} only" if seen else "was not called"
+        return gaps
+
+    def statuses(self) -> dict[str, set[int]]:
+        """operationId -> the statuses it has answered to a drive, as the server counted them."""
+        statuses: dict[str, set[int]] = {}
+        for operation, status in self._counted() - self.before:
+            statuses.setdefault(operation, set()).add(status)
+        return statuses
+
+    def _counted(self) -> Counter[tuple[str, int]]:
+        text = httpx.get(f"{self.server.url}/metrics").text
+        return Counter(
+            {
+                (operation, int(status)): int(float(count))
+                for operation, service, status, count in _COUNTED.findall(text)
+                if service == self.service
+            }
+        )
+
+
+def write_facts(directory: Path, facts: Mapping[str, Any]) -> Path:
+    """The facts as the file that drives read."""
+    path = directory / "stage.json"
+    path.write_text(json.dumps(facts, indent=2), encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+def operation_ids(service: str) -> list[str]:
+    """Every operation of a document."""
+    return [
+        item[method]["operationId"]
+        for item in specs.load(service)["paths"].values()
+        for method in METHODS
+        if method in item
+    ]
