@@ -3,6 +3,7 @@
 The names are gunicorn's settings. A second signal handler, reloader or socket is not wanted here.
 """
 
+import gc
 import os
 from typing import Any
 
@@ -30,6 +31,8 @@ accesslog = None  # the application writes one line for each request itself
 errorlog = "-"
 loglevel = _settings.log_level
 
+_COLLECT_AFTER = 20_000  # container objects made and not freed: one large answer holds as many
+
 # Must be set before anything imports prometheus_client, which chooses its storage when imported.
 _settings.metrics_dir.mkdir(parents=True, exist_ok=True)
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_settings.metrics_dir)
@@ -39,6 +42,16 @@ def on_starting(server: Any) -> None:
     """Forget the counters of the last run: their process ids may come again."""
     for file in _settings.metrics_dir.glob("*.db"):
         file.unlink(missing_ok=True)
+
+
+def when_ready(server: Any) -> None:
+    """Leave what was compiled out of garbage collection before the workers are forked: there is
+    much of it, it never goes, and a collection in the middle of a request would look through it all
+    (and copy its pages to each worker).
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER, 20, 50)
 
 
 def child_exit(server: Any, worker: Any) -> None:
