@@ -6,6 +6,7 @@ any instant. SIGTERM and SIGINT let every step finish; a second signal ends the 
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,13 +34,15 @@ class Worker:
     """One loop: `try_one` is called until it returns False, then again after `poll_s` seconds.
 
     A step that raises is logged and tried again after a growing, jittered pause; it never ends the
-    worker. `close` runs once after the last step, e.g. to give up a lease.
+    worker. `close` runs once after the last step, e.g. to give up a lease. `niceness` (0 to 19): how
+    willingly its thread lets others have the processor, where threads have priorities (Linux).
     """
 
     name: str
     try_one: Callable[[], bool]
     poll_s: float
     close: Callable[[], None] = _nothing
+    niceness: int = 0
 
 
 class Crew:
@@ -83,6 +86,8 @@ class Crew:
         self._log.info("workers_stopped")
 
     def _run(self, worker: Worker) -> None:
+        if worker.niceness and sys.platform == "linux":
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), worker.niceness)
         self._log.info("worker_started", worker=worker.name)
         try:
             self._loop(worker)

@@ -16,7 +16,7 @@ from models.payment import watching
 from settings import Settings
 from workers import logs
 from workers.chain_watcher import ChainWatcher
-from workers.exports import Exports
+from workers.exports import NICENESS, Exports
 from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
 from workers.loop import Crew, Worker
@@ -146,7 +146,7 @@ def exports(bench: Bench) -> Worker:
         public_url=settings.public_url,
         stopping=bench.crew.stopping,
     )
-    return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S)
+    return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S, niceness=NICENESS)
 
 
 WORKERS: Mapping[str, Callable[[Bench], Worker]] = {

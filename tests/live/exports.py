@@ -29,7 +29,7 @@ from models.chat.tables import DataExport, Message, Realm, User, UserMessage
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import RunningServer
-from workers.exports import Exports
+from workers.exports import NICENESS, Exports
 from workers.loop import Crew, Worker
 
 CLOCK = SystemClock()
@@ -43,7 +43,8 @@ def run_worker(url: str, folder: str) -> None:
     exports = Exports(
         Database(url), CLOCK, Path(folder), public_url="http://127.0.0.1", stopping=crew.stopping
     )
-    crew.run_until_signal([Worker("exports", exports.try_work_one, poll_s=0.1)])
+    worker = Worker("exports", exports.try_work_one, poll_s=0.1, niceness=NICENESS)
+    crew.run_until_signal([worker])
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from workers.loop import Crew, Worker
 
 ROOT = Path(__file__).parent.parent.parent
@@ -89,6 +91,26 @@ def test_stopping_does_not_wait_for_a_back_off_to_end() -> None:
     began = time.monotonic()
     crew.stop()
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities on Linux only")
+def test_a_nice_worker_is_nice_alone() -> None:
+    seen: dict[str, int] = {}
+    both = threading.Barrier(3)
+
+    def watch(name: str) -> bool:
+        seen[name] = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+        both.wait(10)
+        return False
+
+    usual = os.getpriority(os.PRIO_PROCESS, 0)
+    crew = Crew()
+    crew.start(Worker("nice", lambda: watch("nice"), poll_s=60, niceness=usual + 1))
+    crew.start(Worker("plain", lambda: watch("plain"), poll_s=60))
+    both.wait(10)
+    crew.stop()
+    assert seen == {"nice": usual + 1, "plain": usual}
+    assert os.getpriority(os.PRIO_PROCESS, 0) == usual
 
 
 def test_a_worker_may_start_another() -> None:
