@@ -34,8 +34,8 @@ class Worker:
     """One loop: `try_one` is called until it returns False, then again after `poll_s` seconds.
 
     A step that raises is logged and tried again after a growing, jittered pause; it never ends the
-    worker. `close` runs once after the last step, e.g. to give up a lease. `niceness` (0 to 19): how
-    willingly its thread lets others have the processor, where threads have priorities (Linux).
+    worker. `close` runs once after the last step, e.g. to give up a lease. `niceness` (0 to 19):
+    how willingly its thread lets others have the processor, where threads have priorities (Linux).
     """
 
     name: str
