@@ -15,12 +15,14 @@ from chat_openapi_generator import (
     messages,
     profile_fields,
     realm,
+    refusal,
     settings,
     sign_in,
     unknown,
     users,
 )
 from facts import FACTS
+from specd_chat.exceptions import NotFoundException
 
 
 def scheduled_messages() -> None:
@@ -41,7 +43,8 @@ def scheduled_messages() -> None:
     assert waiting.to.actual_instance == [othello]
     done(api.delete_scheduled_message(made))
     unknown(sdk.ScheduledMessagesApi(NOBODY).list_scheduled_messages)
-    assert bad(api.delete_scheduled_message, made) == "BAD_REQUEST"
+    code = refusal(api.delete_scheduled_message, made, error=NotFoundException)
+    assert code == "BAD_REQUEST"
 
 
 def mobile_push() -> None:

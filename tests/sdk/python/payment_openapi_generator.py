@@ -59,7 +59,7 @@ def new_invoice() -> Invoice:
     invoice = InvoicesApi(ADA).create_invoice(key, order)
     replayed = InvoicesApi(ADA).create_invoice_with_http_info(key, order)
     assert replayed.status_code == 201
-    assert replayed.headers["Idempotent-Replayed"] == "true"
+    assert replayed.headers["idempotent-replayed"] == "true"
     assert replayed.data == invoice
     error = refusal(InvoicesApi(ADA).create_invoice, str(uuid.uuid4()), order, error=ApiException)
     assert error.code is ErrorCode.ORDER_ATTEMPT_EXISTS
