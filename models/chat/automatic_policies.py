@@ -66,6 +66,15 @@ def follow_as_sender(
     return wanted
 
 
+def minds_new_topics(sender: Actor) -> bool:
+    """Does it matter to the sender's policies whether they start the topic?"""
+    policies = (
+        sender.automatically_follow_topics_policy,
+        sender.automatically_unmute_topics_in_muted_streams_policy,
+    )
+    return not sender.is_bot and START in policies
+
+
 def _applies(policy: int, starts_topic: bool) -> bool:
     return policy in (PARTICIPATE, SEND) or (policy == START and starts_topic)
 

@@ -3,6 +3,7 @@
 The same checks hold for a message sent now, scheduled for later, and delivered by the worker.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -27,7 +28,7 @@ from models.chat.recipients import (
     access_channel_to_send,
     access_recipients,
 )
-from models.chat.rendering import Rendered, find_names, render
+from models.chat.rendering import Rendered, find_names, render, topic_links
 from models.chat.tables import Message, Subscription, Topic
 from models.chat.topic_names import key_of, normalise_topic
 
@@ -49,6 +50,7 @@ class Draft:
     rendered: Rendered
     client: str
     read_by_sender: bool
+    topic_links: Sequence[dict[str, str]] = ()
 
     @property
     def topic_key(self) -> str:
@@ -97,10 +99,19 @@ def check_message(
         check_topic(reader, sender, channel, stored_topic)
     else:
         user_ids = tuple(access_recipients(reader, sender, destination.users))
-    rendered = render_message(reader, sender, content)
+    names = find_names(reader, sender, content)
+    rendered = render(content, names, empty_topic_name=sender.realm.empty_topic_display_name)
     check_mentions(reader, sender, channel, stored_topic, rendered)
     return Draft(
-        sender, channel, user_ids, stored_topic, content, rendered, client[:30], read_by_sender
+        sender,
+        channel,
+        user_ids,
+        stored_topic,
+        content,
+        rendered,
+        client[:30],
+        read_by_sender,
+        topic_links(stored_topic, names.linkifiers),
     )
 
 

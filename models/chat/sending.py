@@ -34,7 +34,7 @@ from models.chat.conversations import require_conversation
 from models.chat.drafts import Draft
 from models.chat.membership import find_member_ids
 from models.chat.message_view import ViewOptions, find_people, message_object
-from models.chat.rendering import find_linkifiers, plain_text, topic_links
+from models.chat.rendering import plain_text
 from models.chat.tables import (
     Channel,
     Message,
@@ -93,7 +93,8 @@ def send_message(
     copies = _make_copies(session, draft, message_id)
     new_policy = None
     if channel is not None:
-        is_new_topic = _note_topic(session, draft, message_id)
+        starts_topic = automatic_policies.minds_new_topics(sender) and _is_new_topic(session, draft)
+        _note_topic(session, draft, message_id)
         if channel.first_message_id is None:
             connection.execute(
                 update(Channel)
@@ -101,7 +102,7 @@ def send_message(
                 .values(first_message_id=message_id)
             )
         new_policy = automatic_policies.follow_as_sender(
-            session, sender, channel.id, draft.topic, starts_topic=is_new_topic, now=now
+            session, sender, channel.id, draft.topic, starts_topic=starts_topic, now=now
         )
         mentioned = rendered.user_ids & {user for users in copies.values() for user in users}
         if mentioned:
@@ -245,17 +246,24 @@ _KNOWS_TOPIC = select(_TOPIC.c.max_id).where(
 )
 
 
-def _note_topic(session: Session, draft: Draft, message_id: int) -> bool:
-    """Make the message its topic's newest. Returns whether the topic is new."""
+def _is_new_topic(session: Session, draft: Draft) -> bool:
     assert draft.channel is not None
-    connection = session.connection()
     key = {"channel_id": draft.channel.id, "topic_key": draft.topic_key}
-    is_new = connection.execute(_KNOWS_TOPIC, key).first() is None
-    connection.execute(
+    return session.connection().execute(_KNOWS_TOPIC, key).first() is None
+
+
+def _note_topic(session: Session, draft: Draft, message_id: int) -> None:
+    """Make the message its topic's newest."""
+    assert draft.channel is not None
+    session.connection().execute(
         _UPSERT_TOPIC[dialect_of(session)],
-        {**key, "name": draft.topic, "max_id": message_id},
+        {
+            "channel_id": draft.channel.id,
+            "topic_key": draft.topic_key,
+            "name": draft.topic,
+            "max_id": message_id,
+        },
     )
-    return is_new
 
 
 def recount_topics(session: Session, channel_id: int, topic_keys: Iterable[str]) -> None:
@@ -320,8 +328,7 @@ def _tell(
         people = list(find_people(session, sender, draft.user_ids, for_all=True).values())
     message = message_as_sent(draft, message_id, conversation_id, people, now=now)
     if draft.topic:
-        linkifiers = find_linkifiers(session, sender.realm_id)
-        message["topic_links"] = topic_links(draft.topic, linkifiers)
+        message["topic_links"] = draft.topic_links
     for bits, user_ids in sorted(copies.items()):
         payload = {"message": message, "flags": flags.names_of(bits)}
         events.append(session, sender.realm_id, "message", payload, user_ids=user_ids, now=now)
