@@ -17,8 +17,8 @@ from models.chat.errors.messages import (
 )
 from models.chat.membership import belongs
 from models.chat.message_access import MessageView, access_message
-from models.chat.sending import recount_first_message, recount_topics
 from models.chat.tables import Message, MessageArchive, User
+from models.chat.topic_summary import recount_first_message, recount_topics
 from models.types import UtcMs
 
 _MESSAGE = cast(Table, Message.__table__)

@@ -29,9 +29,9 @@ from models.chat.permissions import ChannelView, access_channel, can_send_to_cha
 from models.chat.recipients import ToChannel
 from models.chat.rendering import plain_text
 from models.chat.roles import Role
-from models.chat.sending import recount_first_message, recount_topics
 from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topic_names import RESOLVED, key_of, normalise_topic
+from models.chat.topic_summary import recount_first_message, recount_topics
 
 _COPY = cast(Table, UserMessage.__table__)
 

@@ -1,0 +1,104 @@
+"""The newest message of each topic, kept beside the messages so that a channel's topics are listed
+without reading them.
+"""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from sqlalchemy import Table, bindparam, case, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from models.chat.actors import dialect_of
+from models.chat.drafts import Draft
+from models.chat.tables import Channel, Message, Topic
+
+_MESSAGE = cast(Table, Message.__table__)
+_TOPIC = cast(Table, Topic.__table__)
+
+
+def _upsert_topic(make: Any) -> Any:
+    statement = make(_TOPIC)
+    is_newer = statement.excluded.max_id > _TOPIC.c.max_id
+    # Two senders at once: the older id must not win because it came second.
+    return statement.on_conflict_do_update(
+        index_elements=["channel_id", "topic_key"],
+        set_={
+            "name": case((is_newer, statement.excluded.name), else_=_TOPIC.c.name),
+            "max_id": case((is_newer, statement.excluded.max_id), else_=_TOPIC.c.max_id),
+        },
+    )
+
+
+_UPSERT_TOPIC = {
+    "sqlite": _upsert_topic(sqlite.insert),
+    "postgresql": _upsert_topic(postgresql.insert),
+}
+_KNOWS_TOPIC = select(_TOPIC.c.max_id).where(
+    _TOPIC.c.channel_id == bindparam("channel_id"), _TOPIC.c.topic_key == bindparam("topic_key")
+)
+
+
+def is_new_topic(session: Session, draft: Draft) -> bool:
+    """Would the draft be the first message under its topic?"""
+    assert draft.channel is not None
+    key = {"channel_id": draft.channel.id, "topic_key": draft.topic_key}
+    return session.connection().execute(_KNOWS_TOPIC, key).first() is None
+
+
+def note_topic(session: Session, draft: Draft, message_id: int) -> None:
+    """Make the message its topic's newest."""
+    assert draft.channel is not None
+    session.connection().execute(
+        _UPSERT_TOPIC[dialect_of(session)],
+        {
+            "channel_id": draft.channel.id,
+            "topic_key": draft.topic_key,
+            "name": draft.topic,
+            "max_id": message_id,
+        },
+    )
+
+
+def recount_topics(session: Session, channel_id: int, topic_keys: Iterable[str]) -> None:
+    """Make the summary of topics true again after messages left them or came in."""
+    connection = session.connection()
+    for key in sorted(set(topic_keys)):
+        there = (_MESSAGE.c.channel_id == channel_id) & (_MESSAGE.c.topic_key == key)
+        newest = connection.execute(
+            select(_MESSAGE.c.id, _MESSAGE.c.topic)
+            .where(there)
+            .order_by(_MESSAGE.c.id.desc())
+            .limit(1)
+        ).first()
+        connection.execute(
+            _TOPIC.delete().where(_TOPIC.c.channel_id == channel_id, _TOPIC.c.topic_key == key)
+        )
+        if newest is not None:
+            connection.execute(
+                insert(_TOPIC),
+                {
+                    "channel_id": channel_id,
+                    "topic_key": key,
+                    "name": newest.topic,
+                    "max_id": newest.id,
+                },
+            )
+
+
+def recount_first_message(session: Session, channel_id: int) -> int | None:
+    """Set the channel's first message anew; returns its id."""
+    first = (
+        select(func.min(_MESSAGE.c.id)).where(_MESSAGE.c.channel_id == channel_id)
+    ).scalar_subquery()
+    found: int | None = (
+        session.connection()
+        .execute(
+            update(Channel)
+            .where(Channel.id == channel_id)
+            .values(first_message_id=first)
+            .returning(Channel.first_message_id)
+        )
+        .scalar()
+    )
+    return found
