@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from adapters.chain.gateway import RpcChainGateway
+from handlers.chat import failures as chat_failures
 from handlers.chat import wiring as chat_wiring
+from handlers.payment import failures as payment_failures
 from handlers.payment import wiring as payment_wiring
 from models.chat.exports import Archive, access_archive
 from models.chat.hosts import parse_host
@@ -36,6 +38,7 @@ def _chat_service(settings: Settings) -> Service:
 
 
 BUILDERS = {"payment": _payment_service, "chat": _chat_service}
+FAILURES = {"payment": payment_failures.list_failures, "chat": chat_failures.list_failures}
 
 
 def _build(names: tuple[str, ...]) -> Any:
@@ -75,6 +78,7 @@ def _build(names: tuple[str, ...]) -> Any:
     pages = build_pages(
         find_checkout=look_up,
         documents=documents,
+        failures={name: FAILURES[name]() for name in services},
         find_archive=look_up_archive,
         archives=settings.chat_export_dir,
     )

@@ -6,13 +6,15 @@ from typing import Any, ClassVar
 class DomainError(Exception):
     """A rule said no.
 
-    A subclass is named for what is wrong, carries a stable `code`, and a `sentence` that says the
-    fix; the keyword facts it was raised with fill the sentence's placeholders and are attributes
-    of `facts`. Never pass a secret as a fact.
+    A subclass is named for what is wrong, carries a stable `code`, and a `sentence`; the keyword
+    facts it was raised with fill the sentence's placeholders and are attributes of `facts`. Never
+    pass a secret as a fact. Callers read its docstring as when it comes, and `advice` as what to
+    do: the page of errors is written from these two.
     """
 
     code: ClassVar[str]
     sentence: ClassVar[str]
+    advice: ClassVar[str]
 
     def __init__(self, **facts: Any) -> None:
         super().__init__(facts)
@@ -27,3 +29,4 @@ class DatabaseUnavailable(DomainError):
 
     code = "database_unavailable"
     sentence = "The database did not answer in time; try again in a moment."
+    advice = "Send the same request again after the seconds that `Retry-After` says."

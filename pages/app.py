@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 import structlog
@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from models.errors import DatabaseUnavailable
-from pages import assets, checkout, exports, reference, security
+from pages import assets, checkout, errors, exports, reference, security
 
 log = structlog.get_logger("specd.pages")
 
@@ -45,6 +45,7 @@ def build_pages(
     *,
     find_checkout: checkout.FindCheckout,
     documents: Mapping[str, str],
+    failures: Mapping[str, Sequence[errors.Failure]] = MappingProxyType({}),
     poll_ms: int = 2000,
     find_archive: exports.FindArchive | None = None,
     archives: Path = Path(),
@@ -53,15 +54,17 @@ def build_pages(
 
     `find_checkout` looks a token up and says what time it is (`CheckoutView.now`); `documents` maps
     a service's name to the base path below which its openapi.json is served, such as
-    `{"payment": "/v1"}`; `poll_ms` is how often an open checkout page asks for its status.
-    `find_archive` looks up an export's archive among the files of the folder `archives`.
+    `{"payment": "/v1"}`, and `failures` to what can go wrong there; `poll_ms` is how often an open
+    checkout page asks for its status. `find_archive` looks up an export's archive among the files
+    of the folder `archives`.
     """
     app = Pages(__name__, static_folder=None)
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     security.install(app)
     assets.install(app)
     checkout.install(app, find_checkout, poll_ms=poll_ms)
-    reference.install(app, documents)
+    reference.install(app, documents, has_errors=frozenset(failures))
+    errors.install(app, failures)
     if find_archive is not None:
         exports.install(app, find_archive, archives)
     app.register_error_handler(HTTPException, _show_http_error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from flask import Flask, abort, make_response, redirect, render_template
 from flask.typing import ResponseReturnValue
@@ -10,20 +10,26 @@ from flask.typing import ResponseReturnValue
 from pages.security import REFERENCE_POLICY
 
 
-def install(app: Flask, documents: Mapping[str, str]) -> None:
-    """Add /docs and /docs/<service>; `documents` maps a service to its document's base path."""
+def install(app: Flask, documents: Mapping[str, str], *, has_errors: Collection[str] = ()) -> None:
+    """Add /docs and /docs/<service>; `documents` maps a service to its document's base path,
+    `has_errors` names those whose errors have a page.
+    """
 
     def enter() -> ResponseReturnValue:
         return redirect("/docs")
 
     def list_services() -> ResponseReturnValue:
-        return render_template("services.html", documents=documents)
+        return render_template("services.html", documents=documents, has_errors=has_errors)
 
     def show_reference(name: str) -> ResponseReturnValue:
         if name not in documents:
             abort(404, "No service of this name is served here. See /docs for those that are.")
         page = render_template(
-            "reference.html", name=name, base_path=documents[name], documents=documents
+            "reference.html",
+            name=name,
+            base_path=documents[name],
+            documents=documents,
+            has_errors=name in has_errors,
         )
         response = make_response(page)
         response.headers["Content-Security-Policy"] = REFERENCE_POLICY

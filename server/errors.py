@@ -1,7 +1,8 @@
 """What can go wrong before or around a handler. Each service's error table gives these its words.
 
 All are `connexion.exceptions.ProblemException`s, so that the same table also serves an
-application that runs on stock connexion.
+application that runs on stock connexion. Callers read the docstrings as when an error comes, and
+`advice` as what to do.
 """
 
 from __future__ import annotations
@@ -36,10 +37,15 @@ class Violation:
 class InvalidRequest(ProblemException):
     """The request does not fit the document: header, path, query, body, or their encoding."""
 
+    status = 400
+    advice = "Correct what the answer names; the document has every type and bound."
+
     def __init__(self, violations: Sequence[Violation]) -> None:
         self.violations = tuple(violations)
         first = self.violations[0]
-        super().__init__(status=400, title="Bad Request", detail=f"{first.path}: {first.message}")
+        super().__init__(
+            status=self.status, title="Bad Request", detail=f"{first.path}: {first.message}"
+        )
 
 
 def invalid(path: str, message: str) -> InvalidRequest:
@@ -48,58 +54,79 @@ def invalid(path: str, message: str) -> InvalidRequest:
 
 
 class Unauthenticated(ProblemException):
-    """No credentials, or some nobody holds. `challenges` fill WWW-Authenticate (RFC 9110)."""
+    """No credentials, or some that nobody holds. Facts: `challenges`, for WWW-Authenticate."""
+
+    status = 401
+    advice = "Send good credentials; see Authentication at the head of the document."
 
     def __init__(self, challenges: Sequence[str] = ()) -> None:
         self.challenges = tuple(challenges)
-        super().__init__(status=401, title="Unauthorized")
+        super().__init__(status=self.status, title="Unauthorized")
 
 
 class NotFound(ProblemException):
     """No operation has this path."""
 
+    status = 404
+    advice = "Check the path and the base address; the document lists all operations."
+
     def __init__(self) -> None:
-        super().__init__(status=404, title="Not Found")
+        super().__init__(status=self.status, title="Not Found")
 
 
 class MethodNotAllowed(ProblemException):
-    """The path exists, the method does not. `allow` lists every method that does (RFC 9110)."""
+    """The path exists, the method does not. Facts: `allow`, every method that does (RFC 9110)."""
+
+    status = 405
+    advice = "Use one of the methods in the `Allow` header."
 
     def __init__(self, allow: Sequence[str]) -> None:
         self.allow = tuple(allow)
         super().__init__(
-            status=405, title="Method Not Allowed", headers={"Allow": ", ".join(self.allow)}
+            status=self.status, title="Method Not Allowed", headers={"Allow": ", ".join(self.allow)}
         )
 
 
 class RequestTimeout(ProblemException):
     """The body did not arrive within the read deadline."""
 
+    status = 408
+    advice = "Send the request again, over a connection that is fast enough for its body."
+
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        super().__init__(status=408, title="Request Timeout")
+        super().__init__(status=self.status, title="Request Timeout")
 
 
 class BodyTooLarge(ProblemException):
-    """The body is longer than `limit` bytes."""
+    """The body is too long. Facts: `limit`, in bytes."""
+
+    status = 413
+    advice = "Send a smaller body; the document says how large it may be."
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        super().__init__(status=413, title="Content Too Large")
+        super().__init__(status=self.status, title="Content Too Large")
 
 
 class UnsupportedMediaType(ProblemException):
-    """The body's media type or encoding is none of `accepted`."""
+    """The body is in a media type or an encoding that is not accepted. Facts: `accepted`."""
+
+    status = 415
+    advice = "Send the body in the document's media type, as UTF-8 and not compressed."
 
     def __init__(self, accepted: Sequence[str]) -> None:
         self.accepted = tuple(accepted)
-        super().__init__(status=415, title="Unsupported Media Type")
+        super().__init__(status=self.status, title="Unsupported Media Type")
 
 
 class RateLimited(ProblemException):
-    """Too many requests. `retry_after_s` whole seconds until the next is taken; `rate_headers` are
-    the RateLimit headers to send along.
+    """Too many requests came from one key or address. Facts: `retry_after_s`, whole seconds until
+    the next is taken; `rate_headers` are the RateLimit headers to send along.
     """
+
+    status = 429
+    advice = "Wait for the seconds that `Retry-After` says."
 
     def __init__(
         self,
@@ -111,19 +138,29 @@ class RateLimited(ProblemException):
         self.limit = limit
         self.retry_after_s = retry_after_s
         self.rate_headers = rate_headers
-        super().__init__(status=429, title="Too Many Requests")
+        super().__init__(status=self.status, title="Too Many Requests")
 
 
 class HeadersTooLarge(ProblemException):
-    """The request target or the header section is longer than `limit` bytes."""
+    """The address or the headers are too long. Facts: `limit`, in bytes."""
+
+    status = 431
+    advice = "Shorten the address or the headers."
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        super().__init__(status=431, title="Request Header Fields Too Large")
+        super().__init__(status=self.status, title="Request Header Fields Too Large")
 
 
-class NonConformingResponse(ProblemException):
+class InternalError(ProblemException):
+    """A bug of ours. Nothing was changed."""
+
+    status = 500
+    advice = "Try again; if it lasts, tell the operator the `Request-Id` of the answer."
+
+    def __init__(self, detail: str | None = None) -> None:
+        super().__init__(status=self.status, title="Internal Server Error", detail=detail)
+
+
+class NonConformingResponse(InternalError):
     """A handler answered something its document does not allow: a bug, and loud."""
-
-    def __init__(self, detail: str) -> None:
-        super().__init__(status=500, title="Internal Server Error", detail=detail)

@@ -31,8 +31,10 @@ ALLOWED = {
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
 MAY_KNOW_THE_ENGINE = {
     "handlers/payment/errors.py",
+    "handlers/payment/failures.py",
     "handlers/payment/wiring.py",
     "handlers/chat/errors.py",
+    "handlers/chat/failures.py",
     "handlers/chat/rate_limits.py",
     "handlers/chat/violations.py",
     "handlers/chat/wiring.py",

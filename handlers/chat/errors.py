@@ -4,6 +4,7 @@ A `ChatError` brings its code and its text. Here stands what only HTTP knows: th
 is not 400, and which facts go out as extra keys.
 """
 
+import re
 from dataclasses import dataclass
 
 from connexion.exceptions import ProblemException
@@ -25,6 +26,7 @@ from models.chat.errors import (
 )
 from models.errors import DatabaseUnavailable, DomainError
 from server import errors as engine
+from server.failures import help_link
 from server.response import Response
 
 REALM = 'Basic realm="zulip"'
@@ -72,8 +74,9 @@ DOMAIN: dict[type[DomainError], Answer] = {
 }
 """By class; a class that is not here has the row of the nearest class it derives from."""
 
-ENGINE: dict[type[ProblemException], tuple[int, str, str]] = {
+ENGINE: dict[type[ProblemException], tuple[int, str | None, str]] = {
     engine.NotFound: (404, "NOT_FOUND", "Not found"),
+    engine.MethodNotAllowed: (405, None, "Method Not Allowed"),
     engine.RequestTimeout: (408, "REQUEST_TIMEOUT", "The request body did not arrive in time"),
     engine.BodyTooLarge: (413, "REQUEST_TOO_LARGE", "The request body is too large"),
     engine.UnsupportedMediaType: (
@@ -81,9 +84,11 @@ ENGINE: dict[type[ProblemException], tuple[int, str, str]] = {
         "UNSUPPORTED_MEDIA_TYPE",
         "Send parameters as UTF-8 form fields, not compressed",
     ),
+    engine.RateLimited: (429, "RATE_LIMIT_HIT", "API usage exceeded rate limit"),
     engine.HeadersTooLarge: (431, "HEADERS_TOO_LARGE", "The request headers are too large"),
+    engine.InternalError: (500, None, "Internal server error"),
 }
-"""# decided: the reference leaves these to the servers in front of it."""
+"""# decided: the reference leaves most of these to the servers in front of it."""
 
 UNAVAILABLE = ("DATABASE_UNAVAILABLE", "The service is busy; try again in a moment")
 
@@ -94,30 +99,52 @@ def respond(error: Exception, request_id: str) -> Response:
         error = first_error(error.violations)
     if isinstance(error, DatabaseUnavailable):
         code, msg = UNAVAILABLE
-        return failure(503, msg, code, headers=(("Retry-After", "1"),))
-    if isinstance(error, DomainError):
-        answer = next((DOMAIN[kind] for kind in type(error).__mro__ if kind in DOMAIN), None)
-        if answer is not None:
-            extra = {name: error.facts[name] for name in answer.extra}
-            return failure(answer.status, str(error), error.code, extra, answer.headers)
+        return failure(503, msg, code, headers=(_link(error), ("Retry-After", "1")))
+    if isinstance(error, ChatError):
+        answer = find_answer(type(error))
+        extra = {name: error.facts[name] for name in answer.extra}
+        headers = (_link(error), *answer.headers)
+        return failure(answer.status, str(error), error.code, extra, headers)
+    if not (isinstance(error, ProblemException) and type(error) in ENGINE):
+        error = engine.InternalError()
+    status, code, msg = ENGINE[type(error)]
+    headers = (_link(error),)
     if isinstance(error, engine.MethodNotAllowed):
         allowed = [method for method in error.allow if method != "OPTIONS"]
-        return failure(
-            405,
-            "Method Not Allowed",
-            None,
-            {"allowed_methods": allowed},
-            (("Allow", ", ".join(error.allow)),),
-        )
+        headers += (("Allow", ", ".join(error.allow)),)
+        return failure(status, msg, code, {"allowed_methods": allowed}, headers)
     if isinstance(error, engine.RateLimited):
-        return failure(
-            429,
-            "API usage exceeded rate limit",
-            "RATE_LIMIT_HIT",
-            {"retry-after": float(error.retry_after_s)},
-            (*error.rate_headers, ("Retry-After", str(error.retry_after_s))),
-        )
-    if isinstance(error, ProblemException) and type(error) in ENGINE:
-        status, code, msg = ENGINE[type(error)]
-        return failure(status, msg, code)
-    return failure(500, "Internal server error", None)
+        wait = {"retry-after": float(error.retry_after_s)}
+        headers += (*error.rate_headers, ("Retry-After", str(error.retry_after_s)))
+        return failure(status, msg, code, wait, headers)
+    return failure(status, msg, code, headers=headers)
+
+
+def find_answer(kind: type[DomainError]) -> Answer:
+    """The row of a class, or of the nearest class it derives from."""
+    return next(DOMAIN[base] for base in kind.__mro__ if base in DOMAIN)
+
+
+def link_of(anchor: str) -> tuple[str, str]:
+    """The header that leads to what to do."""
+    return help_link("chat", anchor)
+
+
+def _link(error: Exception) -> tuple[str, str]:
+    return link_of(anchor_of(type(error)))
+
+
+def anchor_of(kind: type[Exception]) -> str:
+    """Where the page of errors tells of it: by code; a code for everything says too little, so a
+    BAD_REQUEST stands there by its class; without a code, by its status.
+    """
+    if kind is DatabaseUnavailable:
+        return UNAVAILABLE[0]
+    if issubclass(kind, ChatError):
+        return kind.code if kind.code != ChatError.code else _kebab(kind.__name__)
+    status, code, _ = ENGINE[kind]
+    return code or str(status)
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()

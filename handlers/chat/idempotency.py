@@ -12,7 +12,7 @@ from models.chat.errors.scheduling import DeliveryTimeNotInFuture
 from models.chat.idempotency import KEYS
 from models.idempotency import StoredAnswer
 from server.context import Context
-from server.response import Response
+from server.response import Headers, Response
 
 REPLAYED = (("Idempotent-Replayed", "true"),)
 DEFINITIVE = (DeliveryTimeNotInFuture,)
@@ -49,7 +49,7 @@ def answer_once(
         now=ctx.now,
     )
     if stored is not None:
-        return Response(stored.status, stored.body, (*envelope.HEADERS, *REPLAYED))
+        return Response(stored.status, stored.body, _headers(stored))
     try:
         response = work()
     except DEFINITIVE as refusal:
@@ -57,6 +57,13 @@ def answer_once(
     answer = StoredAnswer(status=response.status, body=response.body)
     KEYS.keep(session, owner=ctx.actor.id, key=key, answer=answer)
     return response
+
+
+def _headers(stored: StoredAnswer) -> Headers:
+    headers = (*envelope.HEADERS, *REPLAYED)
+    if stored.status < 400:
+        return headers
+    return (*headers, errors.link_of(orjson.loads(stored.body)["code"]))
 
 
 def fingerprint(ctx: Context, parameters: Mapping[str, Any]) -> str:

@@ -33,39 +33,45 @@ LENGTHS = frozenset(("minItems", "maxItems", "minProperties", "maxProperties"))
 
 
 class InvalidEncoding(ChatError):
-    """A body, query or header that is not text at all, or not a form. Facts: `problem`."""
+    """The body, the query or a header is not text at all, or not a form. Facts: `problem`."""
 
     sentence = "Malformed request: {problem}"
+    advice = "Send parameters as UTF-8 form fields; `msg` says what could not be read."
 
 
 class UnexpectedArgument(ChatError):
-    """Facts: `key`, `name`."""
+    """An object has a key that it does not take. Facts: `key`, `name`."""
 
     sentence = 'Argument "{key}" at {name} is unexpected'
+    advice = "Leave out the key that is named."
 
 
 class MissingField(ChatError):
-    """A key is missing inside an object. Facts: `name`."""
+    """An object lacks a key. Facts: `name`."""
 
     sentence = "{name} field is missing"
+    advice = "Send the key that is named."
 
 
 class InvalidValue(ChatError):
-    """Not one of the values a text may have. Facts: `name`."""
+    """A text is none of the values that it may be. Facts: `name`."""
 
     sentence = "Invalid {name}"
+    advice = "Send one of the values that the document lists."
 
 
 class InvalidNumber(ChatError):
-    """Not one of the values a number, or a text that is LISTED, may have. Facts: `name`."""
+    """A number, or one of some texts, is none of the values it may be. Facts: `name`."""
 
     sentence = "Invalid {name}: Value error, Not in the list of possible values"
+    advice = "Send one of the values that the document lists."
 
 
 class NullBytes(ChatError):
-    """Facts: `name`."""
+    """A text holds NUL characters. Facts: `name`."""
 
     sentence = "{name} must not contain null bytes"
+    advice = "Leave them out."
 
 
 def first_error(violations: tuple[Violation, ...]) -> ChatError:

@@ -8,6 +8,7 @@ from connexion.exceptions import ProblemException
 from models.errors import DatabaseUnavailable, DomainError
 from models.payment import errors as domain
 from server import errors as engine
+from server.failures import help_link
 from server.response import Response, encode
 
 Detail = tuple[str, str]
@@ -56,19 +57,20 @@ DOMAIN: dict[type[DomainError], Answer] = {
     DatabaseUnavailable: Answer(503, "database_unavailable", retry_after_s=1),
 }
 
-ENGINE: dict[int, str] = {
-    400: "invalid_request",
-    401: "unauthorized",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "request_timeout",
-    413: "body_too_large",
-    415: "unsupported_media_type",
-    429: "rate_limited",
-    431: "headers_too_large",
+ENGINE: dict[type[ProblemException], str] = {
+    engine.InvalidRequest: "invalid_request",
+    engine.Unauthenticated: "unauthorized",
+    engine.NotFound: "not_found",
+    engine.MethodNotAllowed: "method_not_allowed",
+    engine.RequestTimeout: "request_timeout",
+    engine.BodyTooLarge: "body_too_large",
+    engine.UnsupportedMediaType: "unsupported_media_type",
+    engine.RateLimited: "rate_limited",
+    engine.HeadersTooLarge: "headers_too_large",
+    engine.InternalError: "internal_error",
 }
-"""The engine's (and connexion's) problems by their status. 400 goes out as 422: the interface
-knows no 400, whatever is invalid is 422."""
+BY_STATUS = {kind.status: code for kind, code in ENGINE.items()}
+"""Connexion's own problems are known by their status only."""
 
 SENTENCES = {
     "unauthorized": "Send a valid API key of the project as Authorization: Bearer prk_test_...",
@@ -90,7 +92,7 @@ def respond(error: Exception, request_id: str) -> Response:
         answer = find_answer(error)
         if answer is not None:
             return _domain(error, answer, request_id)
-    if isinstance(error, ProblemException) and error.status in ENGINE:
+    if isinstance(error, ProblemException) and error.status in BY_STATUS:
         return _engine(error, request_id)
     return _envelope(500, "internal_error", SENTENCES["internal_error"], request_id)
 
@@ -100,10 +102,20 @@ def find_answer(error: DomainError) -> Answer | None:
     return next((DOMAIN[kind] for kind in type(error).__mro__ if kind in DOMAIN), None)
 
 
+def wire_status(status: int) -> int:
+    """The interface knows no 400: whatever is invalid is 422."""
+    return 422 if status == 400 else status
+
+
 def is_definitive(error: DomainError) -> bool:
     """Would the same request be refused again, whenever it comes?"""
     answer = find_answer(error)
     return answer is not None and answer.is_definitive
+
+
+def link_of(code: str) -> tuple[str, str]:
+    """The header that leads to what to do about a code."""
+    return help_link("payment", code)
 
 
 def _domain(error: DomainError, answer: Answer, request_id: str) -> Response:
@@ -118,8 +130,8 @@ def _domain(error: DomainError, answer: Answer, request_id: str) -> Response:
 
 
 def _engine(error: ProblemException, request_id: str) -> Response:
-    code = ENGINE[error.status]
-    status = 422 if error.status == 400 else error.status
+    code = BY_STATUS[error.status]
+    status = wire_status(error.status)
     facts: dict[str, Any] = {}
     details: list[Detail] = []
     headers: dict[str, str] = {}
@@ -151,4 +163,4 @@ def _envelope(
         "request_id": request_id,
         "details": [{"path": path, "message": text} for path, text in details or ()],
     }
-    return Response(status, encode(body), tuple((headers or {}).items()))
+    return Response(status, encode(body), (link_of(code), *(headers or {}).items()))

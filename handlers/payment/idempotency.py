@@ -12,7 +12,7 @@ from models.idempotency import StoredAnswer
 from models.payment.idempotency import KEYS
 from models.payment.invoice_view import InvoiceView
 from server.context import Context
-from server.response import Response, encode
+from server.response import Headers, Response, encode
 
 REPLAYED = (("Idempotent-Replayed", "true"),)
 
@@ -35,7 +35,7 @@ def answer_once(
         now=ctx.now,
     )
     if stored is not None:
-        return Response(stored.status, stored.body, REPLAYED)
+        return Response(stored.status, stored.body, _headers(stored))
     invoice_id = None
     try:
         invoice = work()
@@ -54,6 +54,12 @@ def answer_once(
         invoice_id=invoice_id,
     )
     return response
+
+
+def _headers(stored: StoredAnswer) -> Headers:
+    if stored.status < 400:
+        return REPLAYED
+    return (errors.link_of(orjson.loads(stored.body)["code"]), *REPLAYED)
 
 
 def fingerprint(ctx: Context, body: Any) -> str:

@@ -11,6 +11,7 @@ class InvalidAmount(DomainError):
         "The amount must be positive and at most "
         "115792089237316195423570985008687907853269984665640564039457584007913129.639935."
     )
+    advice = "Send a decimal string greater than zero, and not beyond what `message` says."
 
 
 class MalformedAmount(InvalidAmount):
@@ -88,6 +89,7 @@ class PaymentMethodNotAllowed(DomainError):
     sentence = (
         "The project has no such payment method; use an id that GET /v1/payment-methods returns."
     )
+    advice = "Use an `id` that `GET /v1/payment-methods` returns."
 
 
 class InvoiceDoesNotExist(DomainError):
@@ -95,6 +97,7 @@ class InvoiceDoesNotExist(DomainError):
 
     code = "invoice_not_found"
     sentence = "There is no such invoice in this project; check the id."
+    advice = "Check the id, and that the key is the project's which created the invoice."
 
 
 class InvoiceNotCancelable(DomainError):
@@ -104,6 +107,10 @@ class InvoiceNotCancelable(DomainError):
     sentence = (
         "Only an unpaid invoice for which no payment was detected can be canceled; "
         "this one is {state}."
+    )
+    advice = (
+        "Read the invoice: if it was paid, refund by your own means; if it expired, "
+        "nothing is left to do."
     )
 
 
@@ -115,6 +122,7 @@ class InvoiceNotPayable(DomainError):
         "Only an unpaid invoice can be checked out; this one is {status}. "
         "For a new try, create an invoice with the next attempt_no."
     )
+    advice = "Create an invoice with the next `attempt_no`, and a checkout session for it."
 
 
 class OrderAttemptExists(DomainError):
@@ -124,6 +132,7 @@ class OrderAttemptExists(DomainError):
     sentence = (
         "This attempt at the order already has an invoice; read it, or use the next attempt_no."
     )
+    advice = "Use the invoice that `details` names, or create one with the next `attempt_no`."
 
 
 class IdempotencyKeyReused(DomainError):
@@ -132,6 +141,9 @@ class IdempotencyKeyReused(DomainError):
     code = "idempotency_key_reused"
     sentence = (
         "This Idempotency-Key was used for a different request; use a fresh key for each request."
+    )
+    advice = (
+        "Send a fresh `Idempotency-Key` with each new request; the old one only to repeat its own."
     )
 
 
@@ -142,6 +154,7 @@ class IdempotencyInProgress(DomainError):
     sentence = (
         "A request with this Idempotency-Key is still in progress; send it again in a moment."
     )
+    advice = "Send the same request with the same key again after `Retry-After`."
 
 
 class ChainNotConfigured(DomainError):
@@ -152,6 +165,7 @@ class ChainNotConfigured(DomainError):
         "No RPC endpoint is configured for chain {chain_id}; "
         "choose an available method or ask the operator to configure one."
     )
+    advice = "Offer a method that is `available`, or ask the operator to configure the chain."
 
 
 class ChainUnavailable(DomainError):
@@ -162,3 +176,4 @@ class ChainUnavailable(DomainError):
         "Chain {chain_id} cannot be reached safely right now; try again in a moment, "
         "and tell the operator if it lasts."
     )
+    advice = "Try again after `Retry-After`; tell the operator if it lasts."

@@ -8,54 +8,79 @@ class NonexistentSubdomain(ChatError):
 
     code = "NONEXISTENT_SUBDOMAIN"
     sentence = "Invalid subdomain"
+    advice = "Check the address: the organization is chosen by the `Host` header."
 
 
 class Unauthorized(ChatError):
     """Credentials are missing, malformed, unknown or no longer good."""
 
     code = "UNAUTHORIZED"
+    advice = (
+        "Send the API email and the API key by HTTP Basic; `msg` says what is wrong with yours."
+    )
 
 
 class NotLoggedIn(Unauthorized):
+    """The request has no `Authorization` header."""
+
     sentence = "Not logged in: API authentication or user session required"
+    advice = "Send the API email and the API key by HTTP Basic."
 
 
 class InvalidAuthorizationHeader(Unauthorized):
+    """The `Authorization` header cannot be read as HTTP Basic."""
+
     sentence = "Invalid authorization header for basic auth"
+    advice = "Send `Basic` and the Base64 form of `email:key`."
 
 
 class MalformedApiKey(Unauthorized):
+    """The password is not 32 letters and digits."""
+
     sentence = "Malformed API key"
+    advice = "Send the API key, not the account's password."
 
 
 class InvalidApiKey(Unauthorized):
-    """Unknown, or somebody else's: the two look the same."""
+    """The key is unknown, or somebody else's: the two look the same."""
 
     sentence = "Invalid API key"
+    advice = "Check both; `POST /fetch_api_key` gives a person their present key."
 
 
 class AccountDeactivated(Unauthorized):
+    """The account of these credentials is deactivated."""
+
     sentence = "Account is deactivated"
+    advice = "Ask an administrator to reactivate it."
 
 
 class RealmDeactivated(Unauthorized):
+    """The organization of these credentials is deactivated."""
+
     sentence = "This organization has been deactivated"
+    advice = "Ask the operator of the server."
 
 
 class WrongSubdomain(Unauthorized):
     """A good key, used at another organization's host."""
 
     sentence = "Account is not associated with this subdomain"
+    advice = "Send the request to the host of the account's own organization."
 
 
 class NotForWebhookBots(Unauthorized):
+    """An incoming webhook bot may only send what its integration sends."""
+
     sentence = "This API is not available to incoming webhook bots."
+    advice = "Use a generic bot's or a person's API key."
 
 
 class BasicAuthenticationRequired(ChatError):
     """Another Authorization scheme. Not a 401: the reference refuses it before it asks who."""
 
     sentence = "This endpoint requires HTTP basic authentication."
+    advice = "Send the API email and the API key by HTTP Basic."
 
 
 class AuthenticationFailed(ChatError):
@@ -63,21 +88,34 @@ class AuthenticationFailed(ChatError):
 
     code = "AUTHENTICATION_FAILED"
     sentence = "Your username or password is incorrect"
+    advice = "Check the name and the password."
 
 
 class SignInDeactivated(ChatError):
+    """Signing in to an account that is deactivated."""
+
     code = "USER_DEACTIVATED"
     sentence = "Account is deactivated"
+    advice = "Ask an administrator to reactivate the account."
 
 
 class SignInRealmDeactivated(ChatError):
+    """Signing in to an organization that is deactivated."""
+
     code = "REALM_DEACTIVATED"
     sentence = "This organization has been deactivated"
+    advice = "Ask the operator of the server."
 
 
 class NotInProduction(ChatError):
+    """The operation exists on development servers only."""
+
     sentence = "Endpoint not available in production."
+    advice = "Sign in with `POST /fetch_api_key`."
 
 
 class InvalidEmail(ChatError):
+    """The text is no email address."""
+
     sentence = "Enter a valid email address."
+    advice = "Send an address such as `name@example.com`."

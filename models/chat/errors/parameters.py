@@ -4,29 +4,37 @@ from models.chat.errors import ChatError
 
 
 class InvalidParameter(ChatError):
-    """Facts: `name`, and `problem` such as `is not an integer`."""
+    """A value breaks the operation's schema. Facts: `name`, and `problem` such as `is not an
+    integer`.
+    """
 
     sentence = "{name} {problem}"
+    advice = "Correct the parameter that is named; the document has its type and bounds."
 
 
 class InvalidChoice(ChatError):
-    """Facts: `name`."""
+    """A value is not one of those that there are. Facts: `name`."""
 
     sentence = "Invalid {name}: Value error, Not in the list of possible values"
+    advice = "Send one of the values that the document lists."
 
 
 class MissingParameter(ChatError):
-    """Facts: `var_name`."""
+    """A parameter that must be sent is absent. Facts: `var_name`."""
 
     code = "REQUEST_VARIABLE_MISSING"
     sentence = "Missing '{var_name}' argument"
+    advice = "Send the parameter that `var_name` names."
 
 
 class BadParameter(ChatError):
-    """Facts: `var_name`, `bad_value`. Only where the reference still has a converter."""
+    """A value cannot be understood. Facts: `var_name`, `bad_value`. Only where the reference still
+    has a converter.
+    """
 
     code = "REQUEST_VARIABLE_INVALID"
     sentence = "Bad value for '{var_name}': {bad_value}"
+    advice = "Correct the parameter that `var_name` names."
 
 
 class ConfusingParameters(ChatError):
@@ -34,3 +42,4 @@ class ConfusingParameters(ChatError):
 
     code = "REQUEST_CONFUSING_VAR"
     sentence = "Can't decide between '{var_name1}' and '{var_name2}' arguments"
+    advice = "Send only one of the two."

@@ -7,112 +7,154 @@ class NoSuchUser(ChatError):
     """Unknown, another organization's, or not to be found this way by the one who asks."""
 
     sentence = "No such user"
+    advice = "Use an id or an email that `GET /users` returns."
 
 
 class UserIsDeactivated(ChatError):
+    """The user was deactivated."""
+
     sentence = "User is deactivated"
+    advice = "Choose somebody else, or reactivate the user first."
 
 
 class InvalidUserId(ChatError):
-    """Facts: `user_id`."""
+    """No user of the organization has this id, or it cannot be used here. Facts: `user_id`."""
 
     sentence = "Invalid user ID: {user_id}"
+    advice = "Use an id that `GET /users` returns."
 
 
 class NoNewStatus(ChatError):
+    """Neither text nor emoji was sent."""
+
     sentence = "Client did not pass any new values."
+    advice = "Send `status_text`, `emoji_name` or both; empty ones clear the status."
 
 
 class EmojiCodeWithoutName(ChatError):
+    """A code or type of an emoji was sent without its name."""
+
     sentence = "Client must pass emoji_name if they pass either emoji_code or reaction_type."
+    advice = "Send `emoji_name` too."
 
 
 class EmojiDoesNotExist(ChatError):
-    """Facts: `name`."""
+    """There is no emoji of this name. Facts: `name`."""
 
     sentence = "Emoji '{name}' does not exist"
+    advice = "Use the name of one of Unicode's emoji, such as `tada`."
 
 
 class InvalidEmoji(ChatError):
     """Name, code and type of an emoji do not fit together. Facts: `what`."""
 
     sentence = "Invalid {what}."
+    advice = "Send `emoji_name` alone, and the server finds the rest."
 
 
 class EmailInUse(ChatError):
-    """Facts: `email`."""
+    """Another account has the address. Facts: `email`."""
 
     sentence = "Email '{email}' already in use"
+    advice = "Choose another address."
 
 
 class PasswordTooWeak(ChatError):
     """Too short, too long or too easy to guess."""
 
     sentence = "The password is too weak."
+    advice = "Choose a longer password that nobody would guess."
 
 
 class EmailNotAllowed(ChatError):
     """Not of one of the organization's domains. Facts: `email`."""
 
     sentence = "Email '{email}' not allowed in this organization"
+    advice = "Use an address of one of the organization's domains."
 
 
 class DisposableEmail(ChatError):
+    """The address is one of a provider of throw-away addresses."""
+
     sentence = "Disposable email addresses are not allowed in this organization"
+    advice = "Use a lasting address."
 
 
 class EmailContainsPlus(ChatError):
+    """The address has a part after a `+`."""
+
     sentence = "Email addresses containing + are not allowed."
+    advice = "Use the address without it."
 
 
 class NameTooShort(ChatError):
+    """The name has fewer than two characters."""
+
     sentence = "Name too short!"
+    advice = "Choose a longer name."
 
 
 class NameTooLong(ChatError):
+    """The name has more than 100 characters."""
+
     sentence = "Name too long!"
+    advice = "Choose a shorter name."
 
 
 class InvalidCharactersInName(ChatError):
+    """The name holds characters that formatting or mentions use."""
+
     sentence = "Invalid characters in name!"
+    advice = "Leave out characters such as `*`, `>`, `@` and quotes."
 
 
 class InvalidNameFormat(ChatError):
     """A name that ends like a mention's `|id`."""
 
     sentence = "Invalid format!"
+    advice = "Leave out the `|` and the number at the end."
 
 
 class UniqueNamesRequired(ChatError):
+    """Somebody else has the name, and the organization wants them unique."""
+
     sentence = "Unique names required in this organization."
+    advice = "Choose another name."
 
 
 class InvalidUserGroup(ChatError):
     """Unknown, another organization's, or an anonymous one named by its id."""
 
     sentence = "Invalid user group"
+    advice = "Use the id of a group that `GET /user_groups` returns."
 
 
 class UserGroupDeactivated(ChatError):
+    """The group was deactivated."""
+
     sentence = "User group is deactivated."
+    advice = "Choose another group."
 
 
 class UserGroupExists(ChatError):
-    """Facts: `name`."""
+    """Another group has the name. Facts: `name`."""
 
     sentence = "User group '{name}' already exists."
+    advice = "Choose another name."
 
 
 class InvalidUserGroupName(ChatError):
-    """Facts: `problem`, such as `can't be empty!`."""
+    """Groups cannot have this name. Facts: `problem`, such as `can't be empty!`."""
 
     sentence = "User group name {problem}"
+    advice = "Choose a name that `msg` does not refuse."
 
 
 class GroupNotAllowed(ChatError):
     """A system group that a setting does not take. Facts: `setting`, `group`."""
 
     sentence = "'{setting}' setting cannot be set to '{group}' group."
+    advice = "Choose another group."
 
 
 class ExpectedValueMismatch(ChatError):
@@ -120,3 +162,4 @@ class ExpectedValueMismatch(ChatError):
 
     code = "EXPECTATION_MISMATCH"
     sentence = "'old' value does not match the expected value."
+    advice = "Read the setting again, and send its present value as `old`."

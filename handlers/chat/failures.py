@@ -1,0 +1,63 @@
+"""The chat service's failures as its page of errors tells of them."""
+
+import importlib
+import inspect
+import pkgutil
+import sys
+from collections.abc import Iterator
+
+from handlers.chat.errors import ENGINE, UNAVAILABLE, anchor_of, find_answer
+from models.chat import errors as chat_errors
+from models.chat.errors import ChatError
+from models.chat.errors.organizations import RefusedCommand
+from models.errors import DatabaseUnavailable
+from server.failures import Failure, describe
+
+
+def list_failures() -> tuple[Failure, ...]:
+    """Every text of the service, as the page of errors tells of it: those with a code of their own
+    by status, then those without by subject.
+    """
+    for module in pkgutil.iter_modules(chat_errors.__path__):
+        importlib.import_module(f"{chat_errors.__name__}.{module.name}")
+    code, msg = UNAVAILABLE
+    # Modules by name: classes stand in the order of imports otherwise.
+    kinds = sorted(_below(ChatError), key=lambda kind: kind.__module__)
+    failures = [_describe(kind) for kind in kinds if _is_sayable(kind)]
+    failures += [
+        describe(
+            kind,
+            anchor=anchor_of(kind),
+            code=code,
+            status=status,
+            message=msg,
+            extra={405: ("allowed_methods",), 429: ("retry-after",)}.get(status, ()),
+        )
+        for kind, (status, code, msg) in ENGINE.items()
+    ]
+    failures.append(describe(DatabaseUnavailable, anchor=code, code=code, status=503, message=msg))
+    return tuple(sorted(failures, key=lambda f: (f.subject, f.status, f.code or "")))
+
+
+def _describe(kind: type[ChatError]) -> Failure:
+    answer = find_answer(kind)
+    heading = inspect.getdoc(sys.modules[kind.__module__]) or ""
+    return describe(
+        kind,
+        anchor=anchor_of(kind),
+        code=kind.code,
+        status=answer.status,
+        message=kind.sentence,
+        extra=answer.extra,
+        subject=heading.partition("\n")[0] if kind.code == ChatError.code else "",
+    )
+
+
+def _is_sayable(kind: type[ChatError]) -> bool:
+    return hasattr(kind, "sentence") and not issubclass(kind, RefusedCommand)
+
+
+def _below(kind: type[ChatError]) -> Iterator[type[ChatError]]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from _below(child)

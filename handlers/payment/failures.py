@@ -1,0 +1,30 @@
+"""The payment service's failures as its page of errors tells of them."""
+
+from handlers.payment import errors
+from server.failures import Failure, describe
+
+
+def list_failures() -> tuple[Failure, ...]:
+    """Every code of the service, by status, as the page of errors tells of it."""
+    from_domain = [
+        describe(
+            kind,
+            anchor=row.code,
+            code=row.code,
+            status=row.status,
+            message=kind.sentence,
+            extra=(row.at[0],) if row.at else (),
+        )
+        for kind, row in errors.DOMAIN.items()
+    ]
+    from_engine = [
+        describe(
+            kind,
+            anchor=code,
+            code=code,
+            status=errors.wire_status(kind.status),
+            message=errors.SENTENCES[code],
+        )
+        for kind, code in errors.ENGINE.items()
+    ]
+    return tuple(sorted([*from_domain, *from_engine], key=lambda failure: failure.status))

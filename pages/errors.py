@@ -1,0 +1,65 @@
+"""/docs/<service>/errors: what each error of a service means and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Protocol
+
+from flask import Flask, abort, render_template
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup, escape
+
+
+class Failure(Protocol):
+    """One way a request can fail; `subject` groups those that share a code too general to say
+    much, and is empty for the others.
+    """
+
+    @property
+    def anchor(self) -> str: ...
+    @property
+    def code(self) -> str | None: ...
+    @property
+    def status(self) -> int: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def when(self) -> str: ...
+    @property
+    def advice(self) -> str: ...
+    @property
+    def extra(self) -> tuple[str, ...]: ...
+    @property
+    def subject(self) -> str: ...
+
+
+def install(app: Flask, failures: Mapping[str, Sequence[Failure]]) -> None:
+    """Add /docs/<service>/errors; `failures` maps a service to its failures, those of a subject
+    side by side.
+    """
+
+    def show_errors(name: str) -> ResponseReturnValue:
+        if name not in failures:
+            abort(404, "No service of this name is served here. See /docs for those that are.")
+        groups = [(subject, list(group)) for subject, group in groupby(failures[name], _subject_of)]
+        return render_template("errors.html", name=name, groups=groups)
+
+    app.add_url_rule(
+        "/docs/<name>/errors",
+        "show_errors",
+        show_errors,
+        methods=["GET"],
+        provide_automatic_options=False,
+    )
+    app.add_template_filter(show_code, "show_code")
+
+
+def show_code(text: str) -> Markup:
+    """Text with its `pieces` between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _subject_of(failure: Failure) -> str:
+    return failure.subject
