@@ -43,7 +43,9 @@ def drive(stage: Stage, generator: str, name: str) -> None:
     ("service", "generator", "name"),
     [
         ("payment", "python", "payment_openapi_generator"),
+        ("payment", "python-client", "payment_python_client"),
         ("chat", "python", "chat_openapi_generator_rest"),
+        ("chat", "python-client", "chat_python_client_rest"),
     ],
 )
 def test_calls_every_operation(service: str, generator: str, name: str, tmp_path: Path) -> None:
