@@ -6,7 +6,7 @@ PostgreSQL; where there is no PostgreSQL its half is skipped with the reason.
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from tests.cast import BEN_XPUB, Merchant, make_merchant
 from tests.contract import ContractClient
 from tests.payment_app import FakeGateway, PaymentApp
 from tests.postgres import Copies, PostgresServer, running_server
+from tests.service_app import ServiceApp
 
 pytest_plugins = ["tests.chat_stage"]
 
@@ -31,6 +32,16 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 # Machines differ: a test fails for what it found, never for how long it took.
 hypothesis_settings.register_profile("specd", deadline=None)
 hypothesis_settings.load_profile("specd")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """A test that is marked to reach error codes fails when it did not get them."""
+    ServiceApp.failed_with.clear()
+    result = yield
+    wanted = {code for mark in pyfuncitem.iter_markers("reaches") for code in mark.args}
+    assert wanted <= ServiceApp.failed_with, f"reached {ServiceApp.failed_with}, not {wanted}"
+    return result
 
 
 @pytest.fixture

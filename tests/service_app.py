@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import httpx
 
@@ -29,6 +29,9 @@ class ServiceApp:
     one is made per kind of database and played over each test's own.
     """
 
+    failed_with: ClassVar[set[str]] = set()
+    """The codes (or statuses, where there is none) of all errors answered in the present test."""
+
     def __init__(self, service: Service, database: Relay) -> None:
         object.__setattr__(service, "database", database)
         self.service = service
@@ -42,6 +45,8 @@ class ServiceApp:
         async def exchange(request: httpx.Request) -> httpx.Response:
             response = await self._transport.handle_async_request(request)
             await response.aread()
+            if response.is_error and request.method != "HEAD":
+                self.failed_with.add(response.json().get("code") or str(response.status_code))
             return response
 
         async def all_of_them() -> list[httpx.Response]:

@@ -74,6 +74,7 @@ def test_both_names_at_once_confuse(
     }
 
 
+@pytest.mark.reaches("REQUEST_CONFUSING_VAR")
 def test_an_alias_is_the_parameter(chat: ChatClient) -> None:
     """Also from the query string, and against the parameter of the body."""
     chat.post("/users/me/subscriptions", subscriptions=[{"name": "Denmark"}])

@@ -293,6 +293,7 @@ class TestRefresh:
         assert chat.post(CREATE)["result"] == "success"
 
     @pytest.mark.parametrize("seconds", [0, 4000])
+    @pytest.mark.reaches("INVALID_VENDOR_TOKEN", "INVALID_ZOOM_TOKEN")
     def test_ends_the_authorization_when_the_vendor_says_no(
         self,
         chat: ChatClient,

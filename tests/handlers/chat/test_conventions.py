@@ -66,11 +66,13 @@ class TestCredentials:
             headers = {"Authorization": header.replace("Basic", scheme)}
             assert as_nobody.request("GET", "/users/me", headers=headers).status_code == 200
 
+    @pytest.mark.reaches("UNAUTHORIZED")
     def test_none_at_all(self, as_nobody: ChatClient) -> None:
         expected = "Not logged in: API authentication or user session required"
         assert self.refused(as_nobody, {}) == expected
 
     @pytest.mark.parametrize("header", ["Bearer x", "Digest x", "x", "Basically x"])
+    @pytest.mark.reaches("BAD_REQUEST")
     def test_another_scheme_is_a_bad_request(self, as_nobody: ChatClient, header: str) -> None:
         response = as_nobody.request("GET", "/users/me", headers={"Authorization": header})
         assert response.status_code == 400
@@ -135,6 +137,7 @@ class TestCredentials:
         expected = "This API is not available to incoming webhook bots."
         assert self.refused(as_reminder, {}) == expected
 
+    @pytest.mark.reaches("NONEXISTENT_SUBDOMAIN")
     def test_a_host_where_no_organization_lives(self, chat: ChatClient) -> None:
         for headers in ({}, {"Authorization": "Bearer x"}, basic("a:b:c"), basic("a:b")):
             response = chat.request("GET", "/users/me", headers=headers, host="other.example")
@@ -273,6 +276,7 @@ class TestParameters:
         assert answer.status_code == 400
         assert answer.json()["code"] == "BAD_REQUEST"
 
+    @pytest.mark.reaches("REQUEST_TOO_LARGE")
     def test_have_room_for_a_megabyte(self, chat: ChatClient) -> None:
         big = b"x=" + b"a" * (1024 * 1024)
         response = chat.request(
@@ -285,6 +289,7 @@ class TestParameters:
             "code": "REQUEST_TOO_LARGE",
         }
 
+    @pytest.mark.reaches("UNAUTHORIZED_PRINCIPAL")
     def test_are_not_looked_at_before_the_role(self, chat: ChatClient) -> None:
         answer = chat.patch("/realm", allow_message_editing="nonsense")
         assert answer["code"] == "UNAUTHORIZED_PRINCIPAL"
@@ -315,6 +320,7 @@ class TestMethods:
         response = chat.request(method, "/users/null,null")
         assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
 
+    @pytest.mark.reaches("405")
     def test_another_method_names_those_there_are(self, chat: ChatClient) -> None:
         response = chat.request("DELETE", "/user_groups")
         assert response.status_code == 405
@@ -386,6 +392,7 @@ class TestRateLimits:
         clock.advance(seconds=12)
         assert hamlet.request("GET", "/users/me").status_code == 200
 
+    @pytest.mark.reaches("RATE_LIMIT_HIT")
     def test_count_strangers_by_address(self, limited: ChatClient, cast: Cast) -> None:
         guess = limited.acting_as(replace(cast.hamlet, key="k" * 32))
         for expected in (401, 401, 401, 429):

@@ -351,6 +351,7 @@ class TestDeactivateOwnUser:
         assert not user_row(chat_database, cast.reminder.id).is_active
         assert chat.request("GET", "/users/me").status_code == 401
 
+    @pytest.mark.reaches("CANNOT_DEACTIVATE_LAST_USER")
     def test_the_only_owner_and_the_last_person_stay(
         self, as_cordelia: ChatClient, as_hank: ChatClient
     ) -> None:

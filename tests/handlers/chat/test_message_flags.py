@@ -405,6 +405,7 @@ class TestNarrow:
         flags = {"op": "add", "flag": "read"}
         assert chat.post("/messages/flags/narrow", **wish, **flags) == bad(msg)
 
+    @pytest.mark.reaches("BAD_NARROW")
     def test_hides_channels_that_may_not_be_seen(
         self, as_othello: ChatClient, chat_database: Database, cast: Cast
     ) -> None:

@@ -56,6 +56,7 @@ class TestIdempotencyKey:
             sent = reader.execute(select(func.count()).where(Message.content == "once")).scalar()
         assert sent == 2
 
+    @pytest.mark.reaches("STREAM_DOES_NOT_EXIST")
     def test_a_refusal_leaves_it_unused(self, chat: ChatClient, denmark: int) -> None:
         nowhere = {**self.WISH, "to": "Nowhere"}
         for wish, status in ((nowhere, 400), (self.WISH, 200)):
@@ -204,7 +205,15 @@ class TestTwoAtOnce:
 
 
 class TestWildcards:
-    @pytest.mark.parametrize(("readers", "allowed"), [(15, True), (16, False)])
+    @pytest.mark.parametrize(
+        ("readers", "allowed"),
+        [
+            (15, True),
+            pytest.param(
+                16, False, marks=pytest.mark.reaches("STREAM_WILDCARD_MENTION_NOT_ALLOWED")
+            ),
+        ],
+    )
     def test_reach_fifteen_readers(
         self, chat: ChatClient, as_prospero: ChatClient, cast: Cast, chat_database: Database,
         clock: FrozenClock, readers: int, allowed: bool,

@@ -259,6 +259,7 @@ class TestGetMessage:
         assert chat.get(f"/messages/{message}") == INVALID
 
     @pytest.mark.parametrize("message", ["abc", "-1", "1.5"])
+    @pytest.mark.reaches("NOT_FOUND")
     def test_has_no_such_page(self, chat: ChatClient, message: str) -> None:
         assert chat.request("GET", f"/messages/{message}").status_code == 404
 

@@ -277,6 +277,7 @@ class TestRegisterPushDevice:
         clock.advance(seconds=61)
         assert chat.post(REGISTER, **form) == DONE
 
+    @pytest.mark.reaches("PUSH_SERVICE_NOT_CONFIGURED")
     def test_refuses(
         self,
         chat: ChatClient,
@@ -373,6 +374,7 @@ class TestSendTestPushNotification:
             assert client.post(TEST, device_id=sent) == NO_DEVICE
         assert chat.post(TEST, device_id=2**31)["msg"] == "device_id is too large"
 
+    @pytest.mark.reaches("NO_ACTIVE_PUSH_DEVICE")
     def test_needs_an_active_device(self, chat: ChatClient, stage: Stage) -> None:
         response = chat.request("POST", TEST)
         assert (response.status_code, response.json()) == (400, NO_DEVICE)
@@ -393,6 +395,9 @@ class TestSendTestPushNotification:
         assert chat.post(TEST, device_id=kept_id) == NO_DEVICE
         assert devices(chat)[str(kept_id)]["push_token_id"] is None
 
+    @pytest.mark.reaches(
+        "ADMIN_ACTION_REQUIRED", "FAILED_TO_CONNECT_BOUNCER", "INTERNAL_SERVER_ERROR_ON_BOUNCER"
+    )
     def test_says_what_is_wrong_with_the_relay(self, chat: ChatClient, stage: Stage) -> None:
         texts = {
             ADMIN: "Push notification configuration issue on server, contact the server "

@@ -75,6 +75,7 @@ class TestTimeLimits:
                 back = chat.acting_as(cast.prospero).patch(path, **home, **QUIET)
                 assert back["result"] == "success", "no limit holds for moderators"
 
+    @pytest.mark.reaches("MOVE_MESSAGES_TIME_LIMIT_EXCEEDED")
     def test_of_a_whole_topic_say_what_may_be_moved(
         self, chat: ChatClient, denmark: int, norway: int, chat_database: Database, cast: Cast,
         clock: FrozenClock,
@@ -312,6 +313,7 @@ def test_a_hundred_new_subscribers_are_written_to_and_one_more_is_none(
 
 
 @ONE
+@pytest.mark.reaches("TOPIC_WILDCARD_MENTION_NOT_ALLOWED")
 def test_a_topics_wildcard_reaches_fifteen_who_wrote_there(
     chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
 ) -> None:

@@ -152,6 +152,7 @@ class TestUpdateRealm:
         with chat_database.reading() as reader:
             assert reader.execute(select(Event.__table__)).all() == []
 
+    @pytest.mark.reaches("EXPECTATION_MISMATCH")
     def test_minds_the_old_value_of_a_group(self, as_cordelia: ChatClient, cast: Cast) -> None:
         groups = ids_of(as_cordelia)
         owners, members = groups["role:owners"], groups["role:members"]
@@ -257,6 +258,7 @@ class TestUpdateRealm:
             "code": "REQUEST_VARIABLE_INVALID",
         }
 
+    @pytest.mark.reaches("REQUEST_VARIABLE_INVALID")
     def test_changes_all_or_nothing(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:

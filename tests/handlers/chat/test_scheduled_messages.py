@@ -334,6 +334,7 @@ class TestIdempotencyKeys:
         assert len({response.content for response in chat.at_once(*requests)}) == 1
         assert len(listed(chat)) == 1
 
+    @pytest.mark.reaches("IDEMPOTENCY_KEY_REUSED")
     def test_another_request_is_refused(self, chat: ChatClient, denmark: int) -> None:
         chat.request("POST", PATH, form(denmark), headers=self.KEY)
         for over in ({"content": "Not to be"}, {"read_by_sender": True}, {"topic": "Castle"}):
@@ -385,6 +386,7 @@ class TestIdempotencyKeys:
         assert response.status_code == status
         assert response.json().get("code") == (None if status == 200 else "BAD_REQUEST")
 
+    @pytest.mark.reaches("IDEMPOTENCY_IN_PROGRESS")
     def test_a_key_that_somebody_holds_is_in_progress(
         self,
         chat: ChatClient,

@@ -92,6 +92,7 @@ class TestFetchApiKey:
             form = {"username": name, "password": password}
             assert refused(as_nobody, "/fetch_api_key", **form) == FAILED
 
+    @pytest.mark.reaches("USER_DEACTIVATED", "REALM_DEACTIVATED")
     def test_tells_those_who_left_that_they_did(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
@@ -160,6 +161,7 @@ class TestAttempts:
         clock.advance(seconds=360)
         assert limited.post("/fetch_api_key", **right) == told(cast.hamlet)
 
+    @pytest.mark.reaches("AUTHENTICATION_FAILED")
     def test_a_success_clears_them(self, limited: ChatClient, cast: Cast) -> None:
         for password in ("wrong", "wrong", "wrong", "wrong", PASSWORD) * 2:
             form = {"username": cast.hamlet.email, "password": password}
@@ -194,6 +196,7 @@ class TestDevFetchApiKey:
             "code": "BAD_REQUEST",
         }
 
+    @pytest.mark.reaches("REQUEST_VARIABLE_MISSING")
     def test_wants_a_name(self, as_nobody: ChatClient) -> None:
         assert as_nobody.post("/dev_fetch_api_key") == missing("username")
 

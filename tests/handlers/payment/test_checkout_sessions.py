@@ -83,12 +83,14 @@ class TestCreateCheckoutSession:
         pay(database, invoice_id, at=now, head_number=head)
         assert error(checkout(api, invoice_id)) == (409, "invoice_not_payable", [])
 
+    @pytest.mark.reaches("invoice_not_payable")
     def test_answers_409_for_an_expired_invoice(
         self, api: ContractClient, invoice_id: str, clock: FrozenClock
     ) -> None:
         clock.advance(seconds=1801)
         assert error(checkout(api, invoice_id)) == (409, "invoice_not_payable", [])
 
+    @pytest.mark.reaches("chain_not_configured")
     def test_answers_503_without_an_endpoint_for_the_chain(
         self, api: ContractClient, database: Database, invoice_id: str, chain: FakeGateway
     ) -> None:
@@ -98,6 +100,7 @@ class TestCreateCheckoutSession:
         assert int(response.headers["Retry-After"]) > 0
         assert count(database, CheckoutSession) == 0
 
+    @pytest.mark.reaches("chain_unavailable")
     def test_answers_503_while_the_chain_is_unhealthy(
         self, api: ContractClient, database: Database, invoice_id: str, chain: FakeGateway
     ) -> None:

@@ -106,6 +106,7 @@ class TestReuse:
         assert error(cancel(api, invoice_id, KEY)) == (422, "idempotency_key_reused", [])
         assert api.get(f"{PATH}/{invoice_id}").json()["status"] == "unpaid"
 
+    @pytest.mark.reaches("idempotency_key_reused")
     def test_refuses_the_key_for_another_invoice(self, api: ContractClient) -> None:
         one, two = (create(api, f"key-0000000{n}", attempt_no=n).json()["id"] for n in (1, 2))
         assert cancel(api, one).status_code == 200
@@ -131,6 +132,7 @@ class TestUnusedKey:
         assert error(missing) == (404, "invoice_not_found", [])
         assert create(api).status_code == 201
 
+    @pytest.mark.reaches("internal_error")
     def test_a_bug_keeps_nothing_and_the_key_may_be_retried(
         self, api: ContractClient, database: Database, chain: FakeGateway
     ) -> None:
@@ -201,6 +203,7 @@ class TestRaces:
         assert Counter(answer.status_code for answer in answers) == {200: 1, 409: 7}
         assert count(database, InvoiceEvent) == 2
 
+    @pytest.mark.reaches("idempotency_in_progress")
     def test_answers_409_while_the_first_request_is_under_way(
         self, api: ContractClient, database: Database, database_url: str, ada: Merchant
     ) -> None:
@@ -219,6 +222,7 @@ class TestRaces:
             other.rollback()
         assert create(api).status_code == 201, "once the first one has gone away"
 
+    @pytest.mark.reaches("database_unavailable")
     def test_answers_503_when_the_writers_place_stays_taken(
         self, api: ContractClient, database: Database, database_url: str
     ) -> None:

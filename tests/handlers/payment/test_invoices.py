@@ -142,6 +142,7 @@ class TestCreateInvoice:
         ],
         ids=["zero", "zero with decimals", "72 nines", "one atom over uint256"],
     )
+    @pytest.mark.reaches("invalid_amount")
     def test_answers_422_invalid_amount_for_an_amount_no_token_can_have(
         self, api: ContractClient, database: Database, amount: str
     ) -> None:
@@ -168,6 +169,7 @@ class TestCreateInvoice:
             "9" * 73,
         ],
     )
+    @pytest.mark.reaches("invalid_request")
     def test_answers_422_invalid_request_for_a_text_that_is_no_amount(
         self, api: ContractClient, database: Database, amount: str
     ) -> None:
@@ -245,6 +247,7 @@ class TestCreateInvoice:
             ["/header/Idempotency-Key", "/body/attempt_no"],
         )
 
+    @pytest.mark.reaches("payment_method_not_allowed")
     def test_answers_422_for_a_method_the_project_does_not_have(
         self, api: ContractClient, database: Database, ben: Merchant, now: datetime
     ) -> None:
@@ -257,6 +260,7 @@ class TestCreateInvoice:
         )
         assert count(database, Invoice) == 0
 
+    @pytest.mark.reaches("order_attempt_exists")
     def test_answers_409_for_a_second_invoice_of_an_attempt_and_names_the_first(
         self, api: ContractClient, database: Database
     ) -> None:
@@ -284,16 +288,19 @@ class TestCreateInvoice:
         chain.configured.add(31337)
         assert create(api).status_code == 201, "the same key, once the chain is back"
 
+    @pytest.mark.reaches("body_too_large")
     def test_answers_413_over_64_kib(self, api: ContractClient) -> None:
         response = create(api, external_order_id="x" * 65_536)
         assert error(response) == (413, "body_too_large", [])
 
     @pytest.mark.parametrize("media_type", ["text/plain", "application/xml", "multipart/form-data"])
+    @pytest.mark.reaches("unsupported_media_type")
     def test_answers_415_for_anything_but_json(self, api: ContractClient, media_type: str) -> None:
         headers = {"Idempotency-Key": "key-00000001", "Content-Type": media_type}
         response = api.post(PATH, content=b"a=1", headers=headers)
         assert error(response) == (415, "unsupported_media_type", [])
 
+    @pytest.mark.reaches("headers_too_large")
     def test_answers_431_for_headers_that_are_too_long(self, api: ContractClient) -> None:
         response = api.post(PATH, json=ORDER, headers={"X-Long": "x" * 20_000})
         assert error(response) == (431, "headers_too_large", [])
@@ -383,6 +390,7 @@ class TestGetInvoice:
         chain.configured.clear()
         assert api.get(f"{PATH}/{invoice_id}").status_code == 200
 
+    @pytest.mark.reaches("invoice_not_found")
     def test_cannot_tell_another_projects_invoice_from_none(
         self, api: ContractClient, client: ContractClient, ben: Merchant
     ) -> None:
@@ -399,6 +407,7 @@ class TestGetInvoice:
         assert (status, code) == (422, "invalid_request")
         assert set(paths) <= {"/path", "/path/id"}
 
+    @pytest.mark.reaches("unauthorized")
     def test_answers_401_without_a_key(self, client: ContractClient) -> None:
         assert client.get(f"{PATH}/{NO_SUCH_ID}").status_code == 401
 
@@ -421,6 +430,7 @@ class TestCancelInvoice:
             ).all()  # fmt: skip
         assert events == [("created", None, "unpaid"), ("canceled", "unpaid", "canceled")]
 
+    @pytest.mark.reaches("invoice_not_cancelable")
     def test_answers_409_the_second_time(self, api: ContractClient) -> None:
         invoice_id = create(api).json()["id"]
         cancel(api, invoice_id)
@@ -491,6 +501,7 @@ class TestCancelInvoice:
 
 
 class TestWrongDoors:
+    @pytest.mark.reaches("not_found")
     def test_answers_404_for_an_unknown_path(self, api: ContractClient) -> None:
         assert error(api.get("/v1/nowhere")) == (404, "not_found", [])
 
@@ -503,6 +514,7 @@ class TestWrongDoors:
             ("POST", "/v1/payment-methods", "GET, HEAD, OPTIONS"),
         ],
     )
+    @pytest.mark.reaches("method_not_allowed")
     def test_answers_405_with_every_method_the_path_takes(
         self, api: ContractClient, method: str, path: str, allow: str
     ) -> None:

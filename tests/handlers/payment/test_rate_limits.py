@@ -27,6 +27,7 @@ def limited(
     app.close()
 
 
+@pytest.mark.reaches("rate_limited")
 def test_counts_each_key_by_itself_and_strangers_by_address(
     limited: ContractClient, ada: Merchant, ben: Merchant
 ) -> None:
