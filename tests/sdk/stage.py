@@ -23,6 +23,11 @@ ENVIRONMENT_VARIABLE = "SPECD_SDK_STAGE"
 GENERATED = ROOT / "build" / "sdk"
 NOT_GENERATED = "the SDKs are not there: run scripts/sdk"
 METHODS = ("get", "post", "put", "patch", "delete")
+OPEN = {"server_settings"}
+"""Tags of operations for everybody."""
+NEVER_WRONG = {"server_settings", "payment_methods"}
+"""Tags of operations that take nothing which could be wrong."""
+RULED = {400, 403, 404, 409, 422}
 _COUNTED = re.compile(
     r'^specd_requests_total\{operation="(\w+)",service="(\w+)",status="(\d+)"\} ([\d.]+)$', re.M
 )
@@ -50,6 +55,18 @@ class Stage:
             seen = statuses.get(name, set())
             if not any(200 <= status < 300 for status in seen):
                 gaps[name] = f"answered {sorted(seen)} only" if seen else "was not called"
+        return gaps
+
+    def unrefused(self) -> dict[str, str]:
+        """Tags under which a drive met no 401, or no refusal by a rule of the service."""
+        statuses = self.statuses()
+        gaps: dict[str, str] = {}
+        for tag, names in operation_ids_by_tag(self.service).items():
+            seen = set().union(*(statuses.get(name, set()) for name in names))
+            if tag not in OPEN and 401 not in seen:
+                gaps[tag] = "no 401"
+            elif tag not in NEVER_WRONG and not seen & RULED:
+                gaps[tag] = "no rule was broken"
         return gaps
 
     def statuses(self) -> dict[str, set[int]]:
@@ -80,9 +97,13 @@ def write_facts(directory: Path, facts: Mapping[str, Any]) -> Path:
 
 def operation_ids(service: str) -> list[str]:
     """Every operation of a document."""
-    return [
-        item[method]["operationId"]
-        for item in specs.load(service)["paths"].values()
-        for method in METHODS
-        if method in item
-    ]
+    return [name for names in operation_ids_by_tag(service).values() for name in names]
+
+
+def operation_ids_by_tag(service: str) -> dict[str, list[str]]:
+    """Every operation of a document, under its tag."""
+    tags: dict[str, list[str]] = {}
+    for item in specs.load(service)["paths"].values():
+        for operation in (item[method] for method in METHODS if method in item):
+            tags.setdefault(operation["tags"][0], []).append(operation["operationId"])
+    return tags

@@ -73,6 +73,12 @@ def read_and_cancel(invoice: Invoice) -> None:
     assert InvoicesApi(ADA).get_invoice(invoice.id) == invoice
     error = refusal(InvoicesApi(BEN).get_invoice, invoice.id, error=NotFoundException)
     assert error.code is ErrorCode.INVOICE_NOT_FOUND
+    for call in (
+        InvoicesApi(NOBODY).get_invoice,
+        CheckoutSessionsApi(NOBODY).create_checkout_session,
+    ):
+        error = refusal(call, invoice.id, error=UnauthorizedException)
+        assert error.code is ErrorCode.UNAUTHORIZED
     session = CheckoutSessionsApi(ADA).create_checkout_session(invoice.id)
     assert session.invoice_id == invoice.id
     assert session.checkout_url.endswith(session.checkout_token)

@@ -74,6 +74,9 @@ def read_and_cancel(invoice: Invoice) -> None:
     assert read(Invoice, get_invoice, invoice.id) == invoice
     error = read(ErrorResponse, get_invoice, invoice.id, by=BEN)
     assert error.code is ErrorCode.INVOICE_NOT_FOUND
+    for operation in (get_invoice, create_checkout_session):
+        error = read(ErrorResponse, operation, invoice.id, by=NOBODY)
+        assert error.code is ErrorCode.UNAUTHORIZED
     session = read(CheckoutSession, create_checkout_session, invoice.id)
     assert session.invoice_id == invoice.id
     assert session.checkout_url.endswith(session.checkout_token)
