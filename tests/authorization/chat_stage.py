@@ -49,7 +49,7 @@ class ChatStage:
     def try_out(self, case: Case, actor: str, directory: Path) -> httpx.Response:
         """What the actor is answered. What a request has changed is not there for the next one."""
         if "clean" not in self._copies:
-            self._copies["clean"] = self._copy(directory / "clean.db")
+            self._copies["clean"] = self.copy(directory / "clean.db")
         response = self._ask(self._copies["clean"], case, actor)
         if response.is_success and response.request.method != "GET":
             self.forget()
@@ -57,7 +57,7 @@ class ChatStage:
 
     def answer(self, case: Case, actor: str, directory: Path) -> httpx.Response:
         """What the actor is answered, on a copy that stays in `directory` as `cell.db`."""
-        database = self._copy(directory / "cell.db")
+        database = self.copy(directory / "cell.db")
         try:
             return self._ask(database, case, actor)
         finally:
@@ -69,7 +69,8 @@ class ChatStage:
             database.dispose()
         self._copies.clear()
 
-    def _copy(self, file: Path) -> Database:
+    def copy(self, file: Path) -> Database:
+        """A copy of the prepared database, in that file."""
         for left in file.parent.glob(f"{file.name}-*"):
             left.unlink()
         return Database(f"sqlite:///{shutil.copy(self.file, file)}")
