@@ -1,0 +1,164 @@
+"""Is every value that one schema takes taken by another? The differences that say no.
+
+A request must stay acceptable: what the old schema took, the new one takes. An answer must stay
+readable: what the new schema lets a service answer, the old one let it answer too. Both are the
+same question with the sides exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Schema = Mapping[str, Any]
+Document = Mapping[str, Any]
+
+LOWER = ("minimum", "minLength", "minItems", "minProperties")
+UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
+NARROWING = (
+    "pattern",
+    "format",
+    "multipleOf",
+    "uniqueItems",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "not",
+)
+"""Another value, or one where there was none, may refuse what was taken."""
+UNBOUND = {"uniqueItems": False, "exclusiveMinimum": False, "exclusiveMaximum": False}
+
+
+def resolve(document: Document, node: Any) -> Any:
+    """What a `$ref` means, or the node itself."""
+    while isinstance(node, Mapping) and "$ref" in node:
+        target: Any = document
+        for step in node["$ref"].removeprefix("#/").split("/"):
+            target = target[step.replace("~1", "/").replace("~0", "~")]
+        node = target
+    return node
+
+
+def ref_name(node: Any) -> str | None:
+    """`Invoice` of `{$ref: "#/components/schemas/Invoice"}`."""
+    return node["$ref"].rpartition("/")[2] if isinstance(node, Mapping) and "$ref" in node else None
+
+
+@dataclass
+class Comparison:
+    """Compares the schemas of two documents; `found` collects what breaks, place by place."""
+
+    old: Document
+    new: Document
+    found: list[str] = field(default_factory=list)
+    _seen: set[tuple[bool, str | None, str | None]] = field(default_factory=set)
+
+    def breaks(self, place: str, problem: str) -> None:
+        if f"{place}: {problem}" not in self.found:
+            self.found.append(f"{place}: {problem}")
+
+    def compare(self, old: Any, new: Any, place: str, *, sent: bool) -> None:
+        """`sent`: by clients, in requests; else by the service, in answers."""
+        names = (ref_name(old), ref_name(new))
+        if all(names):
+            if names[0] != names[1]:
+                self.breaks(place, f"was a {names[0]} and is a {names[1]}")
+            place = f"schema {names[1]}"
+            if (sent, *names) in self._seen:
+                return
+            self._seen.add((sent, *names))
+        old, new = resolve(self.old, old), resolve(self.new, new)
+        taken, by = (old, new) if sent else (new, old)
+        self._values(old, new, taken, by, place, sent)
+        self._bounds(old, new, taken, by, place)
+        self._properties(old, new, taken, by, place, sent)
+        if "items" in old and "items" in new:
+            self.compare(old["items"], new["items"], f"{place}[]", sent=sent)
+        elif "items" in by:
+            self.breaks(place, "has other items")
+        self._branches(old, new, place, sent)
+
+    def _values(
+        self, old: Schema, new: Schema, taken: Schema, by: Schema, place: str, sent: bool
+    ) -> None:
+        kinds = (taken.get("type"), by.get("type"))
+        is_wider = sent and (kinds[1] is None or kinds == ("integer", "number"))
+        if kinds[0] != kinds[1] and not is_wider:
+            self.breaks(place, f"type was {old.get('type')} and is {new.get('type')}")
+        if taken.get("nullable") and not by.get("nullable"):
+            self.breaks(place, "may be null" if not sent else "may not be null any more")
+        if "enum" in by and not (not sent and old.get("x-may-grow")):
+            gone = [
+                value for value in taken.get("enum", ["anything else"]) if value not in by["enum"]
+            ]
+            if gone:
+                verb = "takes no more" if sent else "may now be"
+                self.breaks(place, f"{verb} {', '.join(map(str, gone))}")
+        if sent and old.get("default") != new.get("default"):
+            self.breaks(place, f"default was {old.get('default')} and is {new.get('default')}")
+
+    def _bounds(self, old: Schema, new: Schema, taken: Schema, by: Schema, place: str) -> None:
+        wider: dict[str, Callable[[Any, Any], bool]] = {
+            **dict.fromkeys(LOWER, lambda inner, outer: inner >= outer),
+            **dict.fromkeys(UPPER, lambda inner, outer: inner <= outer),
+        }
+        for keyword, is_within in wider.items():
+            if keyword in by and not (keyword in taken and is_within(taken[keyword], by[keyword])):
+                self.breaks(place, f"{keyword} was {old.get(keyword)} and is {new.get(keyword)}")
+        for keyword in NARROWING:
+            none = UNBOUND.get(keyword)
+            if by.get(keyword, none) not in (none, taken.get(keyword, none)):
+                self.breaks(place, f"{keyword} was {old.get(keyword)} and is {new.get(keyword)}")
+
+    def _properties(
+        self, old: Schema, new: Schema, taken: Schema, by: Schema, place: str, sent: bool
+    ) -> None:
+        before, after = old.get("properties", {}), new.get("properties", {})
+        for name in before:
+            if name not in after:
+                self.breaks(f"{place}.{name}", "is gone")
+            else:
+                self.compare(before[name], after[name], f"{place}.{name}", sent=sent)
+        for name in by.get("required", ()):
+            if name not in taken.get("required", ()):
+                now = "is required" if sent else "is not always there any more"
+                self.breaks(f"{place}.{name}", now)
+        others_taken, others_by = (s.get("additionalProperties", True) for s in (taken, by))
+        if others_by is False and others_taken is not False:
+            self.breaks(place, "is closed now" if sent else "may now have any property")
+        if others_by is False and not sent:
+            # Generated clients refuse what a closed object did not have.
+            for name in after.keys() - before.keys():
+                self.breaks(f"{place}.{name}", "is new in a closed object")
+        rest = [s.get("additionalProperties") for s in (old, new)]
+        if all(isinstance(schema, Mapping) for schema in rest):
+            self.compare(*rest, f"{place}.*", sent=sent)
+        elif isinstance(others_by, Mapping) and others_by and others_taken is not False:
+            self.breaks(f"{place}.*", "has a schema" if sent else "has no schema any more")
+
+    def _branches(self, old: Schema, new: Schema, place: str, sent: bool) -> None:
+        for keyword in ("oneOf", "anyOf", "allOf"):
+            before, after = old.get(keyword), new.get(keyword)
+            if before is None and after is None:
+                continue
+            if (
+                before is None
+                or after is None
+                or (keyword == "allOf" and len(before) != len(after))
+            ):
+                self.breaks(place, f"{keyword} was there or is there, not both")
+            elif keyword == "allOf":
+                for a, b in zip(before, after, strict=True):
+                    self.compare(a, b, place, sent=sent)
+            else:
+                taken, by = (before, after) if sent else (after, before)
+                for index, branch in enumerate(taken):
+                    if not any(self._fits(branch, other, sent) for other in by):
+                        now = "is refused" if sent else "is new"
+                        self.breaks(place, f"{keyword} branch {index} {now}")
+
+    def _fits(self, taken: Any, by: Any, sent: bool) -> bool:
+        """Can a branch be sent (or answered) under another branch, which has the same name?"""
+        inner = Comparison(self.old, self.new, _seen=set(self._seen))
+        inner.compare(*((taken, by) if sent else (by, taken)), "", sent=sent)
+        return not inner.found
