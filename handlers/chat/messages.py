@@ -8,7 +8,7 @@ from models.chat import deletion, editing, message_history, message_view, report
 from models.chat.clients import client_name, reads_own_messages
 from models.chat.drafts import check_message, render_message
 from models.chat.errors.parameters import MissingParameter
-from models.chat.errors.sending import InvalidRecipientType, OneChannelExpected
+from models.chat.errors.sending import OneChannelExpected
 from models.chat.message_access import access_message, find_readable
 from models.chat.message_listing import Wanted, list_range
 from models.chat.message_view import ViewOptions
@@ -23,7 +23,7 @@ def send_message(
     ctx: Context,
     *,
     type_: str,
-    to: int | str | list[int | str],
+    to: int | str | list[int] | list[str],
     content: str,
     topic: str | None = None,
     client: str | None = None,
@@ -66,14 +66,11 @@ def send_message(
     return answer_once(ctx, key=idempotency_key, parameters=parameters, work=work)
 
 
-def _destination(type_: str, to: int | str | list[int | str]) -> Destination:
+def _destination(type_: str, to: int | str | list[int] | list[str]) -> Destination:
     if type_ in DIRECT_TYPES:
         if isinstance(to, str):
             return ToUsers([part.strip() for part in to.split(",") if part.strip()])
-        users = [to] if isinstance(to, int) else to
-        if len({isinstance(user, int) for user in users}) > 1:
-            raise InvalidRecipientType(what="recipients")
-        return ToUsers(users)
+        return ToUsers([to] if isinstance(to, int) else to)
     if isinstance(to, list):
         if len(to) != 1:
             raise OneChannelExpected()

@@ -261,7 +261,7 @@ def messages(denmark: int) -> None:
     direct = api.send_message(
         sdk.SendMessageParameters(
             type="direct",
-            to=sdk.MessageRecipients([sdk.Recipient(othello)]),
+            to=sdk.MessageRecipients([othello]),
             content="Are you honest?",
         )
     ).id

@@ -1,0 +1,27 @@
+// Every operation of the chat document, by the SDK of @hey-api/openapi-ts.
+
+import * as sdk from "../../../../build/sdk/chat/hey-api";
+import { channels, folders, messages } from "./chat_channels";
+import { profileFields, realm, settings, signIn, users } from "./chat_people";
+import * as rest from "./chat_rest";
+import { done, othello } from "./stage";
+
+async function main(): Promise<void> {
+  await signIn();
+  await users();
+  await profileFields();
+  await settings();
+  await realm();
+  await folders();
+  await messages(await channels());
+  await rest.scheduledMessages();
+  await rest.mobilePush();
+  await rest.calls();
+  await rest.linkifiers();
+  await rest.playgrounds();
+  await rest.domains();
+  await rest.dataExports();
+  await done(sdk.deactivateOwnUser({ client: othello }));
+}
+
+main();
