@@ -27,6 +27,7 @@ class PublishedDocument:
         common = (
             ("ETag", self.etag),
             ("Access-Control-Allow-Origin", "*"),
+            ("Access-Control-Expose-Headers", "ETag"),
             ("Cache-Control", "public, max-age=0, must-revalidate"),
         )
         sent = headers.get(b"if-none-match", b"").decode("latin-1")

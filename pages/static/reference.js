@@ -3,24 +3,84 @@
 "use strict";
 
 (() => {
+  const FORMS = ["application/x-www-form-urlencoded", "multipart/form-data"];
+  const METHODS = ["get", "put", "post", "delete", "patch"];
   const place = document.getElementById("reference");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
   paint();
   dark.addEventListener("change", paint);
 
-  SwaggerUIBundle({
-    url: place.dataset.document,
-    domNode: place,
-    deepLinking: true,
-    defaultModelsExpandDepth: 0,
-    displayRequestDuration: true,
-    persistAuthorization: false,
-    queryConfigEnabled: false,
-    tryItOutEnabled: true,
-    validatorUrl: null,
-    onComplete: () => {
-      place.dataset.ready = "";
-    },
-  });
+  const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+  // A form's field as what it is, a text. Swagger UI would invent a value for every field and send
+  // them all; here only what the operation's example has is filled in, and what is empty stays out.
+  const fieldOf = (schema, example) => {
+    const field = { type: "string", description: schema.description || "" };
+    if (schema.type !== "string") field.description += " (JSON text)";
+    if (schema.default !== undefined) field.description += ` Default: \`${asText(schema.default)}\`.`;
+    if (schema.enum && schema.type === "string") field.description += ` One of \`${schema.enum.join("`, `")}\`.`;
+    if (schema.deprecated) field.deprecated = true;
+    field.example = example === undefined ? "" : asText(example);
+    return field;
+  };
+
+  const showForms = (spec) => {
+    const resolve = (node) =>
+      node && node.$ref ? resolve(node.$ref.slice(2).split("/").reduce((at, step) => at[step], spec)) : node;
+    for (const item of Object.values(spec.paths)) {
+      for (const method of METHODS) {
+        const content = resolve(item[method]?.requestBody)?.content ?? {};
+        for (const media of FORMS.map((name) => content[name]).filter(Boolean)) {
+          const schema = resolve(media.schema);
+          const example = resolve(Object.values(media.examples ?? {})[0])?.value ?? media.example ?? {};
+          const fields = Object.entries(schema.properties ?? {}).map(([name, property]) => [
+            name,
+            fieldOf(resolve(property), example[name]),
+          ]);
+          media.schema = { ...schema, properties: Object.fromEntries(fields) };
+          delete media.examples;
+          delete media.encoding;
+        }
+      }
+    }
+    return spec;
+  };
+
+  // What nobody filled in is not sent; who wants to send an empty text writes the body as JSON.
+  const leaveOutEmpty = (request) => {
+    if (request.body instanceof FormData) {
+      for (const [name, value] of [...request.body.entries()]) {
+        if (value === "") request.body.delete(name);
+      }
+    } else if (typeof request.body === "string" && request.headers["Content-Type"] === FORMS[0]) {
+      const fields = [...new URLSearchParams(request.body)];
+      request.body = new URLSearchParams(fields.filter(([, value]) => value !== "")).toString();
+    }
+    return request;
+  };
+
+  const start = (spec) =>
+    SwaggerUIBundle({
+      spec: showForms(spec),
+      domNode: place,
+      deepLinking: true,
+      defaultModelsExpandDepth: 0,
+      displayRequestDuration: true,
+      persistAuthorization: false,
+      queryConfigEnabled: false,
+      requestInterceptor: leaveOutEmpty,
+      tryItOutEnabled: true,
+      validatorUrl: null,
+      onComplete: () => {
+        place.dataset.ready = "";
+      },
+    });
+
+  fetch(place.dataset.document)
+    .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.status))))
+    .then(start)
+    .catch((error) => {
+      place.textContent = `The document could not be read (${error.message}). Reload this page to try again.`;
+    });
 })();

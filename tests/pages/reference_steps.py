@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
+
 from tests.pages.browser import Browser
 
 LIVE = ".live-responses-table tbody"
@@ -31,4 +34,32 @@ def send(browser: Browser) -> tuple[str, str]:
     browser.find(".btn.execute").click()
     browser.wait(lambda: browser.find_all(f"{LIVE} .response-col_status"), "the answer")
     status = browser.text(f"{LIVE} .response-col_status").split()[0]
-    return status, browser.text(f"{LIVE} .highlight-code")
+    return status, browser.text(f"{LIVE} .highlight-code code")
+
+
+def authorize_as(browser: Browser, name: str, password: str) -> None:
+    """Enter HTTP Basic credentials."""
+    browser.find(".btn.authorize").click()
+    user, secret = browser.find_all(".modal-ux input")
+    user.send_keys(name)
+    secret.send_keys(password)
+    browser.find(".modal-ux .btn.authorize").click()
+    browser.find(".modal-ux .btn-done").click()
+
+
+def choose_body(browser: Browser, media_type: str) -> None:
+    """Say how the open operation's body is written."""
+    Select(browser.find(".body-param-content-type select")).select_by_value(media_type)
+
+
+def fill(browser: Browser, name: str, text: str) -> None:
+    """Write into the open operation's field of a parameter, instead of its example."""
+    row = f".opblock.is-open tr:is([data-param-name='{name}'], [data-property-name='{name}'])"
+    field = browser.find(f"{row} :is(input:not([type=checkbox]), textarea)")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys(text)
+
+
+def close_operation(browser: Browser, operation_id: str) -> None:
+    browser.find(f"[id$='-{operation_id}'] .opblock-summary-control").click()
+    browser.wait(lambda: not browser.find_all(".btn.execute"), "the operation to close")

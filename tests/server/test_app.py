@@ -163,6 +163,7 @@ class TestDocuments:
     def test_need_no_key_and_may_be_read_from_anywhere(self, shop: Client, path: str) -> None:
         answer = shop.get(path)
         assert answer.header("Access-Control-Allow-Origin") == "*"
+        assert answer.header("Access-Control-Expose-Headers") == "ETag"
         assert answer.header("Request-Id")
         head = shop.send("HEAD", path)
         assert (head.status, head.body) == (200, b"")

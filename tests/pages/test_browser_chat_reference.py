@@ -1,0 +1,161 @@
+"""/docs/chat in headless Chromium over the real service: Basic credentials, forms, JSON arrays."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from handlers.chat.failures import list_failures
+from handlers.chat.wiring import ChatAdapters, build_service
+from models.chat.realms import create_realm
+from models.clock import SystemClock
+from models.database import Database
+from pages.app import build_pages
+from server.app import build_app
+from server.service import Service
+from settings import Settings
+from tests.chat_cast import KEYS, VAULT
+from tests.chat_stage import Template
+from tests.contract import operations_of
+from tests.pages.browser import Browser
+from tests.pages.reference_steps import (
+    authorize_as,
+    choose_body,
+    close_operation,
+    fill,
+    open_operation,
+    open_reference,
+    send,
+)
+from tests.pages.test_browser_service import running
+
+EMAIL = "ada@local.example"
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.fixture(scope="module")
+def place(chat_sqlite_template: Template, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copy(chat_sqlite_template[0], tmp_path_factory.mktemp("docs") / "chat.db"))
+
+
+@pytest.fixture(scope="module")
+def key(place: Path) -> Iterator[str]:
+    """The key of the owner of an organization at this machine's address."""
+    database = Database(f"sqlite:///{place}")
+    _, _, api_key = database.run(
+        lambda session: create_realm(
+            session,
+            KEYS,
+            name="Local",
+            host="127.0.0.1",
+            owner_email=EMAIL,
+            owner_name="Ada",
+            now=SystemClock().now(),
+        )
+    )
+    yield api_key
+    database.dispose()
+
+
+@pytest.fixture(scope="module")
+def service(place: Path, key: str) -> Service:
+    settings = Settings(
+        chat_database_url=f"sqlite:///{place}",
+        data_dir=place.parent,
+        rate_limits=False,
+        validate_responses=True,
+    )
+    adapters = replace(ChatAdapters.from_settings(settings), keys=KEYS, vault=VAULT)
+    return build_service(settings, clock=SystemClock(), adapters=adapters)
+
+
+@pytest.fixture(scope="module")
+def base(service: Service) -> Iterator[str]:
+    pages = build_pages(
+        find_checkout=lambda token: None,
+        documents={"chat": "/api/v1"},
+        failures={"chat": list_failures()},
+    )
+    with running(build_app([service], pages=pages)) as address:
+        yield address
+
+
+def outside(browser: Browser, base: str) -> list[str]:
+    return [url for url in browser.requested() if not url.startswith(f"{base}/")]
+
+
+def test_lists_every_operation_under_its_tag(browser: Browser, base: str, service: Service) -> None:
+    open_reference(browser, base, "chat")
+    drawn = browser.run(
+        "return [...document.querySelectorAll('.opblock')].map(block => ["
+        " block.querySelector('.opblock-summary-method').innerText,"
+        " block.querySelector('[data-path]').dataset.path,"
+        " block.id])"
+    )
+    document: dict[str, Any] = dict(service.document)
+    tags = {
+        operation["operationId"]: operation["tags"][0]
+        for item in document["paths"].values()
+        for operation in item.values()
+        if isinstance(operation, dict)
+    }
+    assert sorted(drawn) == sorted(
+        [method, path, f"operations-{tags[name]}-{name}"]
+        for name, (method, path) in operations_of(document).items()
+    )
+    assert len(drawn) > 60
+    assert browser.console() == []
+    assert outside(browser, base) == []
+
+
+def test_sends_a_form_with_a_json_array_and_shows_the_answer(
+    browser: Browser, base: str, key: str
+) -> None:
+    open_reference(browser, base, "chat")
+    authorize_as(browser, EMAIL, key)
+    open_operation(browser, "subscribe")
+    choose_body(browser, FORM)
+    fill(browser, "subscriptions", json.dumps([{"name": "stage"}, {"name": "foyer"}]))
+    status, body = send(browser)
+    assert status == "200"
+    [subscribed] = json.loads(body)["subscribed"].values()
+    assert subscribed == ["stage", "foyer"]
+    sent = browser.text(".curl")
+    assert "-d 'subscriptions=%5B%7B%22name%22" in sent, "as a form"
+    assert "&" not in sent.partition("-d ")[2], "what nobody filled in is not sent"
+    assert "request-id: " in browser.text(".live-responses-table div + div .microlight")
+    close_operation(browser, "subscribe")
+
+    open_operation(browser, "get_user_by_email")
+    fill(browser, "email", EMAIL)
+    status, body = send(browser)
+    assert status == "200"
+    assert json.loads(body)["user"]["full_name"] == "Ada"
+    # A hint of the browser's for the field of the user name, which is Swagger UI's.
+    assert [line for line in browser.console() if "[DOM]" not in line] == []
+    assert outside(browser, base) == []
+
+
+def test_shows_an_error_whose_link_leads_to_its_row(browser: Browser, base: str, key: str) -> None:
+    open_reference(browser, base, "chat")
+    authorize_as(browser, EMAIL, key)
+    open_operation(browser, "update_message")
+    fill(browser, "message_id", "999")
+    choose_body(browser, FORM)
+    fill(browser, "content", "x")
+    status, body = send(browser)
+    assert (status, json.loads(body)["msg"]) == ("400", "Invalid message(s)")
+    link = httpx.patch(f"{base}/api/v1/messages/999", auth=(EMAIL, key), data={"content": "x"})
+    browser.console()  # the browser reports a 400 as an error of its own
+    assert link.headers["Link"] == '</docs/chat/errors#invalid-message>; rel="help"'
+    browser.open(f"{base}/docs/chat/errors#invalid-message")
+    assert "Use ids that GET /messages returns to you." in browser.text("tr:target")
+    assert browser.console() == []
+    assert outside(browser, base) == []
