@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import httpx
 
 from server.app import build_app
 from server.service import Service
+from tests.prism import exchanges
 
 T = TypeVar("T")
 
@@ -36,6 +39,7 @@ class ServiceApp:
         object.__setattr__(service, "database", database)
         self.service = service
         self.document = service.document
+        self._record = os.environ.get(exchanges.VARIABLE)
         self._runner = asyncio.Runner()
         self._transport = httpx.ASGITransport(app=build_app([service]))  # type: ignore[arg-type]
 
@@ -47,6 +51,8 @@ class ServiceApp:
             await response.aread()
             if response.is_error and request.method != "HEAD":
                 self.failed_with.add(response.json().get("code") or str(response.status_code))
+            if self._record:
+                exchanges.write(Path(self._record), self.service.name, request, response)
             return response
 
         async def all_of_them() -> list[httpx.Response]:

@@ -1,0 +1,92 @@
+"""Forms as the JSON objects that the service takes in their place.
+
+Prism reads every field of a form as text and does not know `encoding.contentType`; as JSON it
+judges the same values by the same schemas.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from server.schemas import lookup
+
+FORM = "application/x-www-form-urlencoded"
+Marked = Mapping[str, bool]
+"""By the name of a field that is JSON text, whether it is an array, which may come repeated."""
+
+
+class Forms:
+    """The form fields of a document's operations."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._routes: list[tuple[int, str, re.Pattern[str], Marked]] = []
+        for template, item in document["paths"].items():
+            pattern = re.compile(re.sub(r"\{[^}]*\}", "[^/]+", template))
+            for method, operation in item.items():
+                body = operation.get("requestBody", {}) if isinstance(operation, Mapping) else {}
+                content = _resolve(document, body).get("content", {})
+                if "application/json" in content and FORM in content:
+                    marked = _marked(document, content[FORM])
+                    self._routes.append((template.count("{"), method.upper(), pattern, marked))
+        self._routes.sort(key=lambda route: route[0])
+
+    def as_json(self, method: str, path: str, body: bytes) -> bytes | None:
+        """A form as one JSON object; None where the document has no JSON in its place."""
+        for _, known, pattern, marked in self._routes:
+            if known == method and pattern.fullmatch(path):
+                return json.dumps(_values(body, marked)).encode()
+        return None
+
+
+def _resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in node:
+        node = lookup(document, node["$ref"])
+    return node
+
+
+def _marked(document: Mapping[str, Any], media: Mapping[str, Any]) -> Marked:
+    properties = _resolve(document, media["schema"]).get("properties", {})
+    return {
+        name: _is_list(document, properties.get(name, {}))
+        for name, encoding in media.get("encoding", {}).items()
+        if encoding.get("contentType") == "application/json"
+    }
+
+
+def _is_list(document: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+    """Whether all that the schema allows are arrays."""
+    schema = _resolve(document, schema)
+    branches = schema.get("anyOf") or schema.get("oneOf") or []
+    return schema.get("type") == "array" or (
+        bool(branches) and all(_is_list(document, branch) for branch in branches)
+    )
+
+
+def _values(body: bytes, marked: Marked) -> dict[str, Any]:
+    """The last value of each field, as the service reads it; what is no JSON stays a text."""
+    texts: dict[str, list[str]] = {}
+    for name, text in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
+        texts.setdefault(name.removesuffix("[]"), []).append(text)
+    values: dict[str, Any] = {}
+    for name, several in texts.items():
+        if name == "method":  # what the request means, not a parameter
+            continue
+        if name in marked and (len(several) == 1 or not marked[name]):
+            value = _json(several[-1])
+            values[name] = [value] if marked[name] and not isinstance(value, list) else value
+        elif name in marked:
+            values[name] = [_json(text) for text in several]
+        else:
+            values[name] = several[-1]
+    return values
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
