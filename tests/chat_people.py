@@ -39,9 +39,10 @@ def events_of(database: Database, *types: str) -> list[dict[str, Any]]:
 def audited(
     database: Database, kind: str
 ) -> list[tuple[int | None, int | None, Mapping[str, Any]]]:
-    """(actor id, user id, facts) of each audit row of a kind."""
+    """(actor id, user id, facts) of each audit row of a kind, oldest first."""
+    mine = select(AuditLog.__table__).where(AuditLog.kind == kind).order_by(AuditLog.id)
     with database.reading() as reader:
-        rows = reader.execute(select(AuditLog.__table__).where(AuditLog.kind == kind)).all()
+        rows = reader.execute(mine).all()
     return [(row.actor_id, row.user_id, orjson.loads(row.facts)) for row in rows]
 
 

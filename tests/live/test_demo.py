@@ -16,6 +16,9 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.cast import BEN_XPUB
+from tests.live import guides
+
 ROOT = Path(__file__).parent.parent.parent
 START_WITHIN_S = 120.0
 PAID_WITHIN_S = 60.0
@@ -227,6 +230,42 @@ def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[.
     demo.stop()
 
 
+def paste_guides(demo: Demo, printed: dict[str, Any]) -> None:
+    """Every line of the guides, as it stands but for what the reader is told to fill in."""
+    hamlet = next(user for user in printed["chat_users"] if user["email"].startswith("hamlet"))
+    filled = {
+        "$KEY": printed["key"],
+        "$INVOICE": printed["invoice_id"],
+        "$EMAIL": hamlet["email"],
+        "$API_KEY": hamlet["api_key"],
+        "http://127.0.0.1:8080": demo.base_url,
+        "xpub6...": BEN_XPUB,
+    }
+    pasted = 0
+    for block in guides.blocks():
+        if guides.is_left_out(block):
+            continue
+        for line in guides.commands(block):
+            for placeholder, value in filled.items():
+                line = line.replace(placeholder, value)
+            said = demo.paste(line)
+            pasted += 1
+            if line.startswith("curl"):
+                answer = json.loads(said)
+                assert answer.get("result", "success") == "success", said
+                assert "request_id" not in answer, said
+                filled["$NEW_INVOICE"] = str(answer.get("id", ""))
+            made = re.search(r"^Project (\S+) created", said)
+            if made:
+                filled["PROJECT_ID"] = made[1]
+    assert pasted >= 9
+
+
+def test_what_is_not_pasted_is_there() -> None:
+    for words in guides.LEFT_OUT:
+        assert any(block.startswith(words) for block in guides.blocks()), words
+
+
 def test_a_second_start_uses_what_is_there_and_mends_what_dies(start: Callable[..., Demo]) -> None:
     first = start("--json")
     one = json.loads(first.out.splitlines()[-1])
@@ -238,6 +277,8 @@ def test_a_second_start_uses_what_is_there_and_mends_what_dies(start: Callable[.
     assert two["invoice_id"] == one["invoice_id"], "unpaid and in time: the same one again"
     assert two["checkout_url"] != one["checkout_url"]
     assert again.invoice(two["key"], one["invoice_id"])["status"] == "unpaid"
+
+    paste_guides(again, two)
 
     (server,) = {
         pid

@@ -93,7 +93,8 @@ class TestUpdateOwnStatus:
     def test_everybody_is_told(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
         chat.post("/users/me/status", status_text="busy", away=True, emoji_name="car")
         with chat_database.reading() as reader:
-            rows = reader.execute(select(Event.type, Event.payload, Event.audience)).all()
+            events = select(Event.type, Event.payload, Event.audience).order_by(Event.id)
+            rows = reader.execute(events).all()
         hide = {"op": "update", "property": "presence_enabled", "value": False}
         told = {"user_id": cast.hamlet.id, "away": True, "status_text": "busy", **CAR}
         assert [(kind, orjson.loads(payload), to) for kind, payload, to in rows] == [

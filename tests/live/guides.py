@@ -1,0 +1,49 @@
+"""The blocks of commands in the guides: what a reader pastes, and what is left to other tests."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GUIDES = ("README.md", "benchmarks/README.md", "docs/operations.md", "docs/deploy/README.md")
+_INDENTED = re.compile(r"(?:\A|\n\n)((?: {4}[^\n]*\n)(?:(?: {4}[^\n]*)?\n)*)")
+_FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+# A block's first words -> why it is not pasted.
+LEFT_OUT = {
+    "scripts/run": "it is the demo itself, which these tests start",
+    "scripts/test": "it is this suite",
+    "scripts/sdk generate": "needs Node.js and Java; tests/sdk drives what it makes",
+    "import os": "needs that SDK; tests/sdk/test_readme.py runs it",
+    "python -m benchmarks": "measures for many minutes",
+    'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",
+    "SELECT name, holder": "what a PostgreSQL operator asks; tests/workers/test_leadership.py",
+    "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",
+    "SPECD_PAYMENT_DATABASE_URL=": "settings of machines that are not here",
+    "gunicorn -c python:cli": "tests/live/test_serve.py starts it so",
+    "upstream specd": "a proxy's configuration",
+}
+
+
+def blocks() -> list[str]:
+    """Every block of every guide, as it is pasted."""
+    found: list[str] = []
+    for name in GUIDES:
+        text = (ROOT / name).read_text()
+        indented = _INDENTED.findall(_FENCED.sub("", text))
+        found += [re.sub(r"^ {4}", "", block, flags=re.MULTILINE).strip() for block in indented]
+        found += [block.strip() for block in _FENCED.findall(text)]
+    return found
+
+
+def is_left_out(block: str) -> bool:
+    return any(block.startswith(words) for words in LEFT_OUT)
+
+
+def commands(block: str) -> list[str]:
+    """The lines of a block, continued ones whole, with `specd` as it is installed here."""
+    lines = [line for line in block.replace("\\\n", " ").splitlines() if line.strip()]
+    specd = f"{sys.executable} -m cli.main"
+    return [re.sub(r"^(\.venv/bin/)?specd\b", specd, line) for line in lines]
