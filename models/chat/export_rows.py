@@ -10,7 +10,7 @@ from models.chat.export_scope import FULL_WITH_CONSENT, Scope
 from models.chat.export_tables import PARTS, Part
 from models.chat.tables import Realm
 
-BATCH = 1000
+BATCH = 200
 FORMAT = 1
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 
