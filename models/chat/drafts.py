@@ -28,9 +28,10 @@ from models.chat.recipients import (
     access_channel_to_send,
     access_recipients,
 )
-from models.chat.rendering import Rendered, find_names, render, topic_links
-from models.chat.tables import Message, Subscription, Topic
+from models.chat.rendering import Names, Rendered, find_names, render, topic_links
+from models.chat.tables import Message, Subscription
 from models.chat.topic_names import key_of, normalise_topic
+from models.chat.topic_summary import is_known
 
 CONTENT_MAX = 10_000
 TRUNCATED = "\n[message truncated]"
@@ -100,7 +101,7 @@ def check_message(
     else:
         user_ids = tuple(access_recipients(reader, sender, destination.users))
     names = find_names(reader, sender, content)
-    rendered = render(content, names, empty_topic_name=sender.realm.empty_topic_display_name)
+    rendered = _render(sender, content, names)
     check_mentions(reader, sender, channel, stored_topic, rendered)
     return Draft(
         sender,
@@ -117,7 +118,10 @@ def check_message(
 
 def render_message(reader: Reader, author: Actor, content: str) -> Rendered:
     """Content as HTML, with the names that its author may use."""
-    names = find_names(reader, author, content)
+    return _render(author, content, find_names(reader, author, content))
+
+
+def _render(author: Actor, content: str, names: Names) -> Rendered:
     return render(content, names, empty_topic_name=author.realm.empty_topic_display_name)
 
 
@@ -137,10 +141,7 @@ def check_topic(reader: Reader, sender: Actor, channel: ChannelView, topic: str)
         raise TopicsNotAllowed(empty_topic_name=empty_name)
     if sender.is_system_bot or belongs(reader, sender, channel.can_create_topic_group):
         return
-    known = reader.execute(
-        select(Topic.max_id).where(Topic.channel_id == channel.id, Topic.topic_key == key_of(topic))
-    )
-    if known.first() is None:
+    if not is_known(reader, channel.id, topic):
         raise NewTopicsNotAllowed()
 
 

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from models.chat import automatic_policies, events, flags, search
+from models.chat import automatic_policies, events, flags, search, topic_summary
 from models.chat.conversations import require_conversation
 from models.chat.drafts import Draft
 from models.chat.membership import find_member_ids
@@ -40,7 +40,6 @@ from models.chat.tables import (
     User,
     UserMessage,
 )
-from models.chat.topic_summary import is_new_topic, note_topic
 
 _MESSAGE = cast(Table, Message.__table__)
 _COPY = cast(Table, UserMessage.__table__)
@@ -89,8 +88,10 @@ def send_message(
     copies = _make_copies(session, draft, message_id)
     new_policy = None
     if channel is not None:
-        starts_topic = automatic_policies.minds_new_topics(sender) and is_new_topic(session, draft)
-        note_topic(session, draft, message_id)
+        starts_topic = automatic_policies.minds_new_topics(sender) and not topic_summary.is_known(
+            session, channel.id, draft.topic
+        )
+        topic_summary.note_topic(session, channel.id, draft.topic, message_id)
         if channel.first_message_id is None:
             connection.execute(
                 update(Channel)

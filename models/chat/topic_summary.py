@@ -9,9 +9,9 @@ from sqlalchemy import Table, bindparam, case, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from models.chat.actors import dialect_of
-from models.chat.drafts import Draft
+from models.chat.actors import Reader, dialect_of
 from models.chat.tables import Channel, Message, Topic
+from models.chat.topic_names import key_of
 
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)
@@ -39,22 +39,20 @@ _KNOWS_TOPIC = select(_TOPIC.c.max_id).where(
 )
 
 
-def is_new_topic(session: Session, draft: Draft) -> bool:
-    """Would the draft be the first message under its topic?"""
-    assert draft.channel is not None
-    key = {"channel_id": draft.channel.id, "topic_key": draft.topic_key}
-    return session.connection().execute(_KNOWS_TOPIC, key).first() is None
+def is_known(reader: Reader, channel_id: int, topic: str) -> bool:
+    """Has anybody written under that topic?"""
+    key = {"channel_id": channel_id, "topic_key": key_of(topic)}
+    return reader.execute(_KNOWS_TOPIC, key).first() is not None
 
 
-def note_topic(session: Session, draft: Draft, message_id: int) -> None:
+def note_topic(session: Session, channel_id: int, topic: str, message_id: int) -> None:
     """Make the message its topic's newest."""
-    assert draft.channel is not None
     session.connection().execute(
         _UPSERT_TOPIC[dialect_of(session)],
         {
-            "channel_id": draft.channel.id,
-            "topic_key": draft.topic_key,
-            "name": draft.topic,
+            "channel_id": channel_id,
+            "topic_key": key_of(topic),
+            "name": topic,
             "max_id": message_id,
         },
     )
