@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from server.errors import DocumentError
@@ -231,3 +232,18 @@ def test_lookup_follows_escapes() -> None:
 def test_a_dangling_reference_is_placed() -> None:
     with pytest.raises(DocumentError, match="shop: invalid document at a/0/b: #/c/d points no"):
         check_references({"a": [{"b": {"$ref": "#/c/d"}}], "c": {}}, "shop")
+
+
+def test_a_validator_is_given_what_its_schema_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[set[str]] = []
+    compiled = jsonschema_rs.Draft4Validator
+
+    def compile_noted(root: dict[str, Any], **options: Any) -> Any:
+        given.append(set(root["components"]["schemas"]))
+        return compiled(root, **options)
+
+    monkeypatch.setattr(jsonschema_rs, "Draft4Validator", compile_noted)
+    for name in ("MaybeSmall", "Tree", "Odd~0Name~1Here"):
+        REQUESTS.compile({"$ref": f"#/components/schemas/{name}"}, "here")
+    REQUESTS.compile({"type": "string"}, "here")
+    assert given == [{"MaybeSmall", "Small"}, {"Tree"}, {"Odd~Name/Here"}, set()]

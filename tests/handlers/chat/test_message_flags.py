@@ -326,6 +326,24 @@ class TestNarrow:
                 negated
             )
 
+    @pytest.mark.parametrize(("words", "found"), [("ghost", {0}), ("court", {1}), ("yorick", set())])
+    def test_finds_common_words_on_the_way(
+        self,
+        chat: ChatClient,
+        scene: list[int],
+        words: str,
+        found: set[int],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("models.chat.search.FEW", 0)
+        every = set(range(len(scene)))
+        for negated, expected in ((False, found), (True, every - found)):
+            narrow = [{"operator": "search", "operand": words, "negated": negated}]
+            answer = chat.get(
+                "/messages", anchor="newest", num_before=50, num_after=0, narrow=narrow
+            )
+            assert [m["id"] for m in answer["messages"]] == [scene[n] for n in sorted(expected)]
+
     def test_finds_one_by_id_and_a_conversation_by_one_of_its_messages(
         self, chat: ChatClient, scene: list[int]
     ) -> None:
