@@ -185,6 +185,14 @@ class TestProfiles:
             assert values == ["2500ms", "30s", "30s"]
             assert (database.reads_inline, database.write_threads) == (False, 3)
 
+    def test_postgresql_plans_reads_for_their_values(self, postgres_url: str) -> None:
+        with closing(Database(postgres_url)) as database:
+            with database.reading() as connection:
+                read = connection.execute(text("SHOW plan_cache_mode")).scalar()
+            asked = text("SELECT current_setting('plan_cache_mode'), current_setting('jit')")
+            written = database.run(lambda session: tuple(session.execute(asked).one()))
+        assert (read, written) == ("force_custom_plan", ("auto", "off"))
+
     @pytest.mark.parametrize("url", ["mysql://h/d", "sqlite://", "sqlite:///:memory:"])
     def test_refuses_other_databases(self, url: str) -> None:
         with pytest.raises(ValueError, match=r"SQLite|database URL"):

@@ -1,0 +1,32 @@
+"""What gunicorn is told: the arbiter's part that no answer shows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import gc, json
+from cli import gunicorn_conf
+before = gc.get_freeze_count()
+gunicorn_conf.when_ready(None)
+print(json.dumps([before, gc.get_freeze_count(), gc.get_threshold()[0]]))
+"""
+
+
+def test_what_was_compiled_is_left_out_of_garbage_collection(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=ROOT,
+        env={"SPECD_DATA_DIR": str(tmp_path), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    before, frozen, threshold = json.loads(done.stdout)
+    assert before == 0
+    assert frozen > 10_000
+    assert threshold == 20_000
