@@ -326,7 +326,9 @@ class TestNarrow:
                 negated
             )
 
-    @pytest.mark.parametrize(("words", "found"), [("ghost", {0}), ("court", {1}), ("yorick", set())])
+    @pytest.mark.parametrize(
+        ("words", "found"), [("ghost", {0}), ("court", {1}), ("yorick", set())]
+    )
     def test_finds_common_words_on_the_way(
         self,
         chat: ChatClient,
