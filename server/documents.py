@@ -1,6 +1,7 @@
 """Serves the documents themselves: `{base}/openapi.yaml` and `{base}/openapi.json`.
 
-Public, with ETag and If-None-Match (RFC 9110), readable from any origin: they hold no secrets.
+Public, with ETag and If-None-Match (RFC 9110), readable by pages of any origin (CORS, with its
+preflight, by the Fetch standard): they hold no secrets.
 """
 
 from __future__ import annotations
@@ -11,8 +12,19 @@ from collections.abc import Mapping
 import orjson
 import yaml
 
+from server.errors import MethodNotAllowed
 from server.response import Response
 from server.service import Service
+
+METHODS = ("GET", "HEAD", "OPTIONS")
+_ANY_ORIGIN = ("Access-Control-Allow-Origin", "*")
+_PREFLIGHT = (
+    ("Allow", ", ".join(METHODS)),
+    _ANY_ORIGIN,
+    ("Access-Control-Allow-Methods", "GET, HEAD"),
+    ("Access-Control-Allow-Headers", "If-None-Match"),
+    ("Access-Control-Max-Age", "86400"),
+)
 
 
 class PublishedDocument:
@@ -23,10 +35,15 @@ class PublishedDocument:
         self.media_type = media_type
         self.etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
-    def respond(self, headers: Mapping[bytes, bytes]) -> Response:
+    def respond(self, method: str, headers: Mapping[bytes, bytes]) -> Response:
+        """The document, or that it has not changed; raises MethodNotAllowed."""
+        if method not in METHODS:
+            raise MethodNotAllowed(METHODS)
+        if method == "OPTIONS":
+            return Response(204, b"", _PREFLIGHT)
         common = (
             ("ETag", self.etag),
-            ("Access-Control-Allow-Origin", "*"),
+            _ANY_ORIGIN,
             ("Access-Control-Expose-Headers", "ETag"),
             ("Cache-Control", "public, max-age=0, must-revalidate"),
         )

@@ -198,9 +198,7 @@ class Engine(SpecMiddleware):
             document = api.documents.get(path)
             if document is None:
                 raise NotFound
-            if method not in ("GET", "HEAD"):
-                raise MethodNotAllowed(("GET", "HEAD"))
-            return document.respond(headers)
+            return document.respond(method, headers)
         route, texts = found
         body = b""
         if service.method_override and method == "POST":

@@ -148,6 +148,14 @@ class TestProbes:
         assert (answer.status, answer.header("Allow")) == (405, "GET, HEAD")
 
 
+PREFLIGHT = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET, HEAD",
+    "Access-Control-Allow-Headers": "If-None-Match",
+    "Access-Control-Max-Age": "86400",
+}
+
+
 class TestDocuments:
     def test_yaml_is_the_file_byte_for_byte(self, shop: Client) -> None:
         answer = shop.get("/openapi.yaml")
@@ -183,9 +191,20 @@ class TestDocuments:
         etags = {shop.get(f"/openapi.{kind}").header("ETag") for kind in ("yaml", "json")}
         assert len(etags) == 2
 
+    def test_a_page_of_another_origin_may_ask_whether_it_changed(self, shop: Client) -> None:
+        asked = [
+            ("Origin", "https://docs.example"),
+            ("Access-Control-Request-Method", "GET"),
+            ("Access-Control-Request-Headers", "if-none-match"),
+        ]
+        answer = shop.send("OPTIONS", "/openapi.yaml", headers=asked)
+        assert (answer.status, answer.body) == (204, b"")
+        told = {name: answer.header(name) for name in ("Allow", *PREFLIGHT)}
+        assert told == {"Allow": "GET, HEAD, OPTIONS", **PREFLIGHT}
+
     def test_other_methods_are_refused(self, shop: Client) -> None:
         answer = shop.post("/openapi.yaml")
-        assert (answer.status, answer.header("Allow")) == (405, "GET, HEAD")
+        assert (answer.status, answer.header("Allow")) == (405, "GET, HEAD, OPTIONS")
 
     def test_no_other_service_knows_them(self) -> None:
         service = shop_service(
