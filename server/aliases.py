@@ -1,12 +1,14 @@
 """Other names of a parameter: `x-alias-of: topic` beside the schema of `subject`.
 
 What comes under an alias is read as if it had come under the parameter's own name, so handlers and
-validation know only that. Sending both is a violation of the rule `alias`.
+validation know only that. Sending both is a violation of the rule `alias`. A parameter with another
+name cannot be required: to everybody else who reads the document, the alias alone would then be a
+violation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from server.errors import DocumentError, Violation
@@ -18,7 +20,14 @@ Sent = TypeVar("Sent")
 class Aliases:
     """The aliases among the parameters of one operation in one place."""
 
-    def __init__(self, declared: Mapping[str, Mapping[str, Any]], where: str, place: str) -> None:
+    def __init__(
+        self,
+        declared: Mapping[str, Mapping[str, Any]],
+        where: str,
+        place: str,
+        *,
+        required: Collection[str] = (),
+    ) -> None:
         self._where = where
         self.of = {
             name: str(node[EXTENSION]) for name, node in declared.items() if EXTENSION in node
@@ -26,6 +35,8 @@ class Aliases:
         for alias, name in self.of.items():
             if name not in declared or name in self.of:
                 raise DocumentError(f"{place}: {alias} is an alias of {name}, which is none here")
+            if name in required:
+                raise DocumentError(f"{place}: {name} has the alias {alias}, so it is not required")
 
     def resolve(self, sent: Mapping[str, Sent]) -> tuple[Mapping[str, Sent], list[Violation]]:
         """What was sent, under the parameters' own names, and those that came under two names."""

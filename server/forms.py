@@ -39,7 +39,8 @@ class Form:
         encoding = media.get("encoding", {})
         self.in_query = in_query
         properties = schema.get("properties", {})
-        self._aliases = Aliases(properties, "body", place)
+        required = schema.get("required", ())
+        self._aliases = Aliases(properties, "body", place, required=required)
         self.names = frozenset(properties)
         self.fields = {
             name: Field(name, schemas.resolve(item), encoding.get(name, {}), schemas)
@@ -47,7 +48,6 @@ class Form:
             if name not in self._aliases.of
         }
         self.arguments = {field.argument for field in self.fields.values()}
-        required = schema.get("required", ())
         self.without_default = {
             field.argument for field in self.fields.values() if field.default is _MISSING
         }

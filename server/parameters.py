@@ -158,7 +158,9 @@ class Parameters:
         self, where: str, declared: Sequence[Mapping[str, Any]], schemas: Schemas, place: str
     ) -> None:
         self.where = where
-        self._aliases = Aliases({p["name"]: p for p in declared}, where, place)
+        required = [p["name"] for p in declared if p.get("required")]
+        by_name = {p["name"]: p for p in declared}
+        self._aliases = Aliases(by_name, where, place, required=required)
         self.names = frozenset(parameter["name"] for parameter in declared)
         declared = [p for p in declared if p["name"] not in self._aliases.of]
         self.declared = tuple(

@@ -2,14 +2,17 @@
 
 from handlers.chat import envelope
 from models.chat import playgrounds
+from models.chat.errors.parameters import MissingParameter
 from server.context import Context
 from server.response import Response
 
 
 def create_playground(
-    ctx: Context, *, name: str, syntax_language: str, url_template: str
+    ctx: Context, *, name: str, url_template: str, syntax_language: str | None = None
 ) -> Response:
-    """Add a code playground."""
+    """Add a code playground. Raises `MissingParameter` without a language."""
+    if syntax_language is None:
+        raise MissingParameter(var_name="syntax_language")
     playground_id = playgrounds.create_playground(
         ctx.session,
         ctx.actor,

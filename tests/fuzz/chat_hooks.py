@@ -3,11 +3,13 @@
 - Form fields whose `encoding` says `application/json` go out as JSON text. The document says so,
   but the serializers of schemathesis do not: urlencoded, `encoding.contentType` is not read;
   multipart, an array becomes bare items, and nothing at all when it is empty.
-- Valid cases are brought nearer to what the database holds (`chat_facts`).
+- Valid cases are brought nearer to what the database holds (`chat_facts`), which earlier answers
+  told (`chat_seen`), and their parameters to making sense together (`chat_sense`).
 - A valid request may still be refused, with 400 as everywhere in this API, for what the database
   holds: an unknown id, a missing permission, a time that has passed. `chat_refusals` tells these
   apart from refusals of a value that the document allows, which are failures.
-- A member may read what an owner says in a public channel, and a deactivated user is not gone.
+- A member may read what an owner says in a public channel and who is in the organization, and a
+  deactivated user is not gone.
 
 Invalid cases go out as generated. Nothing about checks or operations is changed.
 """
@@ -35,17 +37,29 @@ from schemathesis.transport.requests import (
 
 from tests.fuzz.chat_facts import factual
 from tests.fuzz.chat_refusals import is_of_the_domain
+from tests.fuzz.chat_seen import Seen
 
 JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
+PUBLIC = ("/users/{user_id}", "/users/{email}", "/users/me/{stream_id}/topics")
+SEEN = Seen()
 
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
     """Let a valid case speak of what there is."""
     if case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE:
-        factual(case)
+        factual(case, SEEN)
+
+
+@schemathesis.hook
+def after_call(context: HookContext, case: Case, response: Response) -> None:
+    """Learn from an answer what there is."""
+    if response.status_code == 200 and "json" in response.headers.get("content-type", [""])[0]:
+        operation_id = case.operation.definition.raw["operationId"]
+        body = case.body if isinstance(case.body, dict) else {}
+        SEEN.note(operation_id, {**(case.path_parameters or {}), **body}, response.json())
 
 
 @REQUESTS_TRANSPORT.serializer(URLENCODED)
@@ -82,7 +96,8 @@ def filter_failure(context: HookContext, failure: Failure, case: Case, response:
     if isinstance(failure, RejectedPositiveData) and response.status_code == 400:
         return not is_of_the_domain(response.json(), case.operation.definition.raw["operationId"])
     if isinstance(failure, ObjectLevelAuthorizationViolation):
-        # What is said in a public channel is for everybody; what is written directly is not.
+        # What is said in a public channel is for everybody, and who the people are; what is
+        # written directly is not.
         return not _is_public(case, response)
     if isinstance(failure, UseAfterFree):
         # Who was deactivated is still there, for administrators to look at, rename and restore.
@@ -91,12 +106,12 @@ def filter_failure(context: HookContext, failure: Failure, case: Case, response:
 
 
 def _is_public(case: Case, response: Response) -> bool:
-    """A channel's topics, or a message in one: the member is in none of the private channels."""
+    """A person, a channel's topics, or a message in one: the member is in no private channel."""
     if response.status_code != 200:
         return False
     message = response.json().get("message")
     is_in_channel = isinstance(message, dict) and message.get("type") == "stream"
-    return is_in_channel or case.operation.path == "/users/me/{stream_id}/topics"
+    return is_in_channel or case.operation.path in PUBLIC
 
 
 def json_fields(case: Case) -> set[str]:

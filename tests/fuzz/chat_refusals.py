@@ -54,17 +54,26 @@ NO_TEXT = re.compile(r".* must not (contain null bytes|hold a NUL character)", r
 FIELD_DATA = re.compile(
     r".*field_data.*|Field must .*|name is too long .*|'value' cannot be blank\.|Unexpected arg.*"
 )
+FIELD_VALUE = re.compile(
+    r".* is (not a (string|date|URL)|too long \(limit: [0-9]+ characters\))|User IDs is not a list",
+    re.DOTALL,
+)
 OF_PROPERTY = re.compile(r".*is not (a boolean|a valid hex color code)")
 CONDITIONAL = {
     # Required only without `message_ids`; OpenAPI 3.0 knows no condition between parameters.
     "list_messages": re.compile("Missing '(anchor|num_after|num_before)' argument"),
     # Either this or `stream`.
     "update_muted_topic": re.compile("Missing 'stream_id' argument"),
+    # Either this or its older name.
+    "create_playground": re.compile("Missing 'syntax_language' argument"),
     # The IANA's list changes several times a year.
     "update_settings": re.compile("timezone is not a recognized time zone"),
     # What `value` may be hangs on `property`.
     "update_subscription_setting": OF_PROPERTY,
     "update_subscription_settings": OF_PROPERTY,
+    # What `value` may be hangs on the field's type, which the organization chose.
+    "update_own_profile_data": FIELD_VALUE,
+    "update_user": FIELD_VALUE,
     # What it holds hangs on `field_type`.
     "create_profile_field": FIELD_DATA,
     "update_profile_field": FIELD_DATA,

@@ -1,8 +1,8 @@
 """A chat server to fuzz: a fresh organization made by the operator's commands, with workers.
 
-The first user is an owner, the second, their peer, a member. An owner may take away their own
-rights or deactivate themselves, and schemathesis finds out: a caretaker, who has the database as an
-operator would, gives the two users back what they lost. No operation is left out for it.
+The first user is an owner, the second, their peer, a member. There are a push relay and a vendor of
+video calls, tokens are taken, and an owner may do everything. What they do away with, a caretaker
+gives back (`chat_caretaker`), or the fuzzer would soon have nothing left to find fault with.
 """
 
 from __future__ import annotations
@@ -10,26 +10,29 @@ from __future__ import annotations
 import base64
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
-from sqlalchemy import update
-from sqlalchemy.orm import Session
+import jwt
 
+from adapters.local_server import LocalServer
+from adapters.push_relay.local import LocalRelay
+from adapters.push_relay.phone import Phone
+from adapters.video_vendor.local import LocalVendor
 from models import migrate
 from models.chat.roles import Role
-from models.chat.tables import User
-from models.database import Database
+from tests.fuzz.chat_caretaker import CARE_EVERY_S, cared_for
 from tests.fuzz.users import write_users
 from tests.live.running_server import ROOT, RunningServer
+from tests.vendor_consent import consent
 from workers.registry import NAMES
 
 HOST = "127.0.0.1"
@@ -43,7 +46,9 @@ PEOPLE = (
     ("seventh", Role.MEMBER),
     ("eighth", Role.MEMBER),
 )
-CARE_EVERY_S = 0.2
+PASSWORD = "The rest is silence."
+JWT_SECRET = "what the fuzzed organization signs with, 32 bytes and more"
+RELAY_KEY, VENDOR_SECRET = "the relay's key", "the vendor's secret"
 WELCOME_S = 5.0
 
 
@@ -92,12 +97,57 @@ class Operator:
 
 @contextmanager
 def fuzzed_chat(database_url: str, directory: Path) -> Iterator[tuple[RunningServer, Path]]:
-    """A server on a migrated database, and the file that holds its two users."""
-    environment = {
-        "SPECD_DATA_DIR": str(directory),
-        "SPECD_CHAT_DATABASE_URL": database_url,
-        "SPECD_PAYMENT_DATABASE_URL": f"sqlite:///{directory}/payment.db",
-    }
+    """A server on a migrated database, and the file that holds its two users. Beside it lies what
+    else a case may need to know: `facts.json`.
+    """
+    with ExitStack() as stack:
+        relay = LocalRelay(organization="specd", key=RELAY_KEY)
+        vendor = LocalVendor(client_id="acme", client_secret=VENDOR_SECRET)
+        outside = [LocalServer(relay), LocalServer(vendor)]
+        for counterpart in outside:
+            counterpart.start()
+            stack.callback(counterpart.close)
+        environment = {
+            "SPECD_DATA_DIR": str(directory),
+            "SPECD_CHAT_DATABASE_URL": database_url,
+            "SPECD_PAYMENT_DATABASE_URL": f"sqlite:///{directory}/payment.db",
+            "SPECD_PUSH_RELAY_URL": outside[0].url,
+            "SPECD_PUSH_RELAY_KEY": RELAY_KEY,
+            "SPECD_VIDEO_VENDOR_URL": outside[1].url,
+            "SPECD_VIDEO_VENDOR_CLIENT_ID": "acme",
+            "SPECD_VIDEO_VENDOR_CLIENT_SECRET": VENDOR_SECRET,
+            "SPECD_VIDEO_VENDOR_NOTICE_TOKEN": "the token of the vendor's notices",
+        }
+        people = _populate(environment)
+        headers = {name: _basic(person) for name, person in people.items()}
+        ids = [person["user_id"] for person in people.values()]
+        more = {"SPECD_WORKERS": "2", "SPECD_DEVELOPMENT": "true"}
+        server = stack.enter_context(
+            RunningServer(directory, {**environment, **more}, application="chat")
+        )
+        stack.enter_context(Operator(environment).workers(directory / "workers.log"))
+        _furnish(server.url, headers, ids)
+        for name in ("first", "second"):
+            _allow_calls(server.url, outside[1].url, headers[name])
+        email_token = secrets.token_urlsafe(32)
+        stack.enter_context(cared_for(database_url, ids, email_token))
+        phone = Phone()
+        facts = {
+            "username": "third@fuzz.example",
+            "password": PASSWORD,
+            "token": jwt.encode({"email": "fourth@fuzz.example"}, JWT_SECRET, algorithm="HS256"),
+            "email_token": email_token,
+            "push": phone.key_fields() | phone.token_fields(relay.public_key),
+        }
+        (directory / "facts.json").write_text(json.dumps(facts))
+        fuzzers = {name: headers[name] for name in ("first", "second")}
+        yield server, write_users(directory, fuzzers)
+        for header in fuzzers.values():  # locked out, they would have found nothing
+            _await_welcome(f"{server.url}/api/v1/users/me", header)
+
+
+def _populate(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The organization and its people, by the operator's commands; what these print, by name."""
     migrate.upgrade(environment["SPECD_PAYMENT_DATABASE_URL"], "payment")
     operator = Operator(environment)
     owner = operator.specd(
@@ -108,20 +158,27 @@ def fuzzed_chat(database_url: str, directory: Path) -> Iterator[tuple[RunningSer
     for name, role in PEOPLE:
         people[name] = operator.specd(
             *("chat", "create-user", "--realm", HOST, "--email", f"{name}@fuzz.example"),
-            *("--name", name.title(), "--role", str(int(role))),
+            *("--name", name.title(), "--role", str(int(role)), "--password", PASSWORD),
         )
-    headers = {name: _basic(person) for name, person in people.items()}
-    more = {"SPECD_WORKERS": "2", "SPECD_DEVELOPMENT": "true"}
-    with (
-        RunningServer(directory, {**environment, **more}, application="chat") as server,
-        operator.workers(directory / "workers.log"),
-        _cared_for(database_url, people["first"]["user_id"], people["second"]["user_id"]),
-    ):
-        _furnish(server.url, headers, [person["user_id"] for person in people.values()])
-        fuzzers = {name: headers[name] for name in ("first", "second")}
-        yield server, write_users(directory, fuzzers)
-        for header in fuzzers.values():  # locked out, they would have found nothing
-            _await_welcome(f"{server.url}/api/v1/users/me", header)
+    operator.specd(
+        *("chat", "grant", "--realm", HOST, "--email", "first@fuzz.example"),
+        *("--create-users", "--change-user-emails"),
+    )
+    operator.specd(
+        *("chat", "set-realm", "--realm", HOST, "jwt_algorithms=HS256", f"jwt_key={JWT_SECRET}")
+    )
+    return people
+
+
+def _allow_calls(url: str, vendor_url: str, header: str) -> None:
+    """Lets the server make video calls for a user, as far as the vendor is concerned."""
+    given = consent(url, vendor_url, {"Authorization": header})
+    answer = httpx.get(
+        f"{url}/api/v1/calls/vendor/complete",
+        params={"code": given["code"], "state": given["state"]},
+        headers={"Cookie": given["cookie"]},
+    )
+    assert answer.status_code == 200, answer.text
 
 
 def _await_welcome(url: str, header: str) -> None:
@@ -170,30 +227,3 @@ def _furnish(url: str, headers: Mapping[str, str], everybody: list[int]) -> None
                 content="The rest is silence.",
             )
         call("first", "PATCH", "/realm", moderation_request_channel_id=4)
-
-
-@contextmanager
-def _cared_for(database_url: str, owner_id: int, member_id: int) -> Iterator[None]:
-    """Keeps the two users active in their roles."""
-    database = Database(database_url)
-    stopped = threading.Event()
-
-    def restore(session: Session) -> None:
-        for user_id, role in ((owner_id, Role.OWNER), (member_id, Role.MEMBER)):
-            lost = (User.role != int(role)) | User.is_active.is_(False)
-            session.execute(
-                update(User).where(User.id == user_id, lost).values(role=int(role), is_active=True)
-            )
-
-    def care() -> None:
-        while not stopped.wait(CARE_EVERY_S):
-            database.run(restore)
-
-    caretaker = threading.Thread(target=care, daemon=True)
-    caretaker.start()
-    try:
-        yield
-    finally:
-        stopped.set()
-        caretaker.join()
-        database.dispose()

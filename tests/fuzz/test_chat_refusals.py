@@ -20,6 +20,10 @@ from tests.fuzz.chat_refusals import is_of_the_domain
         ("send_message", "Missing 'content' argument", False),
         ("send_message", "content must not contain null bytes", True),
         ("get_topics", "Invalid channel ID", True),
+        ("create_playground", "Missing 'syntax_language' argument", True),
+        ("create_playground", "Missing 'name' argument", False),
+        ("update_user", "Favorite editor is not a string", True),
+        ("update_user", "role is not an integer", False),
     ],
 )
 def test_tells_state_from_shape(operation: str, msg: str, expected: bool) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 import secrets
 import threading
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import httpx
 import jwt
@@ -33,6 +31,7 @@ from models.database import Database
 from tests.chat_cast import PASSWORD, SECRET, VAULT, Cast, Member, make_cast
 from tests.live.running_server import RunningServer
 from tests.sdk.stage import Stage, write_facts
+from tests.vendor_consent import consent
 from workers.exports import Exports
 
 HOST = "127.0.0.1"
@@ -86,7 +85,7 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
             "jwt": jwt.encode({"email": cast.hamlet.email}, JWT_SECRET, algorithm="HS256"),
             "email_change": {"token": token, "new_email": NEW_EMAIL},
             "push": phone.key_fields() | phone.token_fields(relay.public_key),
-            "vendor": _consent(running.url, servers[1].url, cast.hamlet),
+            "vendor": consent(running.url, servers[1].url, _basic(cast.hamlet)),
             "vendor_notice": {"authorization": NOTICE_TOKEN, "user_id": "nobody-here"},
             "finished_export_id": _export(running.url, cast.cordelia, database, directory),
         }
@@ -131,19 +130,6 @@ def _ask_for_email(session: Session, user_id: int) -> str:
 def _basic(member: Member) -> dict[str, str]:
     credentials = base64.b64encode(f"{member.email}:{member.key}".encode()).decode()
     return {"Authorization": f"Basic {credentials}"}
-
-
-def _consent(url: str, vendor_url: str, member: Member) -> dict[str, Any]:
-    """What the vendor's page sends a browser back with, and the browser's cookie."""
-    begun = httpx.get(f"{url}/api/v1/calls/vendor/register", headers=_basic(member))
-    page = httpx.get(begun.json()["url"])
-    form = dict(re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', page.text))
-    form = {name: value.replace("&amp;", "&") for name, value in form.items()}
-    form |= {"login": "hamlet", "consent": "yes"}
-    back = httpx.post(f"{vendor_url}/oauth/authorize", data=form)
-    query = httpx.URL(back.headers["Location"]).params
-    cookie = begun.headers["Set-Cookie"].partition(";")[0]
-    return {"code": query["code"], "state": query["state"], "cookie": cookie}
 
 
 def _export(url: str, owner: Member, database: Database, directory: Path) -> int:

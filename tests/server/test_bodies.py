@@ -321,6 +321,18 @@ class TestJson:
         }
         assert client.post("/things", form=[("flag", "true")]).status == 422
 
+    def test_a_field_with_another_name_cannot_be_required(self) -> None:
+        form = {
+            "type": "object",
+            "required": ["b"],
+            "properties": {
+                "b": {"type": "string"},
+                "old_b": {"type": "string", "x-alias-of": "b"},
+            },
+        }
+        with pytest.raises(DocumentError, match="b has the alias old_b, so it is not required"):
+            post({URLENCODED: {"schema": form}}, lambda ctx, *, b=None: {})
+
     def test_json_beside_a_form_is_another_notation_of_its_fields(self) -> None:
         form = {
             "type": "object",

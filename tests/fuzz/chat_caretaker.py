@@ -1,0 +1,101 @@
+"""Who gives back, by the database as an operator would, what a fuzzer does away with.
+
+An owner may take away their own rights, turn off what the organization allows, withdraw consents
+and use up what is rationed, and schemathesis finds out. No operation is left out for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Table, insert, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.tables import DataExport, EmailChange, Realm, User, VendorToken
+from models.database import Database
+
+CARE_EVERY_S = 0.2
+SETTINGS_EVERY = 10
+"""Rounds of care from one restoring of the organization's settings to the next."""
+
+REALM, VENDOR_TOKEN = Realm.__table__, VendorToken.__table__
+assert isinstance(REALM, Table)
+assert isinstance(VENDOR_TOKEN, Table)
+
+
+class Caretaker:
+    """Remembers how things were when the fuzzing began."""
+
+    def __init__(self, database: Database, user_ids: list[int], email_token: str) -> None:
+        self._database = database
+        self._token_sha256 = hashlib.sha256(email_token.encode()).hexdigest()
+        with database.reading() as connection:
+            roles = select(User.id, User.role).where(User.id.in_(user_ids))
+            self._roles = {row.id: row.role for row in connection.execute(roles)}
+            self._realm = dict(connection.execute(select(REALM)).mappings().one())
+            tokens = connection.execute(select(VENDOR_TOKEN)).mappings()
+            self._vendor_tokens = {row["user_id"]: dict(row) for row in tokens}
+
+    def care(self, *, settings_too: bool) -> None:
+        """Restores what is gone, in one unit of work."""
+        self._database.run(lambda session: self._restore(session, settings_too))
+
+    def _restore(self, session: Session, settings_too: bool) -> None:
+        for user_id, role in self._roles.items():
+            lost = (User.role != role) | User.is_active.is_(False)
+            session.execute(
+                update(User).where(User.id == user_id, lost).values(role=role, is_active=True)
+            )
+        if not settings_too:
+            return
+        session.execute(update(REALM).where(REALM.c.id == self._realm["id"]).values(self._realm))
+        held = set(session.execute(select(VENDOR_TOKEN.c.user_id)).scalars())
+        for user_id, row in self._vendor_tokens.items():
+            if user_id not in held:
+                session.execute(insert(VENDOR_TOKEN).values(row))
+        now = datetime.now(UTC)
+        session.execute(  # so few may be asked for in a week
+            update(DataExport)
+            .where(DataExport.requested_at > now - timedelta(days=7))
+            .where(DataExport.state.not_in(("requested", "started")))
+            .values(requested_at=now - timedelta(days=30))
+        )
+        asked = select(EmailChange.id).where(EmailChange.token_sha256 == self._token_sha256)
+        if session.execute(asked).first() is None:
+            session.add(
+                EmailChange(
+                    user_id=max(self._roles),
+                    new_email=f"moved{int(now.timestamp())}@fuzz.example",
+                    token_sha256=self._token_sha256,
+                    created_at=now,
+                    expires_at=now + timedelta(days=1),
+                )
+            )
+
+
+@contextmanager
+def cared_for(database_url: str, user_ids: list[int], email_token: str) -> Iterator[None]:
+    """Keeps these users, and their organization, as they are now."""
+    database = Database(database_url)
+    caretaker = Caretaker(database, user_ids, email_token)
+    caretaker.care(settings_too=True)
+    stopped = threading.Event()
+
+    def care() -> None:
+        rounds = 0
+        while not stopped.wait(CARE_EVERY_S):
+            rounds += 1
+            caretaker.care(settings_too=rounds % SETTINGS_EVERY == 0)
+
+    thread = threading.Thread(target=care, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
+        database.dispose()

@@ -1,0 +1,23 @@
+"""A person's consent at the local vendor of video calls, given as a browser would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import httpx
+
+
+def consent(url: str, vendor_url: str, headers: Mapping[str, str]) -> dict[str, str]:
+    """What the vendor's page sends a browser back with: `code`, `state`; and the `cookie` that the
+    service at `url` gave the browser of the user whom `headers` sign in.
+    """
+    begun = httpx.get(f"{url}/api/v1/calls/vendor/register", headers=dict(headers))
+    page = httpx.get(begun.json()["url"])
+    form = dict(re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', page.text))
+    form = {name: value.replace("&amp;", "&") for name, value in form.items()}
+    form |= {"login": "hamlet", "consent": "yes"}
+    back = httpx.post(f"{vendor_url}/oauth/authorize", data=form)
+    query = httpx.URL(back.headers["Location"]).params
+    cookie = begun.headers["Set-Cookie"].partition(";")[0]
+    return {"code": query["code"], "state": query["state"], "cookie": cookie}
