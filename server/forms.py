@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -161,6 +162,8 @@ class Field:
         try:
             value = load_json(text.encode("utf-8"), self.pointer)
         except InvalidRequest:
+            if _is_json_string(text):  # one that no service takes, such as one with NUL
+                raise
             if self._may_be_text:
                 return text
             if self._exploded and self._text_items:
@@ -180,7 +183,7 @@ class Field:
         try:
             value = load_json(text.encode("utf-8"), self.pointer)
         except InvalidRequest:
-            if self._text_items:
+            if self._text_items and not _is_json_string(text):
                 return text
             raise
         return value if not self._text_items or _fits(value, self._item_kinds) else text
@@ -194,6 +197,15 @@ _KINDS: dict[type, frozenset[str]] = {
     list: frozenset(("array",)),
     dict: frozenset(("object",)),
 }
+
+
+def _is_json_string(text: str) -> bool:
+    if not text.startswith('"'):
+        return False
+    try:
+        return isinstance(json.loads(text), str)
+    except ValueError:
+        return False
 
 
 def _fits(value: Any, kinds: frozenset[str]) -> bool:

@@ -10,7 +10,7 @@ from server.response import Response
 def create_playground(
     ctx: Context, *, name: str, url_template: str, syntax_language: str | None = None
 ) -> Response:
-    """Add a code playground. Raises `MissingParameter` without a language."""
+    """Add a code playground."""
     if syntax_language is None:
         raise MissingParameter(var_name="syntax_language")
     playground_id = playgrounds.create_playground(
