@@ -1,6 +1,7 @@
 """Every operation of the chat document, by openapi-generator's Python SDK."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import specd_chat as sdk
@@ -10,8 +11,16 @@ from specd_chat.exceptions import ApiException, BadRequestException, Unauthorize
 PEOPLE = FACTS["people"]
 
 
-def client(email: str, key: str) -> sdk.ApiClient:
-    return sdk.ApiClient(sdk.Configuration(host=FACTS["base_url"], username=email, password=key))
+class ApiClient(sdk.ApiClient):
+    """Writes lists in the query as JSON, as the document says, and not with commas."""
+
+    def parameters_to_url_query(self, params: Iterable[tuple[str, Any]], formats: Any) -> str:
+        texts = [(name, json.dumps(v) if isinstance(v, list) else v) for name, v in params]
+        return super().parameters_to_url_query(texts, formats)
+
+
+def client(email: str, key: str) -> ApiClient:
+    return ApiClient(sdk.Configuration(host=FACTS["base_url"], username=email, password=key))
 
 
 CORDELIA, IAGO, HAMLET, OTHELLO = (
@@ -72,9 +81,11 @@ def users() -> None:
     api, administrator = sdk.UsersApi(HAMLET), sdk.UsersApi(CORDELIA)
     hamlet, othello = PEOPLE["hamlet"], PEOPLE["othello"]
     me = api.get_own_user()
-    assert (me.user_id, me.full_name, me.role) == (hamlet["id"], "Hamlet", sdk.Role.NUMBER_400)
+    assert (me.user_id, me.full_name, me.role) == (hamlet["id"], "Hamlet", sdk.Role.MEMBER)
     members = api.list_users(client_gravatar=None).members
     assert othello["id"] in [user.user_id for user in members]
+    both = [hamlet["id"], othello["id"]]
+    assert [user.user_id for user in api.list_users(user_ids=both).members] == both
     assert api.get_user(othello["id"]).user.full_name == "Othello"
     assert api.get_user_by_email(othello["email"]).user.user_id == othello["id"]
     done(api.update_own_status(sdk.UpdateOwnStatusParameters(status_text="Reading")))
@@ -89,7 +100,7 @@ def users() -> None:
             made.user_id, sdk.UpdateUserParameters(full_name="Poor Yorick", role=300)
         )
     )
-    assert api.get_user(made.user_id).user.role == sdk.Role.NUMBER_300
+    assert api.get_user(made.user_id).user.role == sdk.Role.MODERATOR
     actions = sdk.AccountDeletion(delete_profile=False, delete_direct_messages=True)
     done(administrator.deactivate_user(made.user_id, sdk.DeactivateUserParameters(actions=actions)))
     assert api.get_user(made.user_id).user.is_active is False
@@ -280,7 +291,12 @@ def messages(denmark: int) -> None:
         sdk.NarrowCondition(operator="channel", operand=sdk.NarrowOperand("Denmark"))
     )
     found = api.list_messages(anchor="newest", num_before=10, num_after=0)
-    assert castle in [each.id for each in found.messages]
+    assert {castle, direct} <= {each.id for each in found.messages}
+    found = api.list_messages(anchor="newest", num_before=10, num_after=0, narrow=[term])
+    assert {each.display_recipient.actual_instance for each in found.messages} == {"Denmark"}
+    assert found.messages[-1].id == castle
+    found = api.list_messages(message_ids=[castle, direct])
+    assert [each.id for each in found.messages] == [castle, direct]
     rendered = api.render_text(sdk.RenderTextParameters(content="**bold**")).rendered
     assert "<strong>bold</strong>" in rendered
     star = sdk.UpdateMessageFlagsParameters(messages=[castle], op="add", flag="starred")

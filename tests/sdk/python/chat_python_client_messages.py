@@ -3,7 +3,16 @@
 import time
 
 import specd_chat_client.models as of
-from chat_python_client import CORDELIA, OTHELLO_AGAIN, PEOPLE, done, read, refused, unknown
+from chat_python_client import (
+    CORDELIA,
+    OTHELLO_AGAIN,
+    PEOPLE,
+    asking,
+    done,
+    read,
+    refused,
+    unknown,
+)
 from specd_chat_client.api.channel_folders import (
     create_channel_folder,
     list_channel_folders,
@@ -126,8 +135,15 @@ def messages(denmark: int) -> None:
     history = read(of.MessageHistory, list_message_history, castle).message_history
     assert [each.content for each in history] == ["Words, *words*, words.", "Words!"]
     assert history[1].prev_content == history[0].content
-    found = read(of.MessageList, list_messages, anchor="newest", num_before=10, num_after=0)
-    assert castle in [each.id for each in found.messages]
+    newest = {"anchor": "newest", "num_before": 10, "num_after": 0}
+    found = read(of.MessageList, list_messages, **newest)
+    assert {castle, direct} <= {each.id for each in found.messages}
+    by = asking(narrow=[of.NarrowCondition(operator="channel", operand="Denmark").to_dict()])
+    found = read(of.MessageList, list_messages, by=by, **newest)
+    assert {each.display_recipient for each in found.messages} == {"Denmark"}
+    assert found.messages[-1].id == castle
+    found = read(of.MessageList, list_messages, by=asking(message_ids=[castle, direct]))
+    assert [each.id for each in found.messages] == [castle, direct]
     bold = of.RenderTextParameters(content="**bold**")
     assert "<strong>bold</strong>" in read(of.RenderedText, render_text, body=bold).rendered
     report = of.ReportMessageParameters(
@@ -164,7 +180,7 @@ def flags(castle: int) -> None:
 def topics(denmark: int, castle: int) -> None:
     listed = read(of.TopicList, list_topics, denmark).topics
     assert ("castle", castle) in [(topic.name, topic.max_id) for topic in listed]
-    followed = of.SetUserTopicFormVisibilityPolicy(3)
+    followed = of.SetUserTopicFormVisibilityPolicy.FOLLOWED
     follow = of.SetUserTopicParameters(denmark, topic="castle", visibility_policy=followed)
     done(set_user_topic, body=follow)
     add = of.UpdateMutedTopicFormOp.ADD

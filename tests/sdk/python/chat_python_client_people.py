@@ -1,7 +1,17 @@
 """People and the organization, by openapi-python-client."""
 
 import specd_chat_client.models as of
-from chat_python_client import CORDELIA, HAMLET, NOBODY, PEOPLE, done, read, refused, unknown
+from chat_python_client import (
+    CORDELIA,
+    HAMLET,
+    NOBODY,
+    PEOPLE,
+    asking,
+    done,
+    read,
+    refused,
+    unknown,
+)
 from facts import FACTS
 from specd_chat_client.api.profile_fields import (
     create_profile_field,
@@ -57,9 +67,12 @@ def sign_in() -> None:
 def users() -> None:
     hamlet, othello = PEOPLE["hamlet"], PEOPLE["othello"]
     me = read(of.OwnUser, get_own_user)
-    assert (me.user_id, me.full_name, me.role) == (hamlet["id"], "Hamlet", of.Role(400))
+    assert (me.user_id, me.full_name, me.role) == (hamlet["id"], "Hamlet", of.Role.MEMBER)
     members = read(of.UserList, list_users).members
     assert othello["id"] in [user.user_id for user in members]
+    both = [hamlet["id"], othello["id"]]
+    members = read(of.UserList, list_users, by=asking(user_ids=both)).members
+    assert [user.user_id for user in members] == both
     assert read(of.OneUser, get_user, othello["id"]).user.full_name == "Othello"
     found = read(of.OneUser, get_user_by_email, othello["email"]).user
     assert found.user_id == othello["id"]
@@ -71,9 +84,9 @@ def users() -> None:
         email="yorick@acme.example", password="alas poor yorick!", full_name="Yorick"
     )
     made = read(of.UserCreated, create_user, by=CORDELIA, body=yorick).user_id
-    changes = of.UpdateUserParameters(full_name="Poor Yorick", role=of.UpdateUserFormRole(300))
+    changes = of.UpdateUserParameters(full_name="Poor Yorick", role=of.UpdateUserFormRole.MODERATOR)
     done(update_user, made, by=CORDELIA, body=changes)
-    assert read(of.OneUser, get_user, made).user.role == of.Role(300)
+    assert read(of.OneUser, get_user, made).user.role == of.Role.MODERATOR
     actions = of.AccountDeletion(delete_profile=False, delete_direct_messages=True)
     farewell = of.DeactivateUserParameters(actions=actions)
     done(deactivate_user, made, by=CORDELIA, body=farewell)

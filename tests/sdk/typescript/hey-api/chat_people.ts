@@ -30,6 +30,12 @@ export async function users(): Promise<void> {
     sdk.listUsers({ client: hamlet, query: { client_gravatar: true } }),
   );
   same(only(members, (user) => user.user_id === people.othello.id).full_name, "Othello");
+  const both = [people.hamlet.id, people.othello.id];
+  const asked = await read(sdk.listUsers({ client: hamlet, query: { user_ids: both } }));
+  same(
+    asked.members.map((user) => user.user_id),
+    both,
+  );
   const byEmail = { email: people.othello.email };
   const found = await read(sdk.getUserByEmail({ client: hamlet, path: byEmail }));
   same(found.user.user_id, people.othello.id);

@@ -8,8 +8,18 @@ import { type ChatFacts, readFacts } from "../facts";
 export const facts = readFacts<ChatFacts>();
 export const people = facts.people;
 
+/** The query as the document says: text as it is, all else as JSON. */
+function querySerializer(query: Record<string, unknown>): string {
+  const texts = Object.entries(query).map(([name, value]): [string, string] => [
+    name,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+  return new URLSearchParams(texts).toString();
+}
+
 function signIn(email: string, key: string) {
-  return createClient(createConfig({ baseUrl: facts.base_url, auth: `${email}:${key}` }));
+  const auth = `${email}:${key}`;
+  return createClient(createConfig({ baseUrl: facts.base_url, auth, querySerializer }));
 }
 
 export const cordelia = signIn(people.cordelia.email, people.cordelia.key);

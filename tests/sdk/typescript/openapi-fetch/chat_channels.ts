@@ -122,6 +122,13 @@ export async function messages(denmark: number): Promise<void> {
   const where = new Set(filtered.messages.map((each) => each.display_recipient));
   same([...where], ["Denmark"]);
   same(filtered.messages.at(-1)?.id, castle);
+  const two = latest.messages.slice(-2).map((each) => each.id);
+  const these = { message_ids: JSON.stringify(two) };
+  const asked = await read(hamlet.GET("/messages", { params: { query: these } }));
+  same(
+    asked.messages.map((each) => each.id),
+    two,
+  );
   const text = { content: "**bold**" };
   const { rendered } = await read(hamlet.POST("/messages/render", { body: text }));
   same(rendered, "<p><strong>bold</strong></p>");

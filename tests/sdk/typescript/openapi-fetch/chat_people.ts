@@ -29,6 +29,13 @@ export async function users(): Promise<void> {
     hamlet.GET("/users", { params: { query: { client_gravatar: true } } }),
   );
   same(only(members, (user) => user.user_id === people.othello.id).full_name, "Othello");
+  const both = [people.hamlet.id, people.othello.id];
+  const these = { user_ids: JSON.stringify(both) };
+  const asked = await read(hamlet.GET("/users", { params: { query: these } }));
+  same(
+    asked.members.map((user) => user.user_id),
+    both,
+  );
   const byEmail = { email: people.othello.email };
   const found = await read(hamlet.GET("/users/{email}", { params: { path: byEmail } }));
   same(found.user.user_id, people.othello.id);

@@ -2,7 +2,7 @@
 
 import * as sdk from "../../../../build/sdk/chat/typescript-fetch";
 import { only, same } from "../answers";
-import { bad, cordelia, done, hamlet, othello, people, stranger, unknown } from "./stage";
+import { asking, bad, cordelia, done, hamlet, othello, people, stranger, unknown } from "./stage";
 
 export async function folders(): Promise<void> {
   const plays = { name: "Plays", description: "*All* of them" };
@@ -146,14 +146,21 @@ export async function messages(denmark: number): Promise<void> {
   const window = { anchor: "newest", numBefore: 10, numAfter: 0 };
   const latest = await new sdk.MessagesApi(hamlet).listMessages(window);
   same(only(latest.messages, (each) => each.id === castle).content, "<p>Words!</p>");
-  // It would send the objects of `narrow` as `[object Object]`.
-  const narrow = encodeURIComponent('[{"operator": "channel", "operand": "Denmark"}]');
+  const narrow = [{ operator: "channel", operand: "Denmark" }];
   const filtered = await new sdk.MessagesApi(hamlet)
-    .withPreMiddleware(async ({ url, init }) => ({ url: `${url}&narrow=${narrow}`, init }))
+    .withPreMiddleware(asking({ narrow }))
     .listMessages(window);
   const where = new Set(filtered.messages.map((each) => each.displayRecipient));
   same([...where], ["Denmark"]);
   same(filtered.messages.at(-1)?.id, castle);
+  const two = latest.messages.slice(-2).map((each) => each.id);
+  const asked = await new sdk.MessagesApi(hamlet)
+    .withPreMiddleware(asking({ message_ids: two }))
+    .listMessages();
+  same(
+    asked.messages.map((each) => each.id),
+    two,
+  );
   const text = { content: "**bold**" };
   const { rendered } = await new sdk.MessagesApi(hamlet).renderText({ renderTextParameters: text });
   same(rendered, "<p><strong>bold</strong></p>");

@@ -2,7 +2,7 @@
 
 import * as sdk from "../../../../build/sdk/chat/typescript-fetch";
 import { only, same } from "../answers";
-import { bad, cordelia, done, facts, hamlet, nobody, people, stranger, unknown } from "./stage";
+import { asking, bad, cordelia, done, facts, hamlet, nobody, people, stranger, unknown } from "./stage";
 
 export async function signIn(): Promise<void> {
   const server = await new sdk.ServerSettingsApi(nobody).getServerSettings();
@@ -34,6 +34,14 @@ export async function users(): Promise<void> {
   same([me.userId, me.fullName, me.role], [people.hamlet.id, "Hamlet", 400]);
   const { members } = await new sdk.UsersApi(hamlet).listUsers({ clientGravatar: true });
   same(only(members, (user) => user.userId === people.othello.id).fullName, "Othello");
+  const both = [people.hamlet.id, people.othello.id];
+  const asked = await new sdk.UsersApi(hamlet)
+    .withPreMiddleware(asking({ user_ids: both }))
+    .listUsers();
+  same(
+    asked.members.map((user) => user.userId),
+    both,
+  );
   const byEmail = { email: people.othello.email };
   const found = await new sdk.UsersApi(hamlet).getUserByEmail(byEmail);
   same(found.user.userId, people.othello.id);

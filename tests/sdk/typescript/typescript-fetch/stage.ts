@@ -47,6 +47,19 @@ export async function unknown(call: Promise<unknown>): Promise<void> {
   await bad(call, "UNAUTHORIZED", 401);
 }
 
+interface JsonQuery {
+  narrow?: sdk.NarrowTerm[];
+  message_ids?: number[];
+  user_ids?: number[];
+}
+
+/** With these in the query as JSON: the SDK would join them with commas. */
+export function asking(query: JsonQuery): sdk.Middleware["pre"] {
+  const texts = Object.entries(query).map(([name, value]) => [name, JSON.stringify(value)]);
+  const text = new URLSearchParams(texts).toString();
+  return async ({ url, init }) => ({ url: `${url}${url.includes("?") ? "&" : "?"}${text}`, init });
+}
+
 /** With one more header. */
 export function adding(name: string, value: string): sdk.InitOverrideFunction {
   return async ({ init }) => ({ headers: { ...init.headers, [name]: value } });
