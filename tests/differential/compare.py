@@ -17,9 +17,9 @@ from server.engine import Engine
 from server.operation import Operation
 from server.response import Response
 from server.service import Service
+from tests.differential.differences import EVERY
 from tests.differential.generate import Generator, Request
 from tests.differential.oracles import Difference
-from tests.differential.oracles_chat import EVERY
 from tests.differential.stock import build_stock
 from tests.server.client import call
 

@@ -12,7 +12,6 @@ document goes without them (`stock.servable`):
 Also its routes are tried in the document's order, so fixed paths are put before templates.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -225,49 +224,6 @@ def line_feed_in_a_segment(request: Request, document: Document) -> bool:
     return "%0A" in request.path
 
 
-def odd_form(request: Request, document: Document) -> bool:
-    """Whether a field that comes as JSON is malformed, repeated, or not of the wanted types."""
-    schema, encoding = views.form_schema(request, document)
-    fields = views.form_fields(request)
-    again = views.repeated([name for name, _ in fields])
-    for name, text in fields:
-        wants = views.resolve(schema.get("properties", {}).get(name, {}), document)
-        if encoding.get(name, {}).get("contentType") != JSON:
-            continue
-        try:
-            value = json.loads(text)
-        except ValueError:
-            return True
-        if name in again or isinstance(value, list) != (wants.get("type") == "array"):
-            return True
-        if wants.get("type") == "boolean" and not isinstance(value, bool):
-            return True
-        items = [*(value if isinstance(value, list) else ()), *(v for _, v in views.members(value))]
-        if any(type(item) is not int for item in items):
-            return True
-    return False
-
-
-@differs(
-    "stock",
-    verdicts=DIES + HARSHER + MILDER,
-    reason="JSON in a form field is decoded without care: JSONDecodeError, TypeError, and "
-    "repeated fields joined by commas.",
-)
-def form_field_of_odd_json(request: Request, document: Document) -> bool:
-    return odd_form(request, document)
-
-
-@differs(
-    "stock",
-    "core",
-    verdicts=HARSHER + MILDER + DIES,
-    reason="a repeated field of a form is joined by commas (OpenAPIURIParser.resolve_form).",
-)
-def repeated_form_field(request: Request, document: Document) -> bool:
-    return bool(views.repeated([name for name, _ in views.form_fields(request)]))
-
-
 @differs(
     "stock",
     verdicts=MILDER + DIES,
@@ -276,32 +232,6 @@ def repeated_form_field(request: Request, document: Document) -> bool:
 )
 def media_type_in_capitals(request: Request, document: Document) -> bool:
     return re.search("[A-Z]", (request.content_type or "").partition(";")[0]) is not None
-
-
-@differs(
-    "stock",
-    "core",
-    verdicts=HARSHER + DIES + MILDER,
-    reason="multipart without the boundary that the body has cannot be read; stock reads it "
-    "even where the operation takes no body.",
-)
-def multipart_without_its_boundary(request: Request, document: Document) -> bool:
-    boundary = "boundary=frontier" in (request.content_type or "")
-    return views.media_type(request) == MULTIPART and not boundary
-
-
-@differs(
-    "stock",
-    "core",
-    verdicts=DIES + MILDER + HARSHER,
-    reason="multipart that is not well made: what a reader saves of it is its own affair.",
-)
-def malformed_multipart(request: Request, document: Document) -> bool:
-    first, *parts = request.body.split(b"--frontier")
-    part = rb'(?s)\r\nContent-Disposition: form-data; name="[^"]*"\r\n\r\n.*\r\n'
-    whole = not first and parts[-1:] == [b"--\r\n"]
-    whole = whole and all(re.fullmatch(part, item) for item in parts[:-1])
-    return views.media_type(request) == MULTIPART and not whole
 
 
 @differs(
@@ -328,17 +258,6 @@ def sibling_templates(request: Request, document: Document) -> bool:
 
 @differs(
     "core",
-    verdicts=MILDER,
-    reason="undeclared form fields are ignored, additionalProperties or not.",
-)
-def undeclared_form_field(request: Request, document: Document) -> bool:
-    schema, _ = views.form_schema(request, document)
-    known = schema.get("properties", {})
-    return any(name not in known for name, _ in views.form_fields(request))
-
-
-@differs(
-    "core",
     verdicts=HARSHER,
     reason="nullable beside an enum without null: OpenAPI 3.0.3 reads as if null were out; "
     "connexion and most authors mean it in, and so do we.",
@@ -348,18 +267,6 @@ def nullable_enum(request: Request, document: Document) -> bool:
     return any(
         name in names and value is None for name, value in views.members(views.json_body(request))
     )
-
-
-@differs(
-    "core",
-    verdicts=HARSHER,
-    reason="in multipart, a JSON array is one item of an array, and an absent array is []: "
-    "encoding.contentType is applied to each value, not to the field.",
-)
-def array_in_multipart(request: Request, document: Document) -> bool:
-    schema, _ = views.form_schema(request, document)
-    kinds = [views.resolve(i, document).get("type") for i in schema.get("properties", {}).values()]
-    return views.media_type(request) == MULTIPART and "array" in kinds
 
 
 @differs("core", verdicts=MILDER, reason="only the presence of credentials is looked at.")

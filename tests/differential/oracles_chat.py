@@ -8,11 +8,11 @@ fields from a query string, has no method override, and answers a foreign body w
 from __future__ import annotations
 
 from tests.differential import views
-from tests.differential.generate import MULTIPART, URLENCODED, Request
-from tests.differential.oracles import DIFFERENCES, HARSHER, MILDER, Document, differs
+from tests.differential.generate import JSON, MULTIPART, URLENCODED, Request
+from tests.differential.oracles import HARSHER, MILDER, Document, differs
 
 BASE = "/api/v1"
-FORMS = (URLENCODED, MULTIPART)
+FORMS = (URLENCODED, MULTIPART, JSON)
 
 
 MAX_TARGET = 8 * 1024
@@ -81,7 +81,3 @@ def _may_be_text(schema: Document, document: Document) -> bool:
     if schema.get("type") == "array":  # one item may come bare, as a repeated field sent once
         branches.append(schema["items"])
     return schema.get("type") == "string" or any(_may_be_text(b, document) for b in branches)
-
-
-EVERY = DIFFERENCES
-"""All known differences: those of `oracles`, and those registered here."""

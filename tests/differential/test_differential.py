@@ -13,8 +13,8 @@ import pytest
 import structlog
 
 from tests.differential.compare import ACCEPT, CRASH, Judges, explain
+from tests.differential.differences import EVERY
 from tests.differential.generate import Generator, Request
-from tests.differential.oracles import DIFFERENCES
 from tests.differential.run import run
 from tests.differential.subjects import SUBJECTS, WITHOUT_STOCK, shop
 from tests.server.services import SHOP
@@ -88,12 +88,12 @@ def test_no_reason_fits_a_plain_request() -> None:
     ]
     allowed = {("core", "cast of odd text"), ("stock", "cast of odd text")}
     for request in plain:
-        fitting = {(d.oracle, d.name) for d in DIFFERENCES if d.applies(request, SHOP)}
+        fitting = {(d.oracle, d.name) for d in EVERY if d.applies(request, SHOP)}
         assert fitting <= allowed, request
 
 
 def test_every_difference_has_its_reason() -> None:
-    assert all(difference.reason and difference.verdicts for difference in DIFFERENCES)
+    assert all(difference.reason and difference.verdicts for difference in EVERY)
 
 
 def test_the_judges_do_not_run_handlers(tmp_path: Path) -> None:

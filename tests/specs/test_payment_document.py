@@ -120,7 +120,16 @@ class TestSeed:
         }
         assert schema["additionalProperties"] is False
         assert sorted(schema["required"]) == sorted(facts)
+        # The pattern is all text that a database can hold.
+        pattern = facts["external_order_id"].pop("pattern")
         assert facts["external_order_id"] == {"type": "string", "minLength": 1, "maxLength": 150}
+        texts = {
+            "order-1": True,
+            "ordre n° 1\n\U0001f600": True,
+            "\u0000": False,
+            "a\u0000b": False,
+        }
+        assert {t: re.search(pattern, t) is not None for t in texts} == texts
         assert (facts["attempt_no"]["minimum"], facts["attempt_no"]["maximum"]) == (1, 2147483647)
         assert facts["amount"]["pattern"] == r"^(0|[1-9][0-9]{0,71})(\.[0-9]{1,6})?$"
 
