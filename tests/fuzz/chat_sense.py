@@ -29,7 +29,7 @@ LONG = "A password that nobody guesses."
 def told() -> Sent:
     """What only the stage can know: secrets and what they sign, and what a phone registers with."""
     users = os.environ.get("SPECD_FUZZ_USERS")
-    file = None if users is None else Path(users).with_name("facts.json")
+    file = None if not users else Path(users).with_name("facts.json")
     return json.loads(file.read_text()) if file is not None and file.exists() else {}
 
 
