@@ -23,6 +23,7 @@ import pytest
 from adapters.chain.anvil import find_anvil, start_anvil
 from adapters.chain.embedded import PyEvmServed
 from adapters.chain.playground import Playground, PlaygroundError
+from tests.live.running_server import free_port
 
 NO_ANVIL = "anvil is not installed: set SPECD_ANVIL, or npm install @foundry-rs/anvil"
 
@@ -53,13 +54,6 @@ class LocalChain(Playground):
         """Mine `count` blocks that are `block_seconds` apart on the chain's clock."""
         self.call("anvil_mine", hex(count), hex(block_seconds))
         return self.height
-
-
-def free_port() -> int:
-    """A port that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_until_listening(process: subprocess.Popen[bytes], port: int, *, within_s: float) -> bool:

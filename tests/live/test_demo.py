@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,17 +17,12 @@ import pytest
 
 from tests.cast import BEN_XPUB
 from tests.live import guides
+from tests.live.running_server import free_port
 
 ROOT = Path(__file__).parent.parent.parent
 START_WITHIN_S = 120.0
 PAID_WITHIN_S = 60.0
 STOP_WITHIN_S = 20.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def until(condition: Callable[[], bool], within_s: float, what: str) -> None:

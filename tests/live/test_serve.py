@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -12,15 +11,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.live.running_server import free_port
+
 ROOT = Path(__file__).parent.parent.parent
 START_WITHIN_S = 60.0
 STOP_WITHIN_S = 20.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def environment(directory: Path, **settings: str) -> dict[str, str]:
