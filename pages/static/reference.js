@@ -28,6 +28,10 @@
   const showForms = (spec) => {
     const resolve = (node) =>
       node && node.$ref ? resolve(node.$ref.slice(2).split("/").reduce((at, step) => at[step], spec)) : node;
+    const unwrap = (node) => {
+      const schema = resolve(node); // `allOf` of one: what a `$ref` means in one place
+      return schema.allOf?.length === 1 ? { ...unwrap(schema.allOf[0]), ...schema } : schema;
+    };
     for (const item of Object.values(spec.paths)) {
       for (const method of METHODS) {
         const content = resolve(item[method]?.requestBody)?.content ?? {};
@@ -36,7 +40,7 @@
           const example = resolve(Object.values(media.examples ?? {})[0])?.value ?? media.example ?? {};
           const fields = Object.entries(schema.properties ?? {}).map(([name, property]) => [
             name,
-            fieldOf(resolve(property), example[name]),
+            fieldOf(unwrap(property), example[name]),
           ]);
           media.schema = { ...schema, properties: Object.fromEntries(fields) };
           delete media.examples;

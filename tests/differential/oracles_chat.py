@@ -75,6 +75,23 @@ def text_where_json_is_marked(request: Request, document: Document) -> bool:
     )
 
 
+@differs(
+    "core",
+    verdicts=HARSHER,
+    reason="openapi-core does not look into `allOf` for the type of a multipart field, and takes "
+    "no text for a named enumeration.",
+)
+def named_enumeration_in_multipart(request: Request, document: Document) -> bool:
+    schema, encoding = views.form_schema(request, document)
+    sent = {name for name, _ in views.form_fields(request)}
+    return views.media_type(request) == MULTIPART and any(
+        name in sent - encoding.keys()
+        and "type" not in views.resolve(field, document)
+        and "allOf" in views.resolve(field, document)
+        for name, field in schema.get("properties", {}).items()
+    )
+
+
 def _may_be_text(schema: Document, document: Document) -> bool:
     schema = views.resolve(schema, document)
     branches = [*schema.get("oneOf", ()), *schema.get("anyOf", ())]

@@ -115,6 +115,16 @@ def test_lists_every_operation_under_its_tag(browser: Browser, base: str, servic
     assert outside(browser, base) == []
 
 
+def test_a_field_with_a_named_enumeration_is_text(browser: Browser, base: str) -> None:
+    open_reference(browser, base, "chat")
+    open_operation(browser, "send_message")
+    choose_body(browser, FORM)
+    drawn = browser.text("[data-property-name=type]")
+    assert "One of direct, channel, stream, private." in drawn
+    assert "JSON text" not in drawn
+    assert "JSON text" in browser.text("[data-property-name=to]")
+
+
 def test_sends_a_form_with_a_json_array_and_shows_the_answer(
     browser: Browser, base: str, key: str
 ) -> None:

@@ -26,6 +26,8 @@ NARROWING = (
     "not",
 )
 """Another value, or one where there was none, may refuse what was taken."""
+WORDS = {"description", "example", "title", "deprecated"}
+"""Keywords that refuse nothing."""
 UNBOUND = {"uniqueItems": False, "exclusiveMinimum": False, "exclusiveMaximum": False}
 
 
@@ -37,6 +39,17 @@ def resolve(document: Document, node: Any) -> Any:
             target = target[step.replace("~1", "/").replace("~0", "~")]
         node = target
     return node
+
+
+def unwrapped(document: Document, node: Schema) -> Schema:
+    """`allOf` of one schema as that schema, with what stands beside it: OpenAPI 3.0 writes so what
+    a `$ref` means in one place.
+    """
+    if len(node.get("allOf", ())) != 1:
+        return node
+    inner = unwrapped(document, resolve(document, node["allOf"][0]))
+    beside = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
+    return node if inner.keys() & beside.keys() - WORDS else {**inner, **beside}
 
 
 def ref_name(node: Any) -> str | None:
@@ -68,6 +81,8 @@ class Comparison:
                 return
             self._seen.add((sent, *names))
         old, new = resolve(self.old, old), resolve(self.new, new)
+        if ("allOf" in old) != ("allOf" in new):
+            old, new = unwrapped(self.old, old), unwrapped(self.new, new)
         taken, by = (old, new) if sent else (new, old)
         self._values(old, new, taken, by, place, sent)
         self._bounds(old, new, taken, by, place)

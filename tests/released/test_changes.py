@@ -91,6 +91,12 @@ GET, POST, SENT, ANSWERED = get(), post(), sent(), answered()
 CHANGE = at("components", "schemas", "Change")
 ORDER = at("components", "schemas", "Order")
 
+
+def one_of(*values: str) -> dict[str, Any]:
+    """A property that says what an enumeration means there."""
+    return {"description": "x", "allOf": [{"type": "string", "enum": list(values)}]}
+
+
 # Where, what it becomes (None: taken away), what is said of it (nothing: harmless).
 CHANGES_MADE: list[tuple[Any, dict[str, Any], str]] = [
     (at("paths"), {"/orders/{id}": None}, "GET /orders/{id}: is gone"),
@@ -155,6 +161,14 @@ CHANGES_MADE: list[tuple[Any, dict[str, Any], str]] = [
     (answered("state"), {"enum": ["open", "closed", "x"]},
      "may now be x"),
     (answered("mood"), {"enum": ["good", "bad"]}, ""),
+    (ANSWERED, {"state": one_of("open", "closed")}, ""),
+    (ANSWERED, {"state": one_of("open", "x")}, "may now be x"),
+    (SENT, {"note": {**one_of("a"), "maxLength": 10}}, "no more anything else"),
+    (SENT, {"note": {"allOf": [{"type": "string", "maxLength": 10}], "minLength": 1}}, ""),
+    (SENT, {"note": {"allOf": [{"type": "string", "maxLength": 9}], "minLength": 1}},
+     "maxLength was 10"),
+    (SENT, {"note": {"allOf": [{"type": "string", "maxLength": 9}], "maxLength": 10}},
+     "allOf was there or is there, not both"),
     (answered("lines", "items"), {"pattern": "^b"},
      "pattern was ^a"),
     (answered("lines"), {"maxItems": None}, "maxItems was 5"),

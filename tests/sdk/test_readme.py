@@ -18,7 +18,7 @@ def test_the_example_makes_an_invoice(tmp_path: Path) -> None:
     if not SDK.is_dir() or not PYTHON.exists():
         pytest.skip(NOT_GENERATED)
     section = (ROOT / "README.md").read_text().partition("## SDKs")[2].partition("\n## ")[0]
-    code = section[section.index("    import os\n") :].partition("\n\nWhat a generator")[0]
+    code = section[section.index("    import os\n") :].partition("\n\nThe three query")[0]
     with payment_stage(tmp_path) as stage:
         facts = json.loads(stage.facts.read_text())
         code = code.replace("\n    ", "\n").strip()

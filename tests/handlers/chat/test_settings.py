@@ -17,13 +17,15 @@ from models.chat.setting_table import ALL, SETTINGS, Setting
 from models.chat.tables import AuditLog, EmailChange, Event, Outbox, Realm, User
 from models.clock import FrozenClock
 from models.database import Database
+from server.schemas import lookup
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import PASSWORD, VAULT, Cast
 
 DONE = {"result": "success", "msg": ""}
 PERIOD = "email_notifications_batching_period_seconds"
 NEW = "the undiscovered country"
-FORM = specs.load("chat")["paths"]["/settings"]["patch"]["requestBody"]["content"][
+DOCUMENT = specs.load("chat")
+FORM = DOCUMENT["paths"]["/settings"]["patch"]["requestBody"]["content"][
     "application/x-www-form-urlencoded"
 ]
 
@@ -74,11 +76,13 @@ def other_values(setting: Setting) -> list[Any]:
 class TestTable:
     def test_document_columns_and_table_say_the_same(self) -> None:
         name = FORM["schema"]["$ref"].rpartition("/")[2]
-        properties = specs.load("chat")["components"]["schemas"][name]["properties"]
+        properties = DOCUMENT["components"]["schemas"][name]["properties"]
         more = {"target_users", "full_name", "email", "old_password", "new_password"}
         assert set(properties) == set(SETTINGS) | more
         for setting in ALL:
             shown, kept = properties[setting.name], User.__table__.c[setting.name]
+            for part in shown.get("allOf", ()):
+                shown = {**lookup(DOCUMENT, part["$ref"]), **shown}
             kind = {bool: "boolean", int: "integer", str: "string"}[type(setting.default)]
             assert shown["type"] == kind, setting.name
             assert kept.type.python_type is type(setting.default), setting.name

@@ -1,60 +1,19 @@
 """Every operation of the chat document, by openapi-generator's Python SDK."""
 
-import json
-from collections.abc import Callable, Iterable
-from typing import Any
-
 import specd_chat as sdk
-from facts import FACTS
-from specd_chat.exceptions import ApiException, BadRequestException, UnauthorizedException
-
-PEOPLE = FACTS["people"]
-
-
-class ApiClient(sdk.ApiClient):
-    """Writes lists in the query as JSON, as the document says, and not with commas."""
-
-    def parameters_to_url_query(self, params: Iterable[tuple[str, Any]], formats: Any) -> str:
-        texts = [(name, json.dumps(v) if isinstance(v, list) else v) for name, v in params]
-        return super().parameters_to_url_query(texts, formats)
-
-
-def client(email: str, key: str) -> ApiClient:
-    return ApiClient(sdk.Configuration(host=FACTS["base_url"], username=email, password=key))
-
-
-CORDELIA, IAGO, HAMLET, OTHELLO = (
-    client(PEOPLE[name]["email"], PEOPLE[name]["key"])
-    for name in ("cordelia", "iago", "hamlet", "othello")
+from chat_openapi_generator_client import (
+    CORDELIA,
+    HAMLET,
+    NOBODY,
+    OTHELLO_AGAIN,
+    PEOPLE,
+    bad,
+    done,
+    refusal,
+    unknown,
 )
-NOBODY = client("nobody@acme.example", "x" * 32)
-
-
-def refusal(call: Callable[..., Any], *arguments: Any, error: type[ApiException]) -> str | None:
-    """The code in the typed error record of a call that is refused."""
-    record = None
-    try:
-        call(*arguments)
-    except error as refused:
-        record = refused.data
-    assert isinstance(record, sdk.ErrorResponse), f"{call} was not refused"
-    assert record.result == "error"
-    assert record.msg
-    return record.code
-
-
-def bad(call: Callable[..., Any], *arguments: Any) -> str | None:
-    return refusal(call, *arguments, error=BadRequestException)
-
-
-def unknown(call: Callable[..., Any], *arguments: Any) -> None:
-    """Nobody may call it."""
-    assert refusal(call, *arguments, error=UnauthorizedException) == "UNAUTHORIZED"
-
-
-def done(answer: sdk.Success) -> None:
-    assert (answer.result, answer.msg) == ("success", "")
-    assert answer.ignored_parameters_unsupported is None
+from facts import FACTS
+from specd_chat.exceptions import UnauthorizedException
 
 
 def sign_in() -> None:
@@ -97,7 +56,7 @@ def users() -> None:
     )
     done(
         administrator.update_user(
-            made.user_id, sdk.UpdateUserParameters(full_name="Poor Yorick", role=300)
+            made.user_id, sdk.UpdateUserParameters(full_name="Poor Yorick", role=sdk.Role.MODERATOR)
         )
     )
     assert api.get_user(made.user_id).user.role == sdk.Role.MODERATOR
@@ -142,7 +101,9 @@ def profile_fields() -> None:
 def settings() -> None:
     api = sdk.SettingsApi(HAMLET)
     targets = sdk.TargetUsers(user_ids=[PEOPLE["othello"]["id"]])
-    changes = sdk.UpdateSettingsParameters(twenty_four_hour_time=True, color_scheme=2)
+    changes = sdk.UpdateSettingsParameters(
+        twenty_four_hour_time=True, color_scheme=sdk.ColorScheme.DARK
+    )
     done(api.update_settings(changes))
     changes = sdk.UpdateSettingsParameters(enter_sends=True, target_users=targets)
     done(sdk.SettingsApi(CORDELIA).update_settings(changes))
@@ -171,7 +132,7 @@ def realm() -> None:
             sdk.UpdateRealmParameters(
                 can_delete_any_message_group=sdk.GroupSettingUpdate(who),
                 message_content_delete_limit_seconds=sdk.Seconds("unlimited"),
-                message_edit_history_visibility_policy="all",
+                message_edit_history_visibility_policy=sdk.EditHistoryVisibility.ALL,
             )
         )
     )
@@ -308,7 +269,9 @@ def messages(denmark: int) -> None:
     topics = sdk.TopicsApi(HAMLET)
     listed = topics.list_topics(denmark).topics
     assert ("castle", castle) in [(topic.name, topic.max_id) for topic in listed]
-    follow = sdk.SetUserTopicParameters(stream_id=denmark, topic="castle", visibility_policy=3)
+    follow = sdk.SetUserTopicParameters(
+        stream_id=denmark, topic="castle", visibility_policy=sdk.TopicVisibilityPolicy.FOLLOWED
+    )
     done(topics.set_user_topic(follow))
     mute = sdk.UpdateMutedTopicParameters(op="add", stream_id=denmark, topic="castle")
     done(topics.update_muted_topic(mute))
@@ -326,6 +289,3 @@ def messages(denmark: int) -> None:
     assert bad(api.get_message, castle) == "BAD_REQUEST"
     assert bad(flags.update_message_flags, star.model_copy(update={"flag": "x"})) == "BAD_REQUEST"
     assert bad(topics.list_topics, 999_999) == "BAD_REQUEST"
-
-
-OTHELLO_AGAIN = client(FACTS["email_change"]["new_email"], PEOPLE["othello"]["key"])

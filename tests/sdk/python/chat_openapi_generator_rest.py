@@ -4,22 +4,24 @@ import time
 
 import specd_chat as sdk
 from chat_openapi_generator import (
+    channels,
+    messages,
+    profile_fields,
+    realm,
+    settings,
+    sign_in,
+    users,
+)
+from chat_openapi_generator_client import (
     CORDELIA,
     HAMLET,
     NOBODY,
     OTHELLO_AGAIN,
     PEOPLE,
     bad,
-    channels,
     done,
-    messages,
-    profile_fields,
-    realm,
     refusal,
-    settings,
-    sign_in,
     unknown,
-    users,
 )
 from facts import FACTS
 from specd_chat.exceptions import NotFoundException

@@ -113,7 +113,7 @@ def channels() -> int:
 def messages(denmark: int) -> None:
     othello = PEOPLE["othello"]["id"]
     words = of.SendMessageParameters(
-        type_=of.SendMessageFormType.CHANNEL,
+        type_=of.RecipientType.CHANNEL,
         to="Denmark",
         topic="castle",
         content="Words, *words*, words.",
@@ -121,7 +121,7 @@ def messages(denmark: int) -> None:
     sent = read(of.MessageSent, send_message, body=words, idempotency_key="a-fresh-random-value")
     castle = sent.id
     question = of.SendMessageParameters(
-        type_=of.SendMessageFormType.DIRECT, to=[othello], content="Are you honest?"
+        type_=of.RecipientType.DIRECT, to=[othello], content="Are you honest?"
     )
     direct = read(of.MessageSent, send_message, body=question).id
     message = read(of.OneMessage, get_message, castle, apply_markdown=False).message
@@ -146,9 +146,7 @@ def messages(denmark: int) -> None:
     assert [each.id for each in found.messages] == [castle, direct]
     bold = of.RenderTextParameters(content="**bold**")
     assert "<strong>bold</strong>" in read(of.RenderedText, render_text, body=bold).rendered
-    report = of.ReportMessageParameters(
-        report_type=of.ReportMessageFormReportType.NORMS, description="Rude."
-    )
+    report = of.ReportMessageParameters(report_type=of.ReportType.NORMS, description="Rude.")
     channel = of.UpdateRealmParameters(moderation_request_channel_id=denmark)
     done(update_realm, by=CORDELIA, body=channel)
     done(report_message, castle, by=OTHELLO_AGAIN, body=report)
@@ -180,10 +178,10 @@ def flags(castle: int) -> None:
 def topics(denmark: int, castle: int) -> None:
     listed = read(of.TopicList, list_topics, denmark).topics
     assert ("castle", castle) in [(topic.name, topic.max_id) for topic in listed]
-    followed = of.SetUserTopicFormVisibilityPolicy.FOLLOWED
+    followed = of.TopicVisibilityPolicy.FOLLOWED
     follow = of.SetUserTopicParameters(denmark, topic="castle", visibility_policy=followed)
     done(set_user_topic, body=follow)
-    add = of.UpdateMutedTopicFormOp.ADD
+    add = of.MuteOperation.ADD
     mute = of.UpdateMutedTopicParameters(op=add, stream_id=denmark, topic="castle")
     done(update_muted_topic, body=mute)
     unknown(list_topics, denmark)
@@ -193,7 +191,7 @@ def topics(denmark: int, castle: int) -> None:
 def scheduled_messages() -> None:
     othello = PEOPLE["othello"]["id"]
     message = of.CreateScheduledMessageParameters(
-        type_=of.CreateScheduledMessageFormType.DIRECT,
+        type_=of.RecipientType.DIRECT,
         to=[othello],
         content="Remember me.",
         scheduled_delivery_timestamp=int(time.time()) + 3600,

@@ -84,7 +84,7 @@ def users() -> None:
         email="yorick@acme.example", password="alas poor yorick!", full_name="Yorick"
     )
     made = read(of.UserCreated, create_user, by=CORDELIA, body=yorick).user_id
-    changes = of.UpdateUserParameters(full_name="Poor Yorick", role=of.UpdateUserFormRole.MODERATOR)
+    changes = of.UpdateUserParameters(full_name="Poor Yorick", role=of.Role.MODERATOR)
     done(update_user, made, by=CORDELIA, body=changes)
     assert read(of.OneUser, get_user, made).user.role == of.Role.MODERATOR
     actions = of.AccountDeletion(delete_profile=False, delete_direct_messages=True)
@@ -126,7 +126,7 @@ def profile_fields() -> None:
 
 
 def settings() -> None:
-    dark = of.UpdateSettingsFormColorScheme(2)
+    dark = of.ColorScheme.DARK
     done(
         update_settings,
         body=of.UpdateSettingsParameters(twenty_four_hour_time=True, color_scheme=dark),
@@ -150,7 +150,7 @@ def organization() -> None:
     groups = read(of.UserGroupList, list_user_groups).user_groups
     (players,) = [found for found in groups if found.id == made]
     assert (players.name, players.members) == ("players", members)
-    visible = of.UpdateRealmFormMessageEditHistoryVisibilityPolicy("all")
+    visible = of.EditHistoryVisibility.ALL
     changes = of.UpdateRealmParameters(
         can_delete_any_message_group=of.GroupSettingChange(new=made),
         message_content_delete_limit_seconds="unlimited",

@@ -129,7 +129,7 @@ def domains() -> None:
 
 
 def exports() -> None:
-    public = of.CreateExportParameters(export_type=of.CreateExportFormExportType.PUBLIC)
+    public = of.CreateExportParameters(export_type=of.ExportType.PUBLIC)
     made = read(of.ExportCreated, create_export, by=CORDELIA, body=public).id
     listed = {each.id: each for each in read(of.ExportList, list_exports, by=CORDELIA).exports}
     assert listed[made].pending is True
