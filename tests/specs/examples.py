@@ -1,0 +1,156 @@
+"""The examples of a document: where each stands, the schema that judges it, what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator
+
+from server.schemas import lookup
+
+Node = Mapping[str, Any]
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A value, with the schema it must fit. `is_sent`: it goes to the server."""
+
+    place: str
+    schema: Node
+    value: Any
+    is_sent: bool
+
+
+def resolve(document: Node, node: Node) -> Node:
+    while "$ref" in node:
+        node = lookup(document, node["$ref"])
+    return node
+
+
+def operations(document: Node) -> Iterator[tuple[str, str, Node, tuple[Node, ...]]]:
+    """(method, path, operation, its parameters) of each, the parameters of its path among them."""
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                listed = [*item.get("parameters", ()), *item[method].get("parameters", ())]
+                parameters = tuple(resolve(document, parameter) for parameter in listed)
+                yield method.upper(), path, item[method], parameters
+
+
+def examples(document: Node) -> list[Example]:
+    """Every example of a document: of parameters, bodies, headers, and within schemas."""
+    found = []
+    for _, _, operation, parameters in operations(document):
+        name = operation["operationId"]
+        for parameter in parameters:
+            found += of_parameter(document, parameter, f"{name} {parameter['name']}")
+        body = resolve(document, operation.get("requestBody", {}))
+        found += _of_content(document, body, f"{name} request", True)
+        for status, listed in operation["responses"].items():
+            response = resolve(document, listed)
+            found += _of_content(document, response, f"{name} {status}", False)
+            for header, node in response.get("headers", {}).items():
+                where = f"{name} {status} {header}"
+                found += _of_media(document, resolve(document, node), where, False)
+    for name, schema in document["components"]["schemas"].items():
+        found += _within(schema, name)
+    return found
+
+
+def of_parameter(document: Node, parameter: Node, place: str) -> list[Example]:
+    if "content" in parameter:
+        return list(_of_content(document, parameter, place, True))
+    return list(_of_media(document, parameter, place, True))
+
+
+def _of_content(document: Node, holder: Node, place: str, is_sent: bool) -> Iterator[Example]:
+    for kind, media in holder.get("content", {}).items():
+        yield from _of_media(document, media, f"{place} {kind}", is_sent)
+
+
+def _of_media(document: Node, media: Node, place: str, is_sent: bool) -> Iterator[Example]:
+    if "example" in media:
+        yield Example(place, media["schema"], media["example"], is_sent)
+    for name, example in media.get("examples", {}).items():
+        value = resolve(document, example)["value"]
+        yield Example(f"{place} ({name})", media["schema"], value, is_sent)
+    yield from _within(media["schema"], place)
+
+
+def _within(schema: Node, place: str) -> Iterator[Example]:
+    if "example" in schema:
+        yield Example(f"{place} (schema)", schema, schema["example"], False)
+    for name, child in children(schema):
+        yield from _within(child, f"{place}/{name}")
+
+
+def children(schema: Node) -> Iterator[tuple[str, Node]]:
+    """The schemas that are written within a schema."""
+    yield from schema.get("properties", {}).items()
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), Mapping):
+            yield key, schema[key]
+    for key in ("oneOf", "anyOf", "allOf"):
+        for at, branch in enumerate(schema.get(key, ())):
+            yield f"{key}/{at}", branch
+
+
+class Judge:
+    """Whether values fit a document's schemas, as jsonschema sees it, and what they show."""
+
+    def __init__(self, document: Node) -> None:
+        self._document = document
+        self._components = {"components": document["components"]}
+        self.shown: set[int] = set()
+        """The properties, by the identity of their schemas, that some value had and not as null."""
+
+    def objections(self, schema: Node, value: Any, is_sent: bool = False) -> list[str]:
+        kind = OAS30WriteValidator if is_sent else OAS30ReadValidator
+        return [e.message for e in kind({**schema, **self._components}).iter_errors(value)]
+
+    def show(self, example: Example) -> None:
+        if not example.place.endswith("(schema)"):
+            self._show(example.schema, example.value, example.is_sent)
+
+    def _show(self, schema: Node, value: Any, is_sent: bool) -> None:
+        schema = resolve(self._document, schema)
+        for branch in schema.get("allOf", ()):
+            self._show(branch, value, is_sent)
+        for branch in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
+            if not self.objections(branch, value, is_sent):
+                self._show(branch, value, is_sent)
+        if isinstance(value, Mapping):
+            known = schema.get("properties", {})
+            other = schema.get("additionalProperties")
+            for name, item in value.items():
+                if name in known and item is not None:
+                    self.shown.add(id(known[name]))
+                    self._show(known[name], item, is_sent)
+                elif name not in known and isinstance(other, Mapping):
+                    self._show(other, item, is_sent)
+        elif isinstance(value, list) and "items" in schema:
+            for item in value:
+                self._show(schema["items"], item, is_sent)
+
+    def unshown(self, schema: Node, place: str) -> Iterator[str]:
+        """Properties written here whose values a reader sees nowhere."""
+        for name, item in schema.get("properties", {}).items():
+            if id(item) not in self.shown and not self._is_plain(item):
+                yield f"{place}/{name}"
+        for name, child in children(schema):
+            yield from self.unshown(child, f"{place}/{name}")
+
+    def _is_plain(self, schema: Node) -> bool:
+        """Whether a schema says its values itself: by an example, by a list of them, or as one of
+        true and false.
+        """
+        meant = resolve(self._document, schema)
+        return (
+            "example" in {**meant, **schema}
+            or "enum" in meant
+            or meant.get("type") == "boolean"
+            or any(self._is_plain(branch) for branch in meant.get("allOf", ()))
+        )
