@@ -294,6 +294,15 @@ class TestListMessages:
         picked = as_iago.get("/messages", message_ids=[ids[2], ids[0], 999_999])
         assert [m["id"] for m in picked["messages"]] == [ids[0], ids[2]]
 
+    @pytest.mark.parametrize("path", ["/messages?message_ids=1&message_ids=2", "/users?user_ids=1"])
+    def test_takes_ids_as_json_only(self, chat: ChatClient, path: str) -> None:
+        name = path.partition("?")[2].partition("=")[0]
+        answer = chat.request("GET", path)
+        assert (answer.status_code, answer.json()) == (
+            400,
+            {"result": "error", "msg": f"{name} is not a list", "code": "BAD_REQUEST"},
+        )
+
     def test_marks_what_a_search_has_found(self, chat: ChatClient, denmark: int) -> None:
         say(chat, content="Searching for <ghosts>", topic="ghost & co")
         narrow = [["search", "ghost"]]
