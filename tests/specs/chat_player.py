@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 import specs
-from tests.authorization.chat_stage import HOST, ChatStage
+from tests.authorization.chat_stage import HOST, ChatStage, members
 from tests.authorization.policy import ALLOWED, filled, load
 from tests.chat_app import ChatClient
 from tests.contract import operations_of
@@ -89,19 +89,39 @@ PATHS = {
 }
 
 
+KEY = DOCUMENT["components"]["parameters"]["IdempotencyKey"]["example"]
+
+
+def takes_key(operation_id: str) -> bool:
+    listed = operation_of(operation_id).get("parameters", ())
+    return any(resolved(parameter)["name"] == "Idempotency-Key" for parameter in listed)
+
+
 class Player:
-    """Plays examples as the owner, on a copy of the stage's database."""
+    """Plays examples, as the owner unless told otherwise, on a copy of the stage's database."""
 
     def __init__(self, stage: ChatStage, directory: Path) -> None:
-        self._database = stage.copy(directory / "example.db")
-        stage.app.play(self._database, stage.clock)
-        self._client = ChatClient(stage.app, HOST, stage.cast.cordelia)
-        self._things = stage.things_of("owner")
+        self.database = stage.copy(directory / "example.db")
+        self._stage = stage
+        stage.app.play(self.database, stage.clock)
+        self.act_as("owner")
+
+    def act_as(self, actor: str) -> None:
+        self._client = ChatClient(self._stage.app, HOST, members(self._stage.cast)[actor])
+        self._things = self._stage.things_of(actor)
 
     def close(self) -> None:
-        self._database.dispose()
+        self.database.dispose()
 
     def send(self, operation_id: str, values: Any, kind: str = FORM) -> httpx.Response:
+        """The answer; numbers it tells are `$new_...` in what is sent later."""
+        answer = self._send(operation_id, values, kind)
+        if answer.is_success and JSON in answer.headers.get("Content-Type", ""):
+            told = {f"new_{name}": v for name, v in answer.json().items() if isinstance(v, int)}
+            self._things |= told
+        return answer
+
+    def _send(self, operation_id: str, values: Any, kind: str) -> httpx.Response:
         method, path = OPERATIONS[operation_id]
         values = filled(values, self._things)
         path_values = {**filled(PATHS.get(operation_id, {}), self._things), **values}
@@ -109,8 +129,9 @@ class Player:
             if f"{{{name}}}" in path:
                 path = path.replace(f"{{{name}}}", str(value))
                 values = {n: v for n, v in values.items() if n != name}
+        keyed = {"Idempotency-Key": KEY} if takes_key(operation_id) else {}
         if kind == FORM:
-            return self._client.request(method, path, values)
+            return self._client.request(method, path, values, headers=keyed)
         if kind == JSON:
             content, header = json.dumps(values).encode(), JSON
         else:
@@ -118,4 +139,5 @@ class Player:
             parts = {name: (None, text) for name, text in fields.items()}
             request = httpx.Request("POST", "http://nowhere", files=parts)
             content, header = request.read(), request.headers.get("Content-Type", FORM)
-        return self._client.request(method, path, content=content, headers={"Content-Type": header})
+        headers = {"Content-Type": header, **keyed}
+        return self._client.request(method, path, content=content, headers=headers)
