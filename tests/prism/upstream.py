@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.prism.exchanges import Exchange
@@ -34,6 +34,10 @@ def upstream(exchanges: Sequence[Exchange]) -> Iterator[str]:
             self.wfile.write(told.response_body)
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
+
+        def handle(self) -> None:
+            with suppress(ConnectionResetError):  # Prism was told to stop
+                super().handle()
 
         def log_message(self, *_: object) -> None:
             """Nobody reads it."""
