@@ -104,6 +104,7 @@ class Player:
         self.database = stage.copy(directory / "example.db")
         self._stage = stage
         stage.app.play(self.database, stage.clock)
+        self.accept = JSON
         self.act_as("owner")
 
     def act_as(self, actor: str) -> None:
@@ -129,9 +130,11 @@ class Player:
             if f"{{{name}}}" in path:
                 path = path.replace(f"{{{name}}}", str(value))
                 values = {n: v for n, v in values.items() if n != name}
-        keyed = {"Idempotency-Key": KEY} if takes_key(operation_id) else {}
+        more = {"Accept": self.accept}
+        if takes_key(operation_id):
+            more["Idempotency-Key"] = KEY
         if kind == FORM:
-            return self._client.request(method, path, values, headers=keyed)
+            return self._client.request(method, path, values, headers=more)
         if kind == JSON:
             content, header = json.dumps(values).encode(), JSON
         else:
@@ -139,5 +142,5 @@ class Player:
             parts = {name: (None, text) for name, text in fields.items()}
             request = httpx.Request("POST", "http://nowhere", files=parts)
             content, header = request.read(), request.headers.get("Content-Type", FORM)
-        headers = {"Content-Type": header, **keyed}
+        headers = {"Content-Type": header, **more}
         return self._client.request(method, path, content=content, headers=headers)

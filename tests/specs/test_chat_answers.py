@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
+from handlers.chat import calls
 from models.chat.delivery import TOO_LATE
 from models.chat.scheduled_messages import FAILED
 from models.chat.tables import ScheduledMessage
@@ -201,6 +202,21 @@ def test_every_shown_answer_is_given(
     answer = player.send(operation_id, values)
     assert answer.status_code == 200, answer.text
     assert agrees(shown, answer.json()), answer.text
+
+
+@pytest.mark.parametrize("operation_id", ["get_email_confirmation", "confirm_new_email"])
+def test_the_shown_pages_are_given(player: Player, operation_id: str) -> None:
+    player.send(*MAIL)
+    player.accept = "text/html"
+    answer = player.send(operation_id, {"token": token_of(player.database)})
+    content = operation_of(operation_id)["responses"]["200"]["content"]["text/html"]
+    assert answer.text == content["examples"]["page"]["value"]
+
+
+def test_the_page_at_the_end_of_an_authorization_is_as_shown() -> None:
+    responses = operation_of("complete_vendor_authorization")["responses"]
+    shown = responses["200"]["content"]["text/html"]["examples"]["page"]["value"]
+    assert shown.encode() == calls.CLOSE
 
 
 def parameters() -> Iterator[Any]:
