@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ("README.md", "benchmarks/README.md", "docs/operations.md", "docs/deploy/README.md")
+_BESIDE = [ROOT / name for name in GUIDES if not name.startswith(("docs/", "README"))]
 _INDENTED = re.compile(r"(?:\A|\n\n)((?: {4}[^\n]*\n)(?:(?: {4}[^\n]*)?\n)*)")
 _FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -19,7 +22,6 @@ LEFT_OUT = {
     "import os": "needs that SDK; tests/sdk/test_readme.py runs it",
     "python -m benchmarks": "measures for many minutes",
     'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",
-    "SELECT name, holder": "what a PostgreSQL operator asks; tests/workers/test_leadership.py",
     "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",
     "SPECD_PAYMENT_DATABASE_URL=": "settings of machines that are not here",
     "gunicorn -c python:cli": "tests/live/test_serve.py starts it so",
@@ -38,6 +40,20 @@ def blocks() -> list[str]:
     return found
 
 
+def unread() -> list[str]:
+    """Texts with blocks that `blocks` does not find: of no guide, or fenced in another way."""
+    found = []
+    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *_BESIDE]):
+        text = path.read_text()
+        name = str(path.relative_to(ROOT))
+        bare = _FENCED.sub("", text)
+        fenced_oddly = re.search(r"^\s*(```|~~~)", bare, re.MULTILINE)
+        has_blocks = _INDENTED.search(bare) or bare != text
+        if fenced_oddly or (has_blocks and name not in GUIDES):
+            found.append(name)
+    return found
+
+
 def is_left_out(block: str) -> bool:
     return any(block.startswith(words) for words in LEFT_OUT)
 
@@ -47,3 +63,9 @@ def commands(block: str) -> list[str]:
     lines = [line for line in block.replace("\\\n", " ").splitlines() if line.strip()]
     specd = f"{sys.executable} -m cli.main"
     return [re.sub(r"^(\.venv/bin/)?specd\b", specd, line) for line in lines]
+
+
+def asked(file: Path, query: str) -> list[tuple[object, ...]]:
+    """What a database answers to a block of SQL."""
+    with closing(sqlite3.connect(file)) as database:
+        return database.execute(query).fetchall()

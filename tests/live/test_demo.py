@@ -239,6 +239,9 @@ def paste_guides(demo: Demo, printed: dict[str, Any]) -> None:
     for block in guides.blocks():
         if guides.is_left_out(block):
             continue
+        if block.startswith("SELECT "):
+            assert guides.asked(demo.directory / "var/payment.db", block), "a watcher holds it"
+            continue
         for line in guides.commands(block):
             for placeholder, value in filled.items():
                 line = line.replace(placeholder, value)
@@ -255,9 +258,13 @@ def paste_guides(demo: Demo, printed: dict[str, Any]) -> None:
     assert pasted >= 9
 
 
-def test_what_is_not_pasted_is_there() -> None:
+def test_every_reason_is_of_one_block() -> None:
     for words in guides.LEFT_OUT:
-        assert any(block.startswith(words) for block in guides.blocks()), words
+        assert sum(block.startswith(words) for block in guides.blocks()) == 1, words
+
+
+def test_every_block_is_in_a_guide() -> None:
+    assert guides.unread() == []
 
 
 def test_a_second_start_uses_what_is_there_and_mends_what_dies(start: Callable[..., Demo]) -> None:
