@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from openapi_core.testing import MockRequest
 
 import specs
 from tests.authorization.chat_stage import HOST, ChatStage, members
 from tests.authorization.policy import ALLOWED, filled, load
-from tests.chat_app import ChatClient
-from tests.contract import operations_of
+from tests.chat_app import BASE, ChatClient
+from tests.contract import judge_of, operations_of
 
 DOCUMENT = specs.load("chat")
 OPERATIONS = operations_of(DOCUMENT)
@@ -97,6 +98,13 @@ def takes_key(operation_id: str) -> bool:
     return any(resolved(parameter)["name"] == "Idempotency-Key" for parameter in listed)
 
 
+def judge(method: str, path: str, headers: Mapping[str, str], **more: Any) -> None:
+    """Raise unless openapi-core, too, takes a request that the service took."""
+    signed = {**headers, "Authorization": "Basic eDp4"}
+    asked = MockRequest(f"http://{HOST}", method.lower(), BASE + path, headers=signed, **more)
+    judge_of(DOCUMENT).validate_request(asked)
+
+
 class Player:
     """Plays examples, as the owner unless told otherwise, on a copy of the stage's database."""
 
@@ -134,7 +142,11 @@ class Player:
         if takes_key(operation_id):
             more["Idempotency-Key"] = KEY
         if kind == FORM:
-            return self._client.request(method, path, values, headers=more)
+            answer = self._client.request(method, path, values, headers=more)
+            if method == "GET" and answer.is_success:
+                query = {n: v if isinstance(v, str) else json.dumps(v) for n, v in values.items()}
+                judge(method, path, more, args=query)
+            return answer
         if kind == JSON:
             content, header = json.dumps(values).encode(), JSON
         else:
@@ -143,4 +155,7 @@ class Player:
             request = httpx.Request("POST", "http://nowhere", files=parts)
             content, header = request.read(), request.headers.get("Content-Type", FORM)
         headers = {"Content-Type": header, **more}
-        return self._client.request(method, path, content=content, headers=headers)
+        answer = self._client.request(method, path, content=content, headers=headers)
+        if kind == JSON and answer.is_success:
+            judge(method, path, headers, data=content, content_type=JSON)
+        return answer
