@@ -14,6 +14,10 @@ from tests.released.documents import allows_breaks, breaking_changes
 ROOT = Path(__file__).parents[2]
 CHANGES = ROOT / "docs/changes.md"
 RELEASED = {name: ROOT / f"docs/released/{name}.yaml" for name in ("payment", "chat")}
+FIXED = ("payment",)
+"""Whose version was given from outside, and stays: its words and examples may get better under it,
+and nothing may break.
+"""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -32,7 +36,7 @@ def release(service: str) -> str:
         before = old["info"]["version"]
         if place.read_bytes() == specs.text(service):
             return f"{service} {version} is released already."
-        if before == version:
+        if before == version and service not in FIXED:
             sys.exit(f"{service} {version} was released with another text: raise info.version.")
         found = [] if allows_breaks(before, version) else breaking_changes(old, document)
         if found:
