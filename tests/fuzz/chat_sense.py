@@ -22,6 +22,7 @@ Sense = Callable[[Sent, Seen, int], Sent]
 
 HOUR_S = 3_600
 EMOJIS = (("smile", "1f642"), ("octopus", "1f419"), ("rocket", "1f680"))
+FIELD_TYPES = 8
 DIRECT = ("direct", "private")
 LONG = "A password that nobody guesses."
 
@@ -143,6 +144,7 @@ def _playground(sent: Sent, seen: Seen, chance: int) -> Sent:
 
 
 def _field(sent: Sent, seen: Seen, chance: int) -> Sent:
+    sent = {"name": "Editor", **sent, "field_type": chance % FIELD_TYPES + 1}
     _fresh(sent, "name")
     if "field_data" in sent:
         is_choice = sent.get("field_type") == 3
