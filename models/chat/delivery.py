@@ -7,15 +7,13 @@ transaction, so a worker may die at any instant: the row is then as if nobody ha
 from datetime import datetime, timedelta
 from typing import Any
 
-import structlog
 from sqlalchemy import Select, bindparam, literal, select
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, Reader, find_actor
 from models.chat.drafts import check_message
 from models.chat.errors import ChatError
-from models.chat.notices import send_notice
-from models.chat.recipients import ToUsers
+from models.chat.notices import try_to_tell
 from models.chat.scheduled_messages import (
     CHANNEL,
     DIRECT,
@@ -125,11 +123,6 @@ def _fail(session: Session, due: Any, sender: Actor, reason: str, now: datetime)
         f"The message you scheduled for <time:{due.scheduled_at.isoformat()}> was not sent because"
         f" of the following error:\n\n> {reason}\n\n[View scheduled messages](#scheduled)"
     )
-    try:
-        # Whatever keeps the notice from its reader must not keep the message from failing.
-        with session.begin_nested():
-            to_sender = ToUsers([sender.id])
-            send_notice(session, sender.realm_id, to_sender, content=notice, now=now)
-    except Exception:
-        log = structlog.get_logger("scheduled_delivery")
-        log.warning("notice_not_sent", scheduled_message_id=due.id, exc_info=True)
+    try_to_tell(
+        session, sender.realm_id, sender.id, content=notice, now=now, scheduled_message_id=due.id
+    )

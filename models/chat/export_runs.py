@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-import structlog
 from sqlalchemy import Table, bindparam, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.chat import audit
 from models.chat.actors import Reader
 from models.chat.exports import EXPORTS, FAILED, STARTED, SUCCEEDED, tell_exports
-from models.chat.notices import send_notice
-from models.chat.recipients import ToUsers
+from models.chat.notices import try_to_tell
 from models.chat.tables import Realm
 
 LEASE = timedelta(seconds=60)
@@ -190,12 +188,6 @@ def _tell(
     if run.acting_user_id is None:
         return
     tell_exports(session, run.realm_id, base=base, now=now)
-    try:
-        # Whatever keeps the notice from its reader must not keep the export from ending.
-        with session.begin_nested():
-            send_notice(
-                session, run.realm_id, ToUsers([run.acting_user_id]), content=notice, now=now
-            )
-    except Exception:
-        log = structlog.get_logger("exports")
-        log.warning("notice_not_sent", export_id=run.id, exc_info=True)
+    try_to_tell(
+        session, run.realm_id, run.acting_user_id, content=notice, now=now, export_id=run.id
+    )

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 from sqlalchemy import func, select, update
+from structlog.testing import capture_logs
 
 from adapters.archives import verify_archive
 from models.chat.exports import access_archive
@@ -189,6 +190,27 @@ class TestListExports:
             "Your data export is complete."
             " [View and download exports](/#organization/data-exports-admin).",
         )
+
+    def test_who_left_in_the_meantime_is_not_told(
+        self, as_iago: ChatClient, as_cordelia: ChatClient, worker: Exports, cast: Cast,
+        chat_database: Database,
+    ) -> None:  # fmt: skip
+        as_iago.post("/export/realm")
+        assert as_cordelia.delete(f"/users/{cast.iago.id}")["result"] == "success"
+        with capture_logs() as logs:
+            assert worker.try_work_one()
+        assert [line for line in logs if line["event"].startswith("notice")] == [
+            {
+                "event": "notice_not_taken",
+                "log_level": "info",
+                "reason": "RecipientDeactivated",
+                "export_id": 1,
+            }
+        ]
+        (record,) = as_cordelia.get("/export/realm")["exports"]
+        assert (record["pending"], record["failed_timestamp"]) == (False, None)
+        with chat_database.reading() as reader:
+            assert reader.execute(select(Message.id)).all() == []
 
     def test_tells_of_failures(
         self, as_iago: ChatClient, worker: Exports, chat_database: Database, clock: FrozenClock,
