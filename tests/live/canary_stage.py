@@ -81,7 +81,7 @@ class Stage:
         return printed.getvalue()
 
     def wait_for(self, happened: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not happened():
             assert time.monotonic() < deadline, what
             time.sleep(0.05)
