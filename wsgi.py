@@ -11,8 +11,10 @@ from typing import Any
 from adapters.chain.gateway import RpcChainGateway
 from handlers.chat import failures as chat_failures
 from handlers.chat import wiring as chat_wiring
+from handlers.chat.context import ChatAdapters
 from handlers.payment import failures as payment_failures
 from handlers.payment import wiring as payment_wiring
+from handlers.payment.context import PaymentAdapters
 from models.chat.exports import Archive, access_archive
 from models.chat.hosts import parse_host
 from models.clock import SystemClock
@@ -28,12 +30,12 @@ NAMES = {"app": ("payment", "chat"), "payment": ("payment",), "chat": ("chat",)}
 
 def _payment_service(settings: Settings) -> Service:
     chain = RpcChainGateway(settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s)
-    adapters = payment_wiring.PaymentAdapters(chain=chain)
+    adapters = PaymentAdapters(chain=chain)
     return payment_wiring.build_service(settings, clock=SystemClock(), adapters=adapters)
 
 
 def _chat_service(settings: Settings) -> Service:
-    adapters = chat_wiring.ChatAdapters.from_settings(settings)
+    adapters = ChatAdapters.from_settings(settings)
     return chat_wiring.build_service(settings, clock=SystemClock(), adapters=adapters)
 
 

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol
+
+from typing_extensions import TypeVar
 
 T = TypeVar("T")
+# What a service does not say is not checked: a bare `Context` is any service's.
+Adapters = TypeVar("Adapters", default=Any)
+Actor = TypeVar("Actor", default=Any)
+Settings = TypeVar("Settings", default=Any)
 Runner = Callable[[Callable[[Any], Any]], Awaitable[Any]]
 
 
@@ -21,8 +27,10 @@ class Named(Protocol):
     def path(self) -> str: ...
 
 
-class Context:
+class Context(Generic[Adapters, Actor, Settings]):
     """One request, as its handler sees it.
+
+    A service names its own three types once, beside its handlers, and every handler sees them.
 
     `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` for reading in
     GET and for security functions, and None in `async def` handlers, which open units themselves
@@ -54,8 +62,8 @@ class Context:
         client: str,
         now: datetime,
         request_id: str,
-        settings: Any,
-        adapters: Any,
+        settings: Settings,
+        adapters: Adapters,
     ) -> None:
         self._operation = operation
         self.headers = headers
@@ -67,7 +75,7 @@ class Context:
         self.settings = settings
         self.adapters = adapters
         self.session: Any = None
-        self.actor: Any = None
+        self.actor: Actor = None  # type: ignore[assignment]  # until it is authenticated
         self.path_parameters: Mapping[str, Any] = {}
         self.unknown_parameters: tuple[str, ...] = ()
 

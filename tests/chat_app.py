@@ -18,7 +18,8 @@ from openapi_core.templating.paths.exceptions import PathError
 from openapi_core.testing import MockRequest, MockResponse
 from openapi_schema_validator import OAS30ReadValidator
 
-from handlers.chat.wiring import ChatAdapters, build_service
+from handlers.chat.context import ChatAdapters
+from handlers.chat.wiring import build_service
 from models.clock import Clock
 from models.database import Database
 from server.override import meant_method

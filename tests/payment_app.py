@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from handlers.payment.wiring import PaymentAdapters, build_service
+from handlers.payment.context import PaymentAdapters
+from handlers.payment.wiring import build_service
 from models.clock import Clock
 from models.database import Database
 from models.payment.errors import ChainNotConfigured, ChainUnavailable

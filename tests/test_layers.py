@@ -30,6 +30,7 @@ ALLOWED = {
 }
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
 MAY_KNOW_THE_ENGINE = {
+    "handlers/chat/context.py",
     "handlers/payment/errors.py",
     "handlers/payment/failures.py",
     "handlers/payment/wiring.py",

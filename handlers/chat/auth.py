@@ -3,6 +3,7 @@
 The reference tells a missing header, another scheme and a malformed one apart; so do we.
 """
 
+from handlers.chat.context import Context
 from models.chat import actors, permissions
 from models.chat.actors import Actor
 from models.chat.errors import ChatError
@@ -12,7 +13,6 @@ from models.chat.errors.identity import (
     NotLoggedIn,
 )
 from models.chat.hosts import parse_host
-from server.context import Context
 
 
 def host_of(ctx: Context) -> str:

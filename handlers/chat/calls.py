@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from adapters.video_vendor.vendor import TokenRejected, VendorFailed
 from handlers.chat import envelope
 from handlers.chat.auth import host_of
+from handlers.chat.context import Context
 from handlers.chat.vendor_access import NEUTRAL, REFERENCE, create_call
 from models.chat import vendor_sessions, vendor_tokens
 from models.chat.actors import access_realm
@@ -18,7 +19,6 @@ from models.chat.errors.calls import (
     NotFromVendor,
     VendorNotConfigured,
 )
-from server.context import Context
 from server.response import Response
 
 PATH = "/api/v1/calls/vendor"

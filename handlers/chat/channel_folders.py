@@ -1,9 +1,9 @@
 """Operations of the tag channel_folders."""
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import channel_folders
 from models.chat.channel_folders import FolderChanges
-from server.context import Context
 from server.response import Response
 
 

@@ -1,9 +1,9 @@
 """Operations of the tag channels."""
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import channels, permissions
 from models.chat.channels import ChannelQuery
-from server.context import Context
 from server.response import Response
 
 

@@ -1,8 +1,8 @@
 """Operations of the tag domains."""
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import realm_domains
-from server.context import Context
 from server.response import Response
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server.context import Context
+from handlers.chat.context import Context
 from server.response import Response, encode
 
 HEADERS = (("Cache-Control", "max-age=0, no-cache, no-store, must-revalidate, private"),)

@@ -107,17 +107,17 @@ def respond(error: Exception, request_id: str) -> Response:
         return failure(answer.status, str(error), error.code, extra, headers)
     if not (isinstance(error, ProblemException) and type(error) in ENGINE):
         error = engine.InternalError()
-    status, code, msg = ENGINE[type(error)]
+    status, engine_code, msg = ENGINE[type(error)]
     headers = (_link(error),)
     if isinstance(error, engine.MethodNotAllowed):
         allowed = [method for method in error.allow if method != "OPTIONS"]
         headers += (("Allow", ", ".join(error.allow)),)
-        return failure(status, msg, code, {"allowed_methods": allowed}, headers)
+        return failure(status, msg, engine_code, {"allowed_methods": allowed}, headers)
     if isinstance(error, engine.RateLimited):
         wait = {"retry-after": float(error.retry_after_s)}
         headers += (*error.rate_headers, ("Retry-After", str(error.retry_after_s)))
-        return failure(status, msg, code, wait, headers)
-    return failure(status, msg, code, headers=headers)
+        return failure(status, msg, engine_code, wait, headers)
+    return failure(status, msg, engine_code, headers=headers)
 
 
 def find_answer(kind: type[DomainError]) -> Answer:

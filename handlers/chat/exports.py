@@ -3,8 +3,8 @@
 from urllib.parse import urlsplit
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import exports
-from server.context import Context
 from server.response import Response
 
 

@@ -8,10 +8,10 @@ import orjson
 from sqlalchemy.orm import Session
 
 from handlers.chat import envelope, errors
+from handlers.chat.context import Context
 from models.chat.errors.scheduling import DeliveryTimeNotInFuture
 from models.chat.idempotency import KEYS
 from models.idempotency import StoredAnswer
-from server.context import Context
 from server.response import Headers, Response
 
 REPLAYED = (("Idempotent-Replayed", "true"),)

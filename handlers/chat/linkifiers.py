@@ -1,9 +1,9 @@
 """Operations of the tag linkifiers."""
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import linkifiers
 from models.chat.linkifier_rules import LinkifierFacts
-from server.context import Context
 from server.response import Response
 
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat.flagging import update_flags
 from models.chat.message_access import check_readable
 from models.chat.message_ranges import clamp_counts, find_range, parse_anchor
 from models.chat.narrow import build_narrow
-from server.context import Context
 from server.response import Response
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from handlers.chat.idempotency import answer_once
 from models.chat import deletion, editing, message_history, message_view, reports, sending
 from models.chat.clients import client_name, reads_own_messages
@@ -13,7 +14,6 @@ from models.chat.message_access import access_message, find_readable
 from models.chat.message_listing import Wanted, list_range
 from models.chat.message_view import ViewOptions
 from models.chat.recipients import Destination, ToChannel, ToUsers
-from server.context import Context
 from server.response import Response
 
 DIRECT_TYPES = frozenset(("direct", "private"))

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from adapters.push_relay.relay import Push, RegistrationRefused
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import devices
 from models.chat.devices import PushToken
 from models.chat.errors.push import (
@@ -16,7 +17,6 @@ from models.chat.errors.push import (
 )
 from models.chat.push_crypto import encrypt
 from models.types import to_ms
-from server.context import Context
 from server.response import Response
 
 

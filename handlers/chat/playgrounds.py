@@ -1,9 +1,9 @@
 """Operations of the tag playgrounds."""
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import playgrounds
 from models.chat.errors.parameters import MissingParameter
-from server.context import Context
 from server.response import Response
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import profile_field_changes, profile_fields
 from models.chat.profile_field_changes import FieldChanges
-from server.context import Context
 from server.response import Response
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat.realm_settings import change_realm
-from server.context import Context
 from server.response import Response
 
 ABSENT: Any = object()

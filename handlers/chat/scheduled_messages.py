@@ -1,11 +1,11 @@
 """Operations of the tag scheduled_messages."""
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from handlers.chat.idempotency import answer_once
 from models.chat import scheduled_messages
 from models.chat.clients import client_name
 from models.chat.scheduled_messages import CHANNEL, DIRECT, Changes, To
-from server.context import Context
 from server.response import Response
 
 KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHANNEL}

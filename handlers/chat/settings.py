@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 
 from handlers.chat import envelope
 from handlers.chat.auth import host_of
+from handlers.chat.context import Context
 from models.chat import email_changes, own_password, user_settings
 from models.chat.actors import access_realm
 from models.chat.tables import User
 from models.chat.user_changes import change_full_name
 from models.chat.user_settings import Targets
-from server.context import Context
 from server.response import Response
 
 PAGE_HEADERS = (

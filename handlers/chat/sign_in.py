@@ -5,12 +5,12 @@ from typing import Any
 
 from handlers.chat import envelope, render
 from handlers.chat.auth import host_of
+from handlers.chat.context import Context
 from models.chat import jwt_sign_in, sign_in, users
 from models.chat.actors import access_realm, find_actor
 from models.chat.emails import check_email
 from models.chat.errors.identity import NotInProduction
 from models.chat.passwords import is_password
-from server.context import Context
 from server.response import Response
 
 

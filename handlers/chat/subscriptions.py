@@ -3,12 +3,12 @@
 from typing import Any
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import channel_notices, subscribing, subscriptions, unsubscribing
 from models.chat.channel_creation import NewChannel
 from models.chat.group_settings import GroupValue
 from models.chat.subscribing import WantedChannel
 from models.chat.subscriptions import SettingChange
-from server.context import Context
 from server.response import Response
 
 

@@ -1,9 +1,9 @@
 """Operations of the tag topics."""
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import topics, user_topics
 from models.chat.user_topics import VisibilityPolicy
-from server.context import Context
 from server.response import Response
 
 

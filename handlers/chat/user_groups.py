@@ -3,9 +3,9 @@
 from typing import Any
 
 from handlers.chat import envelope
+from handlers.chat.context import Context
 from models.chat import groups
 from models.chat.group_settings import GroupValue
-from server.context import Context
 from server.response import Response
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from handlers.chat import envelope, render
+from handlers.chat.context import Context
 from handlers.chat.idempotency import answer_once
 from models.chat import (
     deactivation,
@@ -20,7 +21,6 @@ from models.chat import (
 from models.chat.bulk_deletion import Places
 from models.chat.deactivation import Removal
 from models.chat.user_changes import UserChanges
-from server.context import Context
 from server.response import Response
 
 

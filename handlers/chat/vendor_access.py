@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from adapters.video_vendor.vendor import TokenRejected, VendorFailed
+from handlers.chat.context import Context
 from models.chat import vendor_tokens
 from models.chat.errors.calls import (
     CallNotCreated,
@@ -16,7 +17,6 @@ from models.chat.errors.calls import (
     ZoomNotConfigured,
 )
 from models.chat.vendor_tokens import KnownTokens
-from server.context import Context
 
 LOOK_AGAIN_S = 0.05
 

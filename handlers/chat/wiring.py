@@ -1,16 +1,11 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
-from dataclasses import dataclass, field
-
 import specs
-from adapters.push_relay.relay import HttpPushRelay, PushRelay
-from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
 from handlers.chat import auth, errors
-from handlers.chat.rate_limits import EmailChangeLimit, RequestLimits, SignInLimit
+from handlers.chat.context import ChatAdapters
+from handlers.chat.rate_limits import RequestLimits
 from models import migrate
 from models.chat.actors import API_KEY
-from models.chat.api_keys import KeyMaker, load_secret
-from models.chat.vault import Vault
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -20,44 +15,6 @@ from server.service import Service
 from settings import Settings
 
 BODY_LIMIT = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class ChatAdapters:
-    """What handlers reach beyond the database."""
-
-    keys: KeyMaker
-    vault: Vault
-    push: PushRelay
-    vendor: VideoVendor
-    sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
-    email_change_limit: EmailChangeLimit = field(default_factory=EmailChangeLimit)
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> "ChatAdapters":
-        table = None
-        if settings.rate_limits:
-            table = SharedTable(settings.data_dir / "chat.sign-in-limits")
-        secret = load_secret(settings.data_dir, settings.chat_secret)
-        return cls(
-            keys=KeyMaker(secret),
-            vault=Vault(secret),
-            push=HttpPushRelay(
-                settings.push_relay_url,
-                organization=settings.push_relay_organization,
-                key=settings.push_relay_key,
-                timeout_s=settings.push_relay_timeout_s,
-            ),
-            vendor=HttpVideoVendor(
-                settings.video_vendor_url,
-                settings.video_vendor_api_url,
-                client_id=settings.video_vendor_client_id,
-                client_secret=settings.video_vendor_client_secret,
-                timeout_s=settings.video_vendor_timeout_s,
-            ),
-            sign_in_limit=SignInLimit(table),
-            email_change_limit=EmailChangeLimit(table),
-        )
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:

@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from handlers.payment import render
+from handlers.payment.context import Context
 from models.payment import checkout_sessions, invoice_view
-from server.context import Context
 
 
 async def create_checkout_session(ctx: Context, *, id_: str) -> tuple[dict[str, Any], int]:

@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 
 from handlers.payment import errors, render
+from handlers.payment.context import Context
 from models.errors import DomainError
 from models.idempotency import StoredAnswer
 from models.payment.idempotency import KEYS
 from models.payment.invoice_view import InvoiceView
-from server.context import Context
 from server.response import Headers, Response, encode
 
 REPLAYED = (("Idempotent-Replayed", "true"),)

@@ -3,8 +3,8 @@
 from typing import Any
 
 from handlers.payment import render
+from handlers.payment.context import Context
 from models.payment import methods
-from server.context import Context
 
 
 def list_payment_methods(ctx: Context) -> dict[str, Any]:

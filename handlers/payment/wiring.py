@@ -1,18 +1,15 @@
 """Puts the payment service together: document, handlers, database, adapters, chores."""
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import specs
-from adapters.chain.gateway import ChainGateway
 from handlers.payment import errors
-from handlers.payment.auth import KeyUses
+from handlers.payment.context import Context, PaymentAdapters
 from models import migrate
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment import idempotency, keys
-from server.context import Context
 from server.rate_limit import RateLimiter, SharedTable
 from server.service import Chore, Service
 from settings import Settings
@@ -20,14 +17,6 @@ from settings import Settings
 FLUSH_S = 10.0
 FORGET_S = 600.0
 FORGET_BATCH = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class PaymentAdapters:
-    """What handlers reach beyond the database."""
-
-    chain: ChainGateway
-    key_uses: KeyUses = field(default_factory=KeyUses)
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters) -> Service:

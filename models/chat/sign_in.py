@@ -30,8 +30,8 @@ DECOY_ID = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """Who may sign in with an address; `id` is None where it is nobody's."""
+class Candidate:
+    """What is known of the address somebody signs in with; `id` is None where it is nobody's."""
 
     id: int | None
     delivery_email: str
@@ -39,7 +39,15 @@ class Account:
     password_hash: str | None
 
 
-def find_account(reader: Reader, realm: RealmView, email: str) -> Account:
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user who may sign in."""
+
+    id: int
+    delivery_email: str
+
+
+def find_account(reader: Reader, realm: RealmView, email: str) -> Candidate:
     """The account with that real email, in any state.
 
     Finding nobody takes as long as finding somebody: both look into the same index and then read
@@ -49,9 +57,9 @@ def find_account(reader: Reader, realm: RealmView, email: str) -> Account:
     user_id = reader.execute(_ID_BY_EMAIL, key).scalar_one()
     row = reader.execute(_BY_ID, {"user_id": user_id or DECOY_ID}).first()
     if row is None:
-        return Account(None, "", False, None)
+        return Candidate(None, "", False, None)
     is_known = user_id is not None and not row.is_system_bot
-    return Account(
+    return Candidate(
         id=row.id if is_known else None,
         delivery_email=row.delivery_email,
         is_active=row.is_active,
@@ -59,20 +67,20 @@ def find_account(reader: Reader, realm: RealmView, email: str) -> Account:
     )
 
 
-def require_usable(realm: RealmView, account: Account | None) -> Account:
-    """The account. Raises `AuthenticationFailed` where there is none, `SignInRealmDeactivated`,
-    `SignInDeactivated`.
+def require_usable(realm: RealmView, found: Candidate | None) -> Account:
+    """The candidate's account. Raises `AuthenticationFailed` where there is none,
+    `SignInRealmDeactivated`, `SignInDeactivated`.
     """
-    if account is None or account.id is None:
+    if found is None or found.id is None:
         raise AuthenticationFailed()
     if realm.is_deactivated:
         raise SignInRealmDeactivated()
-    if not account.is_active:
+    if not found.is_active:
         raise SignInDeactivated()
-    return account
+    return Account(found.id, found.delivery_email)
 
 
-def tell_key(session: Session, keys: KeyMaker, account: Any, *, now: datetime) -> str:
+def tell_key(session: Session, keys: KeyMaker, account: Account, *, now: datetime) -> str:
     """The account's API key, made again. Whoever was given their account joins now."""
     user = session.get_one(User, account.id)
     if user.awaits_first_sign_in:

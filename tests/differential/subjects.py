@@ -9,7 +9,9 @@ from pathlib import Path
 from sqlalchemy import update
 
 from handlers.chat import wiring as chat_wiring
-from handlers.payment.wiring import PaymentAdapters, build_service
+from handlers.chat.context import ChatAdapters
+from handlers.payment.context import PaymentAdapters
+from handlers.payment.wiring import build_service
 from models import migrate
 from models.chat.tables import Realm
 from models.clock import FrozenClock
@@ -53,7 +55,7 @@ def chat(directory: Path) -> tuple[Service, Credentials]:
     url = f"sqlite:///{directory / 'chat.db'}"
     migrate.upgrade(url, "chat")
     settings = Settings(data_dir=directory, chat_database_url=url, development=True)
-    adapters = replace(chat_wiring.ChatAdapters.from_settings(settings), keys=KEYS)
+    adapters = replace(ChatAdapters.from_settings(settings), keys=KEYS)
     service = chat_wiring.build_service(settings, clock=FrozenClock(NOW), adapters=adapters)
     assert service.database is not None
     cast = service.database.run(lambda session: make_cast(session, now=NOW))

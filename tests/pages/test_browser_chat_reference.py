@@ -12,8 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
+from handlers.chat.context import ChatAdapters
 from handlers.chat.failures import list_failures
-from handlers.chat.wiring import ChatAdapters, build_service
+from handlers.chat.wiring import build_service
 from models.chat.realms import create_realm
 from models.clock import SystemClock
 from models.database import Database

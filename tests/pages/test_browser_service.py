@@ -12,7 +12,8 @@ import pytest
 import uvicorn
 from sqlalchemy.orm import Session
 
-from handlers.payment.wiring import PaymentAdapters, build_service
+from handlers.payment.context import PaymentAdapters
+from handlers.payment.wiring import build_service
 from models.clock import SystemClock
 from models.database import Database
 from models.payment.checkout_sessions import CheckoutView, find_checkout

@@ -1,0 +1,55 @@
+"""What chat's handlers are given: a request whose actor, adapters and settings have types."""
+
+from dataclasses import dataclass, field
+
+import server.context
+from adapters.push_relay.relay import HttpPushRelay, PushRelay
+from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
+from handlers.chat.rate_limits import EmailChangeLimit, SignInLimit
+from models.chat.actors import Actor
+from models.chat.api_keys import KeyMaker, load_secret
+from models.chat.vault import Vault
+from server.rate_limit import SharedTable
+from settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAdapters:
+    """What handlers reach beyond the database."""
+
+    keys: KeyMaker
+    vault: Vault
+    push: PushRelay
+    vendor: VideoVendor
+    sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
+    email_change_limit: EmailChangeLimit = field(default_factory=EmailChangeLimit)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "ChatAdapters":
+        table = None
+        if settings.rate_limits:
+            table = SharedTable(settings.data_dir / "chat.sign-in-limits")
+        secret = load_secret(settings.data_dir, settings.chat_secret)
+        return cls(
+            keys=KeyMaker(secret),
+            vault=Vault(secret),
+            push=HttpPushRelay(
+                settings.push_relay_url,
+                organization=settings.push_relay_organization,
+                key=settings.push_relay_key,
+                timeout_s=settings.push_relay_timeout_s,
+            ),
+            vendor=HttpVideoVendor(
+                settings.video_vendor_url,
+                settings.video_vendor_api_url,
+                client_id=settings.video_vendor_client_id,
+                client_secret=settings.video_vendor_client_secret,
+                timeout_s=settings.video_vendor_timeout_s,
+            ),
+            sign_in_limit=SignInLimit(table),
+            email_change_limit=EmailChangeLimit(table),
+        )
+
+
+Context = server.context.Context[ChatAdapters, Actor, Settings]
+"""One request of the chat service."""

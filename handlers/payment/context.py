@@ -1,0 +1,21 @@
+"""What payment's handlers are given: a request whose actor, adapters and settings have types."""
+
+from dataclasses import dataclass, field
+
+import server.context
+from adapters.chain.gateway import ChainGateway
+from handlers.payment.key_uses import KeyUses
+from models.payment.keys import Actor
+from settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentAdapters:
+    """What handlers reach beyond the database."""
+
+    chain: ChainGateway
+    key_uses: KeyUses = field(default_factory=KeyUses)
+
+
+Context = server.context.Context[PaymentAdapters, Actor, Settings]
+"""One request of the payment service."""

@@ -1,0 +1,30 @@
+"""The memory of when each bearer key was last used."""
+
+from datetime import datetime
+
+from models.database import Database
+from models.payment import keys
+
+
+class KeyUses:
+    """When keys were last used, kept in this process and written down now and then.
+
+    A write per request would make every read wait for the disk. What a killed process had not
+    written yet is lost, which costs a few seconds of a date that only people look at.
+    """
+
+    def __init__(self) -> None:
+        self._uses: dict[str, datetime] = {}
+
+    def note(self, key_id: str, at: datetime) -> None:
+        self._uses[key_id] = at
+
+    def flush(self, database: Database, now: datetime) -> None:
+        """Write all that is remembered, and forget it once it is written."""
+        uses = dict(self._uses)
+        if not uses:
+            return
+        database.run(lambda session: keys.note_uses(session, uses))
+        for key_id, at in uses.items():
+            if self._uses.get(key_id) == at:
+                del self._uses[key_id]
