@@ -22,6 +22,7 @@ from server.health import Probes
 from server.response import Response
 from server.schemas import check_references
 from server.service import Chore, Service
+from server.stalls import StallMeter
 
 log = structlog.get_logger("specd.app")
 
@@ -72,9 +73,12 @@ async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> 
         for service in services
         for chore in service.chores
     ]
+    stalls = StallMeter()
+    stalls.start()
     try:
         yield
     finally:
+        stalls.stop()
         for task in chores:
             task.cancel()
         await asyncio.gather(*chores, return_exceptions=True)
