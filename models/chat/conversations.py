@@ -29,6 +29,19 @@ def find_conversation(reader: Reader, realm_id: int, user_ids: Iterable[int]) ->
     return found
 
 
+def find_conversations(
+    reader: Reader, realm_id: int, sets: Iterable[Iterable[int]]
+) -> dict[frozenset[int], int]:
+    """Sets of users that ever wrote -> the ids of their conversations, in one statement."""
+    keys = {key_of(users): frozenset(users) for users in sets}
+    if not keys:
+        return {}
+    wanted = select(Conversation.key, Conversation.id).where(
+        Conversation.realm_id == realm_id, Conversation.key.in_(keys)
+    )
+    return {keys[key]: conversation_id for key, conversation_id in reader.execute(wanted)}
+
+
 def require_conversation(session: Session, realm_id: int, user_ids: Iterable[int]) -> int:
     """The same, made now if need be. Two who make it at once: the unit of one runs again."""
     members = sorted(set(user_ids))

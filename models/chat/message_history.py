@@ -11,6 +11,9 @@ from models.chat.rendering import content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topic_names import display_topic
 
+MOST_EDITS = 100
+"""In one answer, the newest ones: what a message said before those is not told."""
+
 _EDITS: Any = (
     select(
         MessageEdit.editor_id,
@@ -22,13 +25,15 @@ _EDITS: Any = (
     )
     .where(MessageEdit.message_id == bindparam("message_id"))
     .order_by(MessageEdit.id.desc())
+    .limit(MOST_EDITS + 1)
 )
 
 
 def find_history(
     reader: Reader, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
 ) -> list[dict[str, Any]]:
-    """Snapshots, oldest first: the message as it was sent, then as it was after each edit.
+    """Snapshots, oldest first: the message as it was sent, then as it was after each of the
+    newest edits; where there were more than `MOST_EDITS`, as it was after the one before these.
 
     Raises `EditHistoryDisabled`, `InvalidMessage`. Where the organization shows moves only, edits
     of the content alone are left out, and their fields from the others.
@@ -47,7 +52,11 @@ def find_history(
     topic, content = message.topic, message.content
     rendered, channel_id = message.rendered_content, message.channel_id
     snapshots: list[dict[str, Any]] = []
-    for edit in reader.execute(_EDITS, {"message_id": message.id}):
+    edits = reader.execute(_EDITS, {"message_id": message.id}).all()
+    beginning = (message.sent_at, message.sender_id)
+    if len(edits) > MOST_EDITS:
+        beginning = (edits[-1].edited_at, edits[-1].editor_id)
+    for edit in edits[:MOST_EDITS]:
         snapshot: dict[str, Any] = {
             "topic": shown(topic),
             "content": content,
@@ -77,8 +86,8 @@ def find_history(
             "topic": shown(topic),
             "content": content,
             "rendered_content": rendered,
-            "timestamp": int(message.sent_at.timestamp()),
-            "user_id": message.sender_id,
+            "timestamp": int(beginning[0].timestamp()),
+            "user_id": beginning[1],
         }
     )
     if policy == "moves":

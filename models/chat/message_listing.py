@@ -1,7 +1,7 @@
 """A range of messages as its reader sees it, with what a search has found marked."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -14,6 +14,9 @@ from models.chat.narrow import build_narrow
 from models.chat.search import parse_query
 
 _TAG = re.compile(r"(<[^>]*>)")
+_WORD = re.compile(r"\w+")
+MOST_MARKED = 500_000
+"""Characters of one answer in which matches are marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +58,53 @@ def list_range(
 
 
 def _mark_matches(messages: Sequence[dict[str, Any]], queries: Sequence[str]) -> None:
-    """Add `match_content` and `match_subject`: HTML with the words that were searched for marked.
-
-    Words are compared by how they begin, since search finds them in any inflection.
+    """Add `match_content` and `match_subject`: HTML with the words that were searched for marked,
+    in the first `MOST_MARKED` characters of all.
     """
     words = {word for query in queries for part in parse_query(query) for word in part}
     if not words:
         return
-    stems = sorted((re.escape(_stem(word)) for word in words), key=len, reverse=True)
-    pattern = re.compile(rf"\b(?:{'|'.join(stems)})\w*", re.IGNORECASE)
+    marker = _Marker(words)
+    left = MOST_MARKED
     for message in messages:
-        content = message["content"]
+        content, subject = message["content"], message["subject"]
         if message["content_type"] != "text/html":
             content = escape(content, quote=False)
-        message["match_content"] = "".join(
-            piece if piece.startswith("<") else _mark(pattern, piece)
-            for piece in _TAG.split(content)
-        )
-        message["match_subject"] = _mark(pattern, escape(message["subject"], quote=False))
+        subject = escape(subject, quote=False)
+        left -= len(content) + len(subject)
+        if left >= 0:
+            content = "".join(
+                piece if piece.startswith("<") else marker.mark(piece)
+                for piece in _TAG.split(content)
+            )
+            subject = marker.mark(subject)
+        message["match_content"] = content
+        message["match_subject"] = subject
 
 
-def _mark(pattern: re.Pattern[str], text: str) -> str:
-    return pattern.sub(lambda match: f'<span class="highlight">{match[0]}</span>', text)
+class _Marker:
+    """Marks words by how they begin, since search finds them in any inflection. Whether a word is
+    one of those is looked up, once for each spelling: how many are searched for costs nothing.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._stems = {_stem(word) for word in words}
+        self._lengths = sorted({len(stem) for stem in self._stems})
+        self._known: dict[str, str] = {}
+
+    def mark(self, text: str) -> str:
+        return _WORD.sub(self._marked, text)
+
+    def _marked(self, match: re.Match[str]) -> str:
+        word = match[0]
+        marked = self._known.get(word)
+        if marked is None:
+            key = word.casefold()
+            is_wanted = any(key[:length] in self._stems for length in self._lengths)
+            marked = self._known[word] = (
+                f'<span class="highlight">{word}</span>' if is_wanted else word
+            )
+        return marked
 
 
 def _stem(word: str) -> str:

@@ -24,19 +24,16 @@ from sqlalchemy import (
 
 from models.chat import search
 from models.chat.actors import Actor, Reader
-from models.chat.conversations import find_conversation
+from models.chat.conversations import find_conversations
 from models.chat.errors.messages import InvalidMessage
 from models.chat.errors.narrows import BadNarrow
 from models.chat.flags import MENTIONED
+from models.chat.id_lists import id_in
 from models.chat.message_access import ID_MAX, access_message
-from models.chat.narrow_people import find_named_users
-from models.chat.narrow_terms import Term, parse_terms
-from models.chat.permissions import (
-    ChannelView,
-    find_channel,
-    has_content_access,
-    has_metadata_access,
-)
+from models.chat.narrow_channels import NamedChannels
+from models.chat.narrow_people import NamedUsers
+from models.chat.narrow_terms import NAMES_PEOPLE, Term, parse_terms
+from models.chat.permissions import ChannelView, has_content_access
 from models.chat.tables import (
     Channel,
     ConversationMember,
@@ -81,11 +78,16 @@ class Narrow:
 
 
 def build_narrow(reader: Reader, actor: Actor, narrow: Sequence[Any]) -> Narrow:
-    """The conditions of a narrow in wire form. Raises `BadNarrow`, `InvalidNarrow`."""
+    """The conditions of a narrow in wire form. Raises `BadNarrow`, `InvalidNarrow`.
+
+    However many terms there are: one statement each for the users, channels and conversations that
+    they name, and two for what they search for.
+    """
     terms = _resolve_with(reader, actor, parse_terms(list(narrow)))
-    builder = _Builder(reader, actor)
+    builder = _Builder(reader, actor, terms)
     for term in terms:
         builder.add(term)
+    builder.add_searches()
     builder.narrow.with_history = _includes_history(builder, actor, terms)
     return builder.narrow
 
@@ -146,11 +148,27 @@ def _message_id(operand: Any, operator: str) -> int:
 class _Builder:
     """Collects the conditions of one narrow. One method per operator."""
 
-    def __init__(self, reader: Reader, actor: Actor) -> None:
+    def __init__(self, reader: Reader, actor: Actor, terms: Sequence[Term]) -> None:
         self.reader = reader
         self.actor = actor
         self.narrow = Narrow()
         self.channels: list[ChannelView] = []
+        self.named_channels = NamedChannels(
+            reader, actor, [term.operand for term in terms if term.operator == "channel"]
+        )
+        self.people = NamedUsers(
+            reader, actor, [term.operand for term in terms if term.operator in NAMES_PEOPLE]
+        )
+        self.conversations = find_conversations(
+            reader,
+            actor.realm_id,
+            [
+                {actor.id, *people}
+                for term in terms
+                if term.operator == "dm" and (people := self.people.find(term.operand))
+            ],
+        )
+        self.excluded: list[str] = []
 
     def add(self, term: Term) -> None:
         method = "by_" + term.operator.replace("-", "_").lstrip("_")
@@ -165,15 +183,7 @@ class _Builder:
     # --- where it stands ----------------------------------------------------------------------
 
     def by_channel(self, operand: Any, negated: bool) -> Condition:
-        channel = None
-        if isinstance(operand, int):
-            channel = find_channel(self.reader, self.actor, channel_id=operand)
-        if isinstance(operand, str):
-            channel = find_channel(self.reader, self.actor, name=operand)
-            if channel is None and re.fullmatch(r"[0-9]{1,10}", operand):
-                channel = find_channel(self.reader, self.actor, channel_id=int(operand))
-        if channel is None or not has_metadata_access(self.reader, self.actor, channel):
-            raise BadNarrow(desc=f"unknown channel {operand}")
+        channel = self.named_channels.access(operand)
         self._selective(negated)
         if negated:
             return func.coalesce(Message.channel_id, 0) == channel.id
@@ -211,7 +221,7 @@ class _Builder:
 
     def by_dm(self, operand: Any, negated: bool) -> Condition:
         people = {self.actor.id, *self._people(operand)}
-        found = find_conversation(self.reader, self.actor.realm_id, people)
+        found = self.conversations.get(frozenset(people))
         self._selective(negated)
         if negated:
             return func.coalesce(Message.conversation_id, 0) == (found or -1)
@@ -227,11 +237,14 @@ class _Builder:
         ids = select(ConversationMember.conversation_id).where(
             ConversationMember.user_id == self.actor.id
         )
-        for user_id in self._people(operand):
-            theirs = select(ConversationMember.conversation_id).where(
-                ConversationMember.user_id == user_id
-            )
-            ids = ids.where(ConversationMember.conversation_id.in_(theirs))
+        people = set(self._people(operand))
+        theirs = select(ConversationMember.conversation_id).where(
+            id_in(self.reader, ConversationMember.user_id, people)
+        )
+        if len(people) > 1:
+            together = func.count() == len(people)
+            theirs = theirs.group_by(ConversationMember.conversation_id).having(together)
+        ids = ids.where(ConversationMember.conversation_id.in_(theirs))
         if least > 1:
             large = (
                 select(ConversationMember.conversation_id)
@@ -266,7 +279,7 @@ class _Builder:
         return found[0]
 
     def _people(self, operand: Any) -> list[int]:
-        return find_named_users(self.reader, self.actor, operand)
+        return self.people.access(operand)
 
     # --- what it is ---------------------------------------------------------------------------
 
@@ -334,11 +347,20 @@ class _Builder:
     def by_near(self, operand: Any, negated: bool) -> None:
         """Only a hint for where a client puts its anchor."""
 
-    def by_search(self, operand: str, negated: bool) -> Condition:
+    def by_search(self, operand: str, negated: bool) -> None:
         self._selective(negated)
-        if not negated:
-            self.narrow.searched.append(operand)
-        return search.matches(self.reader, operand, Message.id)
+        (self.excluded if negated else self.narrow.searched).append(operand)
+
+    def add_searches(self) -> None:
+        """What all of the search terms want, in one condition, and in one what they do not."""
+        searched, excluded = self.narrow.searched, self.excluded
+        search.check_size([*searched, *excluded])
+        if searched:
+            condition = search.matches_all(self.reader, searched, Message.id)
+            self.narrow.messages.append(condition)
+        if excluded:
+            condition = search.matches_any(self.reader, excluded, Message.id)
+            self.narrow.messages.append(not_(condition))
 
 
 def without_reads(narrow: Narrow) -> Narrow:

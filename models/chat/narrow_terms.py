@@ -21,6 +21,7 @@ OPERATORS = frozenset(
         *("is", "has", "in", "near", "id", "search", "with", "mentions"),
     )
 )
+NAMES_PEOPLE = frozenset(("sender", "mentions", "dm", "dm-including", "group-pm-with"))
 _NEEDS_TEXT = frozenset(("channels", "topic", "is", "has", "in", "search"))
 _LISTS = frozenset(("dm", "dm-including", "group-pm-with"))
 _CHANNEL_TERMS = frozenset(("channel", "channels", "topic"))

@@ -13,11 +13,13 @@ from sqlalchemy import ColumnElement, bindparam, column, false, func, literal, s
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Reader, dialect_of
+from models.chat.errors.narrows import BadNarrow
 from models.chat.id_lists import id_in
 
 _PART = re.compile(r'"([^"]*)"|([^\s"]+)')
 _WORD = re.compile(r"\w+")
 MOST_WORDS = 50
+"""In one narrow."""
 FEW = 2000
 """So many finds are looked up one by one; more are common enough to come across them."""
 
@@ -75,32 +77,62 @@ def forget_messages(session: Session, message_ids: Sequence[int]) -> None:
 def parse_query(query: str) -> list[list[str]]:
     """The query's parts, each a phrase of one or more words, in small letters."""
     parts = (_WORD.findall(phrase or word) for phrase, word in _PART.findall(query.casefold()))
-    return [part for part in parts if part][:MOST_WORDS]
+    return [part for part in parts if part]
 
 
-def matches(reader: Reader, query: str, message_id: Any) -> ColumnElement[bool]:
-    """The condition that the message with that id (a column) matches the query.
+def check_size(queries: Sequence[str]) -> None:
+    """Raises `BadNarrow` for more words than one narrow may look for."""
+    if sum(len(part) for query in queries for part in parse_query(query)) > MOST_WORDS:
+        raise BadNarrow(desc=f"more than {MOST_WORDS} words to search for")
+
+
+def matches_all(reader: Reader, queries: Sequence[str], message_id: Any) -> ColumnElement[bool]:
+    """The condition that the message with that id (a column) matches every query. One without a
+    word matches nothing.
+    """
+    parsed = [parse_query(query) for query in queries]
+    if not all(parsed):
+        return false()
+    return _matches(reader, [[part for parts in parsed for part in parts]], message_id)
+
+
+def matches_any(reader: Reader, queries: Sequence[str], message_id: Any) -> ColumnElement[bool]:
+    """The condition that it matches one of them."""
+    parsed = [parts for parts in map(parse_query, queries) if parts]
+    return _matches(reader, parsed, message_id) if parsed else false()
+
+
+def _matches(
+    reader: Reader, alternatives: Sequence[Sequence[Sequence[str]]], message_id: Any
+) -> ColumnElement[bool]:
+    """One of the alternatives, each of parts that must all occur.
 
     On PostgreSQL a query that finds few messages is run at once, and its finds are the condition:
     the planner cannot tell rare words from common ones, and walks through all messages, newest
     first, for twenty that are not there.
     """
-    parts = parse_query(query)
-    if not parts:
-        return false()
     if dialect_of(reader) == "sqlite":
         # Quoted strings only: FTS5's own operators mean nothing in what people type.
-        wanted = " AND ".join('"' + " ".join(words) + '"' for words in parts)
+        wanted = " OR ".join(
+            "(" + " AND ".join('"' + " ".join(words) + '"' for words in parts) + ")"
+            for parts in alternatives
+        )
         return message_id.in_(  # type: ignore[no-any-return]
             select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(literal(wanted)))
         )
     # One query of all parts: the index then begins with the rarest word, not with each.
-    queries: list[Any] = [
-        func.phraseto_tsquery(text("'english'"), " ".join(words)) for words in parts
-    ]
-    whole = reduce(lambda one, other: one.op("&&")(other), queries)
+    whole: Any = reduce(
+        lambda one, other: one.op("||")(other), [_tsquery(parts) for parts in alternatives]
+    )
     matching = select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
     found = reader.execute(matching.limit(FEW + 1)).scalars().all()
     if len(found) <= FEW:
         return id_in(reader, message_id, found)
     return message_id.in_(matching)  # type: ignore[no-any-return]
+
+
+def _tsquery(parts: Sequence[Sequence[str]]) -> Any:
+    queries: list[Any] = [
+        func.phraseto_tsquery(text("'english'"), " ".join(words)) for words in parts
+    ]
+    return reduce(lambda one, other: one.op("&&")(other), queries).self_group()

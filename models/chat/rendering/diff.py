@@ -2,42 +2,107 @@
 
 The new version's elements carry the result, so it is as well-formed as that was; of the old version
 only words come in, never tags.
+
+The time is linear in the texts. What both versions have at their beginning and end is set aside.
+Between, words that occur once on either side, in the same order, are what the versions share
+(patience diff, as Bram Cohen described it); only the short stretches between them are compared word
+by word, and a stretch that is too long for that is one deletion and one insertion.
 """
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from models.chat.rendering.sanitising import sanitise
 
 _TOKEN = re.compile(r"<[^>]*>|[^<\s]+|\s+|<")
-MOST_TOKENS = 1500
-"""What is compared word by word; longer changes are shown as one deletion and one insertion."""
+LONGEST_STRETCH = 60
+"""Tokens on either side of what is compared word by word: that takes up to their third power."""
+MOST_COMPARED = 20_000
+"""Pairs of tokens that one diff compares word by word."""
+
+_Stretch = tuple[int, int, int, int]
+"""Tokens [i:j] of the old version and [k:m] of the new one."""
 
 
 def content_html_diff(before: str, after: str) -> str:
     """Both are rendered contents; the result is safe HTML too."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
-    pieces = new[:start]
-    if max(len(old_middle), len(new_middle)) > MOST_TOKENS:
-        pieces += _mark(old_middle, "deleted") + _mark(new_middle, "inserted")
-    else:
-        matcher = SequenceMatcher(None, old_middle, new_middle, autojunk=False)
-        for kind, i, j, k, m in matcher.get_opcodes():
-            if kind == "equal":
-                pieces += new_middle[k:m]
-            else:
-                pieces += _mark(old_middle[i:j], "deleted")
-                pieces += _mark(new_middle[k:m], "inserted")
-    pieces += new[len(new) - end :] if end else []
+    pieces: list[str] = []
+    done = 0
+    for i, j, k, m in _changes(old, new):
+        pieces += new[done:k]
+        pieces += _mark(old[i:j], "deleted")
+        pieces += _mark(new[k:m], "inserted")
+        done = m
+    pieces += new[done:]
     return sanitise("".join(pieces))
+
+
+def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
+    """The stretches that differ, in order."""
+    left = MOST_COMPARED
+    for stretch in _between_anchors(old, new, _trimmed(old, new, (0, len(old), 0, len(new)))):
+        i, j, k, m = stretch = _trimmed(old, new, stretch)
+        if i == j and k == m:
+            continue
+        size = (j - i) * (m - k)
+        if not size or max(j - i, m - k) > LONGEST_STRETCH or size > left:
+            yield stretch
+            continue
+        left -= size
+        matcher = SequenceMatcher(None, old[i:j], new[k:m], autojunk=False)
+        for kind, a, b, c, d in matcher.get_opcodes():
+            if kind != "equal":
+                yield i + a, i + b, k + c, k + d
+
+
+def _trimmed(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> _Stretch:
+    """Without what both have at the beginning and at the end."""
+    i, j, k, m = stretch
+    while i < j and k < m and old[i] == new[k]:
+        i, k = i + 1, k + 1
+    while i < j and k < m and old[j - 1] == new[m - 1]:
+        j, m = j - 1, m - 1
+    return i, j, k, m
+
+
+def _between_anchors(
+    old: Sequence[str], new: Sequence[str], stretch: _Stretch
+) -> Iterator[_Stretch]:
+    """What lies between the tokens that occur once on either side and keep their order."""
+    i, j, k, m = stretch
+    counts, others = Counter(old[i:j]), Counter(new[k:m])
+    places = {token: at for at, token in enumerate(new[k:m], k) if others[token] == 1}
+    unique = [
+        (at, places[token])
+        for at, token in enumerate(old[i:j], i)
+        if counts[token] == 1 and token in places
+    ]
+    for a, b in _longest_rising(unique):
+        yield i, a, k, b
+        i, k = a + 1, b + 1
+    yield i, j, k, m
+
+
+def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest subsequence whose second numbers rise, as the first ones do already."""
+    ends: list[int] = []  # of the best subsequence of each length: the smallest last number
+    at: list[int] = []  # and where it stands
+    before: list[int] = []  # of each pair: the one before it
+    for index, (_, number) in enumerate(pairs):
+        length = bisect_left(ends, number)
+        before.append(at[length - 1] if length else -1)
+        ends[length : length + 1] = [number]
+        at[length : length + 1] = [index]
+    rising = []
+    index = at[-1] if at else -1
+    while index >= 0:
+        rising.append(pairs[index])
+        index = before[index]
+    return rising[::-1]
 
 
 def _is_tag(token: str) -> bool:

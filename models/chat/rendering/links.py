@@ -90,14 +90,15 @@ def _addresses(text: str) -> Iterator[Link]:
 
 def _trim(url: str) -> str:
     """Without the punctuation that ends the sentence, or closes what opened before the link."""
-    while url:
-        last = url[-1]
-        opening = _CLOSING.get(last)
-        if last in _TRAILING or (opening and url.count(last) > url.count(opening)):
-            url = url[:-1]
-        else:
-            break
-    return url
+    end = len(url)
+    unopened = {
+        closing: url.count(closing) - url.count(opening) for closing, opening in _CLOSING.items()
+    }
+    while end and (url[end - 1] in _TRAILING or unopened.get(url[end - 1], 0) > 0):
+        end -= 1
+        if url[end] in unopened:
+            unopened[url[end]] -= 1
+    return url[:end]
 
 
 def _matches(text: str, compiled: tuple[Any, URITemplate], taken: Iterable[Link]) -> Iterator[Link]:

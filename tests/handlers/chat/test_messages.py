@@ -1,13 +1,23 @@
 """Operations of the tag messages."""
 
+from datetime import timedelta
 from typing import Any, ClassVar
 
 import orjson
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 
 from models.chat.drafts import CONTENT_MAX, TRUNCATED
-from models.chat.tables import Event, Message, MessageArchive, Realm, Topic, UserMessage
+from models.chat.message_history import MOST_EDITS
+from models.chat.tables import (
+    Event,
+    Message,
+    MessageArchive,
+    MessageEdit,
+    Realm,
+    Topic,
+    UserMessage,
+)
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
@@ -451,6 +461,38 @@ class TestUpdateMessage:
 
 
 class TestListMessageHistory:
+    def test_shows_the_newest_edits(
+        self, chat: ChatClient, denmark: int, chat_database: Database, clock: FrozenClock
+    ) -> None:
+        message = say(chat, content="a0")["id"]
+        with chat_database.reading() as reader:
+            sent_at = reader.execute(select(Message.sent_at)).scalar_one()
+
+        def edit(first: int, last: int) -> None:
+            rows = [
+                {
+                    "message_id": message,
+                    "editor_id": chat.member.id if chat.member else 0,
+                    "edited_at": sent_at + timedelta(seconds=n),
+                    "prev_content": f"a{n - 1}",
+                    "prev_rendered_content": f"<p>a{n - 1}</p>",
+                }
+                for n in range(first, last + 1)
+            ]
+            newest = {"content": f"a{last}", "rendered_content": f"<p>a{last}</p>"}
+            chat_database.run(
+                lambda s: (s.execute(insert(MessageEdit), rows), s.execute(update(Message), newest))
+            )
+
+        def shown() -> list[tuple[int, str]]:
+            history = chat.get(f"/messages/{message}/history")["message_history"]
+            return [(h["timestamp"] - int(sent_at.timestamp()), h["content"]) for h in history]
+
+        edit(1, MOST_EDITS)
+        assert shown() == [(n, f"a{n}") for n in range(MOST_EDITS + 1)]
+        edit(MOST_EDITS + 1, MOST_EDITS + 50)
+        assert shown() == [(n, f"a{n}") for n in range(50, MOST_EDITS + 51)]
+
     def test_can_be_turned_off(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:

@@ -1,9 +1,11 @@
 """Which passwords are strong enough."""
 
+import time
+
 import pytest
 
 from models.chat.errors.people import PasswordTooWeak
-from models.chat.passwords import LENGTH_MAX, LENGTH_MIN, check_strength
+from models.chat.passwords import LENGTH_MAX, LENGTH_MIN, check_strength, is_strong
 
 STRONG = "vH3!kq9#"
 LONG = "correct horse battery staple, the 4th of " + "7qZ!" * 20
@@ -21,3 +23,15 @@ def test_a_password_that_nobody_guesses_soon_is_strong(password: str) -> None:
 def test_one_too_short_too_long_or_too_common_is_weak(password: str) -> None:
     with pytest.raises(PasswordTooWeak, match=r"^The password is too weak\.$"):
         check_strength(password)
+
+
+@pytest.mark.parametrize("unit", ["4@8({[<369!1|10$57+2%", "$@!5", "1", "qwerty", "aB3$", "ü"])
+def test_none_takes_long_to_judge(unit: str) -> None:
+    started = time.process_time()
+    is_strong((unit * LENGTH_MAX)[:LENGTH_MAX])
+    assert time.process_time() - started < 0.25
+
+
+def test_signs_that_stand_for_letters_hide_no_common_password() -> None:
+    assert not is_strong("p@$$w0rd")
+    assert is_strong("4@8({[<369!1|")

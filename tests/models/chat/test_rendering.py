@@ -49,6 +49,10 @@ ATTRIBUTES = frozenset(
 SAFE_ADDRESS = re.compile(r"(?:https?:|mailto:|tel:|xmpp:|[/#?]|[^:]*(?:[/?#]|\Z))", re.I)
 
 
+GONE, INSERTED = (f'<span class="highlight_text_{what}">' for what in ("deleted", "inserted"))
+DELETED, ADDED = (re.compile(rf"{opening}[^<]*</span>") for opening in (GONE, INSERTED))
+
+
 class Inspector(HTMLParser):
     """Fails at the first thing in a document that could do more than show text."""
 
@@ -349,13 +353,14 @@ class TestGeneratedDocuments:
     @pytest.mark.parametrize(
         "piece",
         ["[", "*a ", ">", "`a", "_a", "![", "[a](b", "~~a", "- ", "http://a ", "@**a", ":a", "&a",
-         "|a", "a@", "\\", "<", "(", "#**a", "**a *b "],
+         "|a", "a@", "\\", "<", "(", "#**a", "**a *b ", ")", "http://a/)", "](", "[]("],
     )  # fmt: skip
     def test_long_repetitions_stay_quick(self, piece: str) -> None:
-        text = (piece * 10_000)[:10_000]
-        started = time.process_time()
-        inspect(html(text))
-        assert time.process_time() - started < 2.0
+        for text in ((piece * 10_000)[:10_000], f"http://a/{piece * 10_000}"[:10_000]):
+            started = time.process_time()
+            rendered = html(text)
+            assert time.process_time() - started < 2.0
+            inspect(rendered)
 
     def test_no_highlighted_language_is_slow(self) -> None:
         signs = ("'", '"', "(", "{", "/*", "a", "a ", "\n", "$", '"\\', "a=")
@@ -405,6 +410,38 @@ class TestDiff:
         assert time.process_time() - started < 2.0
         assert "a2499" in marked
         assert "b2499" in marked
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ("a " * 745, "x " + "a b " * 372),
+            ("a " * 5000, "x " + "a b " * 2500),
+            ("a b " * 2500, "b a " * 2499 + "c"),
+            ("".join(f"u{n} {'a ' * 28}" for n in range(160)),
+             "".join(f"u{n} {'a b ' * 14}" for n in range(160))),
+            (" ".join(f"w{n}" for n in range(1700)),
+             " ".join(f"w{n}" for n in range(1700, 0, -1))),
+        ],
+    )  # fmt: skip
+    def test_of_repeated_words_is_as_quick(self, before: str, after: str) -> None:
+        started = time.process_time()
+        marked = content_html_diff(f"<p>{before}</p>", f"<p>{after}</p>")
+        assert time.process_time() - started < 0.25
+        assert DELETED.sub("", marked).replace(INSERTED, "").replace("</span>", "") == (
+            f"<p>{after}</p>"
+        )
+
+    def test_says_all_that_was_deleted_and_inserted(self) -> None:
+        generator = random.Random(7)
+        for _ in range(200):
+            before, after = (
+                " ".join(generator.choices("abcdefgh", k=generator.randrange(40))) for _ in range(2)
+            )
+            marked = content_html_diff(before, after)
+            new = DELETED.sub("", marked).replace(INSERTED, "").replace("</span>", "")
+            assert new.split() == after.split()
+            old = ADDED.sub(" ", marked).replace(GONE, "").replace("</span>", "")
+            assert sorted(old.split()) == sorted(before.split())
 
 
 def test_plain_text_has_the_words_only() -> None:
