@@ -8,8 +8,9 @@ from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor
 from models.chat.direct_notices import send_direct_notices
-from models.chat.notices import send_notice
+from models.chat.notices import try_to_tell
 from models.chat.permissions import ChannelView, find_channel
+from models.chat.quotes import Quotes, fenced, inert_block
 from models.chat.recipients import ToChannel
 from models.chat.subscribing import Subscribed
 
@@ -34,15 +35,20 @@ def tell_subscribers(session: Session, actor: Actor, outcome: Subscribed, *, now
         news = tuple(sorted(set(names) - made))
         if news and user_id != actor.id and user_id not in bots:
             alike[news].append(user_id)
-    who = f"@**{actor.full_name}|{actor.id}**"
+    channels = {channel.name: channel for channel in outcome.channels}
     for theirs, user_ids in alike.items():
-        if len(theirs) == 1:
-            content = f"{who} subscribed you to #**{theirs[0]}**."
+        quotes = Quotes()
+        who = quotes.user(actor.id, actor.full_name, silent=False)
+        links = [quotes.channel(channels[name]) for name in theirs]
+        if len(links) == 1:
+            content = f"{who} subscribed you to {links[0]}."
         else:
             content = f"{who} subscribed you to the following channels:\n\n" + "\n".join(
-                f"* #**{name}**" for name in theirs
+                f"* {link}" for link in links
             )
-        send_direct_notices(session, actor.realm.id, user_ids, content=content, now=now)
+        send_direct_notices(
+            session, actor.realm.id, user_ids, content=content, quotes=quotes, now=now
+        )
     return True
 
 
@@ -55,34 +61,45 @@ def tell_of_channels(
     now: datetime,
 ) -> None:
     """Post in each new channel what it is and who made it; with `announce` also that there are new
-    ones, where the organization announces them.
+    ones, where the organization announces them: not those that only their subscribers may know.
     """
     realm = actor.realm
-    who = f"@_**{actor.full_name}|{actor.id}**"
-    if announce and created and realm.new_stream_announcements_stream_id is not None:
+    public = [channel for channel in created if not channel.invite_only]
+    if announce and public and realm.new_stream_announcements_stream_id is not None:
         board = find_channel(session, actor, channel_id=realm.new_stream_announcements_stream_id)
         if board is not None and not board.is_archived:
-            names = [f"#**{channel.name}**" for channel in created]
+            quotes = Quotes()
+            who = quotes.user(actor.id, actor.full_name)
+            links = [quotes.channel(channel) for channel in public]
             content = (
-                f"{who} created a new channel {names[0]}."
-                if len(names) == 1
-                else f"{who} created the following channels: {', '.join(names)}."
+                f"{who} created a new channel {links[0]}."
+                if len(links) == 1
+                else f"{who} created the following channels: {', '.join(links)}."
             )
-            _post(session, board, NEW_CHANNELS, content, now)
+            _post(session, board, NEW_CHANNELS, content, quotes, now)
     for channel in created:
-        description = channel.description or "*No description.*"
+        quotes = Quotes()
+        who = quotes.user(actor.id, actor.full_name)
+        # The bot's own words are not to be written as code.
+        description = (
+            inert_block(channel.description) if channel.description else "*No description.*"
+        )
         content = (
             f"**{_policy_name(channel)}** channel created by {who}. **Description:**\n"
-            f"```` quote\n{description}\n````"
+            + fenced(description, " quote", least=4)
         )
-        _post(session, channel, CHANNEL_EVENTS, content, now)
+        _post(session, channel, CHANNEL_EVENTS, content, quotes, now)
 
 
-def _post(session: Session, channel: ChannelView, topic: str, content: str, now: datetime) -> None:
+def _post(
+    session: Session, channel: ChannelView, topic: str, content: str, quotes: Quotes, now: datetime
+) -> None:
     if channel.topics_policy == "empty_topic_only":
         topic = ""
-    destination = ToChannel(channel.id)
-    send_notice(session, channel.realm_id, destination, topic=topic, content=content, now=now)
+    try_to_tell(
+        session, channel.realm_id, ToChannel(channel.id),
+        topic=topic, content=content, quotes=quotes, now=now, channel_id=channel.id,
+    )  # fmt: skip
 
 
 def _policy_name(channel: ChannelView) -> str:

@@ -14,6 +14,8 @@ from models.chat.actors import Actor, Reader, find_actor
 from models.chat.drafts import check_message
 from models.chat.errors import ChatError
 from models.chat.notices import try_to_tell
+from models.chat.quotes import inert_line
+from models.chat.recipients import ToUsers
 from models.chat.scheduled_messages import (
     CHANNEL,
     DIRECT,
@@ -121,8 +123,10 @@ def _fail(session: Session, due: Any, sender: Actor, reason: str, now: datetime)
     tell_sender(session, failed, updated, now=now)
     notice = (
         f"The message you scheduled for <time:{due.scheduled_at.isoformat()}> was not sent because"
-        f" of the following error:\n\n> {reason}\n\n[View scheduled messages](#scheduled)"
+        f" of the following error:\n\n> {inert_line(reason)}\n\n"
+        "[View scheduled messages](#scheduled)"
     )
     try_to_tell(
-        session, sender.realm_id, sender.id, content=notice, now=now, scheduled_message_id=due.id
-    )
+        session, sender.realm_id, ToUsers([sender.id]),
+        content=notice, now=now, scheduled_message_id=due.id,
+    )  # fmt: skip

@@ -15,6 +15,7 @@ from models.chat.conversations import key_of
 from models.chat.drafts import Draft, check_content, render_message
 from models.chat.message_view import find_people
 from models.chat.notices import CLIENT
+from models.chat.quotes import Quotes
 from models.chat.realms import find_notification_bot_id
 from models.chat.rendering import plain_text
 from models.chat.sending import message_as_sent
@@ -30,15 +31,23 @@ _INSERT_COPY = insert(cast(Table, UserMessage.__table__))
 
 
 def send_direct_notices(
-    session: Session, realm_id: int, user_ids: Sequence[int], *, content: str, now: datetime
+    session: Session,
+    realm_id: int,
+    user_ids: Sequence[int],
+    *,
+    content: str,
+    now: datetime,
+    quotes: Quotes | None = None,
 ) -> None:
-    """Each of the users, who are active, gets a message of their own."""
+    """Each of the users, who are active, gets a message of their own. `content` and `quotes` as for
+    `try_to_tell`.
+    """
     if not user_ids:
         return
     bot = find_actor(session, find_notification_bot_id(session, realm_id))
     assert bot is not None
     content = check_content(content)
-    rendered = render_message(session, bot, content)
+    rendered = render_message(session, bot, content, (quotes or Quotes()).names)
     draft = Draft(bot, None, (), "", content, rendered, CLIENT, False)
     conversations = _require_conversations(session, realm_id, bot.id, user_ids)
     connection = session.connection()

@@ -28,7 +28,7 @@ from models.chat.recipients import (
     access_channel_to_send,
     access_recipients,
 )
-from models.chat.rendering import Names, Rendered, find_names, render, topic_links
+from models.chat.rendering import Names, Rendered, find_linkifiers, find_names, render, topic_links
 from models.chat.tables import Message, Subscription
 from models.chat.topic_names import key_of, normalise_topic
 from models.chat.topic_summary import is_known
@@ -79,10 +79,12 @@ def check_message(
     content: str,
     client: str = "",
     read_by_sender: bool = False,
+    names: Names | None = None,
 ) -> Draft:
     """Everything that can be wrong with a message from `sender` is raised here.
 
-    `topic` is ignored for direct messages. Raises `MessageIsEmpty`, `MessageHasNullBytes`,
+    `topic` is ignored for direct messages. `names` is what the content may refer to, where that is
+    not what its sender may. Raises `MessageIsEmpty`, `MessageHasNullBytes`,
     `MissingTopic`, `InvalidCharacterInTopic`, what `access_channel_to_send` and
     `access_recipients` raise, `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`,
     and the refusals of mentions.
@@ -100,7 +102,11 @@ def check_message(
         check_topic(reader, sender, channel, stored_topic)
     else:
         user_ids = tuple(access_recipients(reader, sender, destination.users))
-    names = find_names(reader, sender, content)
+    if names is None:
+        names = find_names(reader, sender, content)
+        linkifiers = names.linkifiers
+    else:
+        linkifiers = find_linkifiers(reader, sender.realm_id)
     rendered = _render(sender, content, names)
     check_mentions(reader, sender, channel, stored_topic, rendered)
     return Draft(
@@ -112,13 +118,17 @@ def check_message(
         rendered,
         client[:30],
         read_by_sender,
-        topic_links(stored_topic, names.linkifiers),
+        topic_links(stored_topic, linkifiers),
     )
 
 
-def render_message(reader: Reader, author: Actor, content: str) -> Rendered:
-    """Content as HTML, with the names that its author may use."""
-    return _render(author, content, find_names(reader, author, content))
+def render_message(
+    reader: Reader, author: Actor, content: str, names: Names | None = None
+) -> Rendered:
+    """Content as HTML, with the names given, or those that its author may use."""
+    if names is None:
+        names = find_names(reader, author, content)
+    return _render(author, content, names)
 
 
 def _render(author: Actor, content: str, names: Names) -> Rendered:
@@ -132,14 +142,18 @@ def effective_topics_policy(actor: Actor, channel: ChannelView) -> str:
 
 
 def check_topic(reader: Reader, sender: Actor, channel: ChannelView, topic: str) -> None:
-    """Raises unless the channel takes messages under that topic from the sender."""
+    """Raises unless the channel takes messages under that topic from the sender. What a system bot
+    has to tell has its topic already.
+    """
+    if sender.is_system_bot:
+        return
     policy = effective_topics_policy(sender, channel)
     empty_name = sender.realm.empty_topic_display_name
     if not topic and policy == "disable_empty_topic":
         raise EmptyTopicNotAllowed(empty_topic_name=empty_name)
     if topic and policy == "empty_topic_only":
         raise TopicsNotAllowed(empty_topic_name=empty_name)
-    if sender.is_system_bot or belongs(reader, sender, channel.can_create_topic_group):
+    if belongs(reader, sender, channel.can_create_topic_group):
         return
     if not is_known(reader, channel.id, topic):
         raise NewTopicsNotAllowed()

@@ -16,6 +16,7 @@ from models.chat import audit
 from models.chat.actors import Reader
 from models.chat.exports import EXPORTS, FAILED, STARTED, SUCCEEDED, tell_exports
 from models.chat.notices import try_to_tell
+from models.chat.recipients import ToUsers
 from models.chat.tables import Realm
 
 LEASE = timedelta(seconds=60)
@@ -189,5 +190,6 @@ def _tell(
         return
     tell_exports(session, run.realm_id, base=base, now=now)
     try_to_tell(
-        session, run.realm_id, run.acting_user_id, content=notice, now=now, export_id=run.id
-    )
+        session, run.realm_id, ToUsers([run.acting_user_id]),
+        content=notice, now=now, export_id=run.id,
+    )  # fmt: skip

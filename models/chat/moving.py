@@ -24,8 +24,9 @@ from models.chat.id_lists import id_in
 from models.chat.membership import belongs
 from models.chat.message_access import MessageView
 from models.chat.move_limits import check_age
-from models.chat.notices import send_notice
+from models.chat.notices import try_to_tell
 from models.chat.permissions import ChannelView, access_channel, can_send_to_channel
+from models.chat.quotes import Quotes
 from models.chat.recipients import ToChannel
 from models.chat.rendering import plain_text
 from models.chat.roles import Role
@@ -64,23 +65,32 @@ class Move:
             what = "This topic was"
         else:
             what = "A message was" if count == 1 else f"{count} messages were"
-        by = f"by @_**{actor.full_name}|{actor.id}**"
-        new_place = f"#**{self.channel.name}>{self.topic}**"
-        old_place = f"#**{message.channel.name}>{message.topic}**"
-        said = [
-            (new_thread, self.channel, self.topic, f"{what} moved here from {old_place} {by}."),
-            (old_thread, message.channel, message.topic, f"{what} moved to {new_place} {by}."),
-        ]
-        for wanted, channel, topic, content in said:
+        new, old = (self.channel, self.topic), (message.channel, message.topic)
+        for wanted, here, way, there in (
+            (new_thread, new, "here from", old),
+            (old_thread, old, "to", new),
+        ):
             if wanted:
-                send_notice(
+                quotes = Quotes()
+                by = quotes.user(actor.id, actor.full_name)
+                content = f"{what} moved {way} {_place(quotes, here[0], *there)} by {by}."
+                try_to_tell(
                     session,
                     actor.realm_id,
-                    ToChannel(channel.id),
-                    topic=topic,
+                    ToChannel(here[0].id),
+                    topic=here[1],
                     content=content,
+                    quotes=quotes,
                     now=now,
+                    message_id=message.id,
                 )
+
+
+def _place(quotes: Quotes, here: ChannelView, channel: ChannelView, topic: str) -> str:
+    """A topic as it is named to the readers of `here`: not all of them may know a private one."""
+    if channel.invite_only and channel.id != here.id:
+        return "a private channel"
+    return quotes.thread(channel, topic)
 
 
 def check_move(

@@ -11,10 +11,10 @@ from models.chat.conversations import find_members
 from models.chat.drafts import effective_topics_policy
 from models.chat.errors.messages import ExplanationRequired, ReportingNotEnabled
 from models.chat.message_access import MessageView, access_message
-from models.chat.notices import send_notice
+from models.chat.notices import try_to_tell
 from models.chat.permissions import find_channel
+from models.chat.quotes import Quotes, fenced, inert_block, link, topic_address
 from models.chat.recipients import ToChannel
-from models.chat.rendering.syntax import channel_slug, encode_fragment
 from models.chat.tables import User
 
 REPORT_TYPES: dict[str, str] = {
@@ -56,13 +56,16 @@ def report_message(
     topic = f"{sender.full_name} moderation"
     if effective_topics_policy(actor, channel) == "empty_topic_only":
         topic = ""
-    send_notice(
+    quotes = Quotes()
+    try_to_tell(
         session,
         actor.realm_id,
         ToChannel(channel_id),
         topic=topic,
-        content=_report(session, actor, sender, message, report_type, description),
+        content=_report(session, quotes, actor, sender, message, report_type, description),
+        quotes=quotes,
         now=now,
+        message_id=message.id,
     )
     audit.record(
         session,
@@ -76,12 +79,9 @@ def report_message(
     )
 
 
-def _mention(user: Actor) -> str:
-    return f"@_**{user.full_name}|{user.id}**"
-
-
 def _report(
     session: Session,
+    quotes: Quotes,
     reporter: Actor,
     sender: Actor,
     message: MessageView,
@@ -89,51 +89,44 @@ def _report(
     description: str,
 ) -> str:
     at = f"<time:{message.sent_at.isoformat(timespec='seconds')}>"
+    who = quotes.user(sender.id, sender.full_name)
     if message.channel is None:
         assert message.conversation_id is not None
         members = find_members(session, [message.conversation_id])[message.conversation_id]
         others = [user_id for user_id in members if user_id not in (reporter.id, sender.id)]
-        what = f"a DM sent by {_mention(sender)}{_and_to(session, others)}"
-        link = f"/#narrow/dm/{','.join(map(str, members))}/near/{message.id}"
+        what = f"a DM sent by {who}{_and_to(session, quotes, others)}"
+        address = f"/#narrow/dm/{','.join(map(str, members))}/near/{message.id}"
     else:
-        what = f"a message sent by {_mention(sender)}"
-        slug = channel_slug(message.channel.id, message.channel.name)
-        link = f"/#narrow/channel/{slug}/topic/{encode_fragment(message.topic)}/near/{message.id}"
-    snippet = message.content
-    if len(snippet) > SNIPPET_MAX:
-        snippet = snippet[:SNIPPET_MAX] + _TRUNCATED
-    inner = _fence_for(snippet, 3)
-    lines = [f"- **{REPORT_TYPES[report_type]}**"]
+        what = f"a message sent by {who}"
+        address = f"{topic_address(message.channel, message.topic)}/near/{message.id}"
+    said = [f"- **{REPORT_TYPES[report_type]}**"]
     if description:
-        lines[0] += ":"
-        quote = _fence_for(description, 3)
-        lines += [f"{quote}quote", description, quote]
+        said[0] += ":"
+        said.append(fenced(inert_block(description), "quote"))
     return "\n".join(
         [
-            f"{_mention(reporter)} reported {what} at {at}.",
+            f"{quotes.user(reporter.id, reporter.full_name)} reported {what} at {at}.",
             "",
-            *lines,
+            *said,
             "",
-            f"{inner}spoiler [Message sent by {sender.full_name}]({link})",
-            snippet,
-            inner,
+            fenced(
+                _snippet(message.content),
+                f"spoiler {link(f'Message sent by {sender.full_name}', address)}",
+            ),
         ]
     )
 
 
-def _and_to(session: Session, others: list[int]) -> str:
+def _snippet(content: str) -> str:
+    if len(content) <= SNIPPET_MAX:
+        return inert_block(content)
+    return inert_block(content[:SNIPPET_MAX]) + _TRUNCATED
+
+
+def _and_to(session: Session, quotes: Quotes, others: list[int]) -> str:
     if not others:
         return ""
     rows = session.execute(
         select(User.id, User.full_name).where(User.id.in_(others)).order_by(User.id)
     )
-    return " to " + ", ".join(f"@_**{row.full_name}|{row.id}**" for row in rows)
-
-
-def _fence_for(text: str, least: int) -> str:
-    """More backticks than stand together anywhere in the text: it cannot leave its block."""
-    longest = run = 0
-    for sign in text:
-        run = run + 1 if sign == "`" else 0
-        longest = max(longest, run)
-    return "`" * max(least, longest + 1)
+    return " to " + ", ".join(quotes.user(row.id, row.full_name) for row in rows)

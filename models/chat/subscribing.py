@@ -50,9 +50,10 @@ class WantedChannel:
 
 @dataclass(slots=True)
 class Subscribed:
-    """What came of it. User id -> names of channels, and the channels that were made."""
+    """What came of it. User id -> names of channels; all channels of the call, and those made."""
 
     people: list[Any]
+    channels: list[ChannelView] = field(default_factory=list)
     subscribed: dict[int, list[str]] = field(default_factory=dict)
     already_subscribed: dict[int, list[str]] = field(default_factory=dict)
     unauthorized: list[str] = field(default_factory=list)
@@ -109,6 +110,7 @@ def subscribe(
         channel.id: by_key[channel.name.casefold()].color or color_of(channel.id)
         for channel in channels
     }
+    outcome.channels = channels
     _add(session, actor, channels, colors, outcome, new, now)
     return outcome
 

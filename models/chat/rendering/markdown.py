@@ -174,6 +174,8 @@ def _finish_inline(tokens: Sequence[Token], env: EnvType, quoted: bool) -> list[
 
 
 def _split(token: Token, names: Names) -> list[Token]:
+    if not names.finds_links:
+        return [token]
     links = [link for link in find_links(token.content, names.linkifiers) if _is_safe(link.url)]
     if not links:
         return [token]

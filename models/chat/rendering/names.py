@@ -40,6 +40,8 @@ class Names:
     emoji: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Custom emoji: name -> id, address."""
     linkifiers: Sequence[Linkifier] = ()
+    finds_links: bool = True
+    """Whether addresses that nobody wrote as links become links."""
 
     def find_user(self, text: str) -> int | None:
         """The user meant by `Hamlet`, `Hamlet|4` or `|4`; None where it is nobody or ambiguous."""
@@ -153,19 +155,18 @@ def _find_groups(
 def _find_channels(
     reader: Reader, author: Actor, texts: Sequence[str]
 ) -> dict[str, tuple[int, str]]:
-    """Channels the author may read: naming one that others may not see tells nobody anything. The
-    organization's own bots write only what it has them write.
-    """
+    """Channels the author may read: naming one that others may not see tells nobody anything."""
     if not texts:
         return {}
     keys = {text.casefold() for text in texts}
     keys |= {text.partition(">")[0].strip().casefold() for text in texts}
-    wanted = select(Channel.id, Channel.name).where(
-        Channel.realm_id == author.realm_id, Channel.name_key.in_(keys)
+    found = reader.execute(
+        select(Channel.id, Channel.name).where(
+            Channel.realm_id == author.realm_id,
+            Channel.name_key.in_(keys),
+            Channel.id.in_(readable_channel_ids(reader, author)),
+        )
     )
-    if not author.is_system_bot:
-        wanted = wanted.where(Channel.id.in_(readable_channel_ids(reader, author)))
-    found = reader.execute(wanted)
     return {name.casefold(): (channel_id, name) for channel_id, name in found}
 
 
