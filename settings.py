@@ -307,6 +307,39 @@ class Settings:
     idempotency_retention_s: int = setting(
         604_800, whole(1, 315_360_000), "How long an Idempotency-Key is remembered, at least."
     )
+    expired_retention_s: int = setting(
+        86_400,
+        whole(1, 315_360_000),
+        "How long expired checkout sessions and confirmations of email addresses are remembered.",
+    )
+    mail_retention_s: int = setting(
+        2_592_000,
+        whole(1, 315_360_000),
+        "How long mail that has left, or cannot, is remembered.",
+    )
+    chat_archive_retention_s: int = setting(
+        2_592_000,
+        whole(1, 315_360_000),
+        "How long deleted chat messages are kept for whoever restores them by hand.",
+    )
+    chat_event_retention_s: int = setting(
+        86_400,
+        whole(1, 315_360_000),
+        "How long events of the chat service are kept, with what they tell.",
+    )
+    chat_scheduled_retention_s: int = setting(
+        604_800,
+        whole(1, 315_360_000),
+        "How long scheduled chat messages that were sent are remembered as such.",
+    )
+    chat_export_retention_s: int = setting(
+        2_592_000,
+        whole(1, 315_360_000),
+        "How long archives that administrators asked for are kept.",
+    )
+    chat_audit_retention_s: int = setting(
+        63_072_000, whole(1, 315_360_000), "How long the chat service's audit log is kept."
+    )
     scheduled_late_window_s: int = setting(
         600, whole(1, 31_536_000), "How late a scheduled chat message may still be sent."
     )

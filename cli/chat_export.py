@@ -1,6 +1,7 @@
 """`specd chat export`: the operator makes an archive of an organization's data, here and now."""
 
 import threading
+from datetime import timedelta
 
 import click
 from rich.console import Console
@@ -50,6 +51,7 @@ def export(realm: str, export_type: str, as_json: bool) -> None:
             SystemClock(),
             settings.chat_export_dir,
             public_url=settings.public_url,
+            retention=timedelta(seconds=settings.chat_export_retention_s),
             stopping=threading.Event(),
             listener=lambda done, total: bar.update(task, completed=done, total=total),
         )

@@ -24,6 +24,7 @@ from models.chat.export_scope import Scope
 from models.chat.export_tables import PARTS
 from models.clock import Clock
 from models.database import Database
+from workers.loop import Tidy
 
 REPORT_EVERY_S = 1.0
 REST = 0.5  # of the time a batch took
@@ -41,7 +42,8 @@ class Stopped(Exception):
 class Exports:
     """Steps over one chat database, one export each. Archives are kept in `folder`.
 
-    `public_url` says the scheme and port of addresses; `stopping` ends an export on its way.
+    `public_url` says the scheme and port of addresses; `retention`: how long archives are kept;
+    `stopping` ends an export on its way.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Exports:
         folder: Path,
         *,
         public_url: str,
+        retention: timedelta,
         stopping: threading.Event,
         listener: Listener = lambda done, total: None,
     ) -> None:
@@ -60,12 +63,13 @@ class Exports:
         self._public_url = urlsplit(public_url)
         self._stopping = stopping
         self._listener = listener
-        self._sweep_at = clock.now()
+        self._retention = retention
+        self._tidy = Tidy(clock, SWEEP_EVERY, self._try_tidy_one)
         self._log = structlog.get_logger("exports")
 
     def try_work_one(self) -> bool:
-        """Make one archive; now and then, when none waits, remove files that nobody needs."""
-        return self.try_export_one() or self._try_sweep()
+        """Make one archive; now and then, when none waits, remove those that nobody needs."""
+        return self.try_export_one() or self._tidy.try_one()
 
     def try_export_one(self) -> bool:
         """Make the archive that waits longest; False when none does."""
@@ -117,6 +121,15 @@ class Exports:
         took = round(time.monotonic() - began, 1)
         log.info("export_succeeded", rows=written.rows, bytes=written.bytes, seconds=took)
         return written
+
+    def try_expire_one(self) -> bool:
+        """Delete the archive that administrators have had for longest, when its time is over."""
+        now = self._clock.now()
+        return self._database.run(
+            lambda session: export_runs.try_expire_one(
+                session, ended_before=now - self._retention, base_of=self._base_of, now=now
+            )
+        )
 
     def sweep(self) -> int:
         """Remove the files of those who died, of deleted exports and of lost races; how many."""
@@ -193,14 +206,14 @@ class Exports:
             return
 
     def _base(self, run: Run) -> str:
-        port = f":{self._public_url.port}" if self._public_url.port else ""
-        return f"{self._public_url.scheme}://{run.realm_host}{port}"
+        return self._base_of(run.realm_host)
 
-    def _try_sweep(self) -> bool:
-        if self._clock.now() < self._sweep_at:
-            return False
-        self._sweep_at = self._clock.now() + SWEEP_EVERY
-        return self.sweep() > 0
+    def _base_of(self, realm_host: str) -> str:
+        port = f":{self._public_url.port}" if self._public_url.port else ""
+        return f"{self._public_url.scheme}://{realm_host}{port}"
+
+    def _try_tidy_one(self) -> bool:
+        return self.try_expire_one() or self.sweep() > 0
 
 
 class _Progress:

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 import structlog
 from tenacity import (
@@ -20,6 +21,8 @@ from tenacity import (
     stop_when_event_set,
     wait_random_exponential,
 )
+
+from models.clock import Clock
 
 LONGEST_BACK_OFF_S = 10.0
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
@@ -43,6 +46,23 @@ class Worker:
     poll_s: float
     close: Callable[[], None] = _nothing
     niceness: int = 0
+
+
+class Tidy:
+    """A step for now and then: until it finds nothing more to do, and again after `every`."""
+
+    def __init__(self, clock: Clock, every: timedelta, step: Callable[[], bool]) -> None:
+        self._clock, self._every, self._step = clock, every, step
+        self._due_at = clock.now()
+
+    def try_one(self) -> bool:
+        """The step, when it is due; False when it is not or found nothing to do."""
+        if self._clock.now() < self._due_at:
+            return False
+        if self._step():
+            return True
+        self._due_at = self._clock.now() + self._every
+        return False
 
 
 class Crew:

@@ -14,15 +14,9 @@ from models.chat.vault import Vault
 from models.clock import Clock
 from models.database import Database
 
-BATCH = 100
-TIDY_EVERY = timedelta(minutes=1)
-
 
 class OutboxWorker:
-    """Steps over one chat database, one mail each.
-
-    `retention`: how long mails that have left are remembered, without their text.
-    """
+    """Steps over one chat database, one mail each."""
 
     def __init__(
         self,
@@ -32,23 +26,16 @@ class OutboxWorker:
         vault: Vault,
         *,
         sender: str,
-        retention: timedelta,
     ) -> None:
         self._database = database
         self._clock = clock
         self._mailer = mailer
         self._vault = vault
         self._sender = sender
-        self._retention = retention
         self._lease = timedelta(seconds=mailer.lease_s + 5)
-        self._tidy_at = clock.now()
         # Acknowledged, but the database was away when it should have been noted.
         self._unnoted: list[int] = []
         self._log = structlog.get_logger("outbox")
-
-    def try_work_one(self) -> bool:
-        """Send one mail; forget old ones once a minute, when none waits."""
-        return self.try_send_one() or self._try_tidy_one()
 
     def try_send_one(self) -> bool:
         """Take the mail that is due longest, send it, note what came of it; False without one."""
@@ -65,13 +52,6 @@ class OutboxWorker:
         if taken is not None:
             self._send(taken)
         return was_due
-
-    def try_forget_one(self) -> bool:
-        """Delete one batch of mails that left long ago."""
-        before = self._clock.now() - self._retention
-        return self._database.run(
-            lambda session: outbox.try_forget_sent(session, sent_before=before, limit=BATCH)
-        )
 
     def _send(self, taken: Taken) -> None:
         mail = Mail(taken.key, self._sender, taken.to, taken.subject, taken.text, taken.created_at)
@@ -102,11 +82,3 @@ class OutboxWorker:
             )
         event = "mail_dead" if is_dead else "mail_not_sent"
         self._log.warning(event, mail_id=taken.id, attempt=taken.attempt, reason=reason)
-
-    def _try_tidy_one(self) -> bool:
-        if self._clock.now() < self._tidy_at:
-            return False
-        if self.try_forget_one():
-            return True
-        self._tidy_at = self._clock.now() + TIDY_EVERY
-        return False

@@ -9,18 +9,22 @@ from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.rpc_reader import RpcChainReader
 from adapters.mail.wiring import build_mailer
 from models.chat.api_keys import load_secret
+from models.chat.retention import POLICY as chat_policy
 from models.chat.vault import Vault
 from models.clock import Clock, SystemClock
 from models.database import Database
 from models.payment import watching
+from models.payment.retention import POLICY as payment_policy
+from models.retention import Policy
 from settings import Settings
-from workers import logs
+from workers import logs, retention
 from workers.chain_watcher import ChainWatcher
 from workers.exports import NICENESS, Exports
 from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
-from workers.loop import Crew, Worker
+from workers.loop import Crew, Tidy, Worker
 from workers.outbox import OutboxWorker
+from workers.retention import Retention
 from workers.scheduled_delivery import ScheduledDelivery
 
 LOOK_FOR_CHAINS_EVERY_S = 5.0
@@ -28,6 +32,7 @@ EXPIRY_EVERY_S = 2.0
 DELIVERY_EVERY_S = 0.25
 MAIL_EVERY_S = 0.5
 EXPORTS_EVERY_S = 1.0
+RETENTION_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +107,26 @@ def watch_chain(bench: Bench, chain_id: int) -> Worker:
 
 
 def invoice_expiry(bench: Bench) -> Worker:
-    """Lets invoices expire and forgets old rows; any number of processes share the work."""
-    expiry = InvoiceExpiry(
-        bench.database,
-        bench.clock,
-        key_retention=timedelta(seconds=bench.settings.idempotency_retention_s),
-    )
-    return Worker("invoice_expiry", expiry.try_work_one, poll_s=EXPIRY_EVERY_S)
+    """Lets invoices expire; any number of processes share the work."""
+    expiry = InvoiceExpiry(bench.database, bench.clock)
+    return Worker("invoice_expiry", expiry.try_expire_one, poll_s=EXPIRY_EVERY_S)
+
+
+def payment_retention(bench: Bench) -> Worker:
+    """Forgets the payment service's old rows; any number of processes share the work."""
+    return _retention(bench, "payment_retention", bench.database, payment_policy)
+
+
+def chat_retention(bench: Bench) -> Worker:
+    """Forgets the chat service's old rows; any number of processes share the work."""
+    return _retention(bench, "chat_retention", bench.chat_database, chat_policy)
+
+
+def _retention(bench: Bench, name: str, database: Database, policy: Policy) -> Worker:
+    stopping = bench.crew.stopping
+    worker = Retention(database, bench.clock, policy, bench.settings, rest=stopping.wait)
+    tidy = Tidy(bench.clock, retention.EVERY, worker.try_forget_some)
+    return Worker(name, tidy.try_one, poll_s=RETENTION_EVERY_S, niceness=NICENESS)
 
 
 def scheduled_delivery(bench: Bench) -> Worker:
@@ -117,9 +135,8 @@ def scheduled_delivery(bench: Bench) -> Worker:
         bench.chat_database,
         bench.clock,
         late_window=timedelta(seconds=bench.settings.scheduled_late_window_s),
-        key_retention=timedelta(seconds=bench.settings.idempotency_retention_s),
     )
-    return Worker("scheduled_delivery", worker.try_work_one, poll_s=DELIVERY_EVERY_S)
+    return Worker("scheduled_delivery", worker.try_deliver_one, poll_s=DELIVERY_EVERY_S)
 
 
 def outbox(bench: Bench) -> Worker:
@@ -131,9 +148,8 @@ def outbox(bench: Bench) -> Worker:
         build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s),
         Vault(load_secret(settings.data_dir, settings.chat_secret)),
         sender=settings.mail_from,
-        retention=timedelta(seconds=settings.idempotency_retention_s),
     )
-    return Worker("outbox", worker.try_work_one, poll_s=MAIL_EVERY_S)
+    return Worker("outbox", worker.try_send_one, poll_s=MAIL_EVERY_S)
 
 
 def exports(bench: Bench) -> Worker:
@@ -144,6 +160,7 @@ def exports(bench: Bench) -> Worker:
         bench.clock,
         settings.chat_export_dir,
         public_url=settings.public_url,
+        retention=timedelta(seconds=settings.chat_export_retention_s),
         stopping=bench.crew.stopping,
     )
     return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S, niceness=NICENESS)
@@ -151,9 +168,11 @@ def exports(bench: Bench) -> Worker:
 
 WORKERS: Mapping[str, Callable[[Bench], Worker]] = {
     "chain_watcher": chain_watcher,
+    "chat_retention": chat_retention,
     "exports": exports,
     "invoice_expiry": invoice_expiry,
     "outbox": outbox,
+    "payment_retention": payment_retention,
     "scheduled_delivery": scheduled_delivery,
 }
 NAMES = tuple(WORKERS)

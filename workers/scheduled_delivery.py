@@ -8,19 +8,15 @@ from typing import Any
 import structlog
 from sqlalchemy.orm import Session
 
-from models.chat import delivery, idempotency
+from models.chat import delivery
 from models.clock import Clock
 from models.database import Database
-
-BATCH = 100
-TIDY_EVERY = timedelta(minutes=1)
 
 
 class ScheduledDelivery:
     """Steps over one chat database, one message and one transaction each.
 
-    `late_window`: how long after its time a message is still sent. `key_retention`: how long the
-    answers of idempotency keys are kept.
+    `late_window`: how long after its time a message is still sent.
     """
 
     def __init__(
@@ -29,18 +25,11 @@ class ScheduledDelivery:
         clock: Clock,
         *,
         late_window: timedelta,
-        key_retention: timedelta,
     ) -> None:
         self._database = database
         self._clock = clock
         self._late_window = late_window
-        self._key_retention = key_retention
-        self._tidy_at = clock.now()
         self._log = structlog.get_logger("scheduled_delivery")
-
-    def try_work_one(self) -> bool:
-        """Deliver one message; forget old keys once a minute, when no message waits."""
-        return self.try_deliver_one() or self._try_tidy_one()
 
     def try_deliver_one(self) -> bool:
         """Send or fail the message that is due longest; False when there is none.
@@ -69,13 +58,6 @@ class ScheduledDelivery:
             self._note_fault(taken[0])
         return bool(taken)
 
-    def try_forget_one(self) -> bool:
-        """Delete one batch of keys that nobody may send again."""
-        before = self._clock.now() - self._key_retention
-        return self._database.run(
-            lambda session: idempotency.try_forget_keys(session, used_before=before, limit=BATCH)
-        )
-
     def _note_fault(self, due: Any) -> None:
         self._log.warning(
             "delivery_fault", scheduled_message_id=due.id, attempt=due.attempts + 1, exc_info=True
@@ -86,11 +68,3 @@ class ScheduledDelivery:
                 session, due, now=now, late_window=self._late_window
             )
         )
-
-    def _try_tidy_one(self) -> bool:
-        if self._clock.now() < self._tidy_at:
-            return False
-        if self.try_forget_one():
-            return True
-        self._tidy_at = self._clock.now() + TIDY_EVERY
-        return False

@@ -1,7 +1,5 @@
 """Puts the payment service together: document, handlers, database, adapters, chores."""
 
-from datetime import datetime, timedelta
-
 import specs
 from handlers.payment import errors
 from handlers.payment.context import Context, PaymentAdapters
@@ -9,26 +7,16 @@ from models import migrate
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from models.payment import idempotency, keys
+from models.payment import keys
 from server.rate_limit import RateLimiter, SharedTable
 from server.service import Chore, Service
 from settings import Settings
 
 FLUSH_S = 10.0
-FORGET_S = 600.0
-FORGET_BATCH = 1000
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters) -> Service:
     """The payment service, ready for `server.app.build_app`."""
-    retention = timedelta(seconds=settings.idempotency_retention_s)
-
-    def forget_old_keys(database: Database, now: datetime) -> None:
-        database.run(
-            lambda session: idempotency.forget_old_keys(
-                session, retention=retention, now=now, limit=FORGET_BATCH
-            )
-        )
 
     def check_migrations() -> None:
         if not migrate.is_current(settings.payment_database_url, "payment"):
@@ -56,10 +44,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         settings=settings,
         adapters=adapters,
         clock=clock,
-        chores=(
-            Chore("write down key uses", FLUSH_S, adapters.key_uses.flush),
-            Chore("forget old idempotency keys", FORGET_S, forget_old_keys),
-        ),
+        chores=(Chore("write down key uses", FLUSH_S, adapters.key_uses.flush),),
         rate_limit=rate_limit,
         ready=check_migrations,
         body_timeout_s=settings.body_read_timeout_s,

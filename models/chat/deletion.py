@@ -1,4 +1,4 @@
-"""Deleting a message: who may, until when, and what remains (an archived row for 30 days)."""
+"""Deleting a message: who may, until when, and what remains (an archived row for a while)."""
 
 from datetime import datetime, timedelta
 from typing import Any, cast

@@ -5,6 +5,7 @@ throws away what they wrote. At any instant a kill leaves a row that says `reque
 which the next worker takes from the start, or one that says `succeeded` and a whole file.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -14,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit
 from models.chat.actors import Reader
-from models.chat.exports import EXPORTS, FAILED, STARTED, SUCCEEDED, tell_exports
+from models.chat.exports import EXPORTS, FAILED, STARTED, SUCCEEDED, forget_archive, tell_exports
 from models.chat.notices import try_to_tell
 from models.chat.recipients import ToUsers
 from models.chat.tables import Realm
@@ -155,6 +156,40 @@ def succeed(session: Session, run: Run, written: Written, *, base: str, now: dat
     )  # fmt: skip
     facts = {"bytes": written.bytes, "sha256": written.sha256}
     _tell(session, run, "export_succeeded", DONE, facts, base, now)
+
+
+def try_expire_one(
+    session: Session,
+    *,
+    ended_before: datetime,
+    base_of: Callable[[str], str],
+    now: datetime,
+) -> bool:
+    """Delete the archive that ended longest ago, before then; says whether there was one.
+
+    `base_of` tells where the realm at a host lives. Archives of the operator's are the operator's
+    to delete.
+    """
+    ended = (
+        select(EXPORTS.c.id, EXPORTS.c.realm_id)
+        .where(
+            EXPORTS.c.state == SUCCEEDED,
+            EXPORTS.c.acting_user_id.is_not(None),
+            EXPORTS.c.ended_at < ended_before,
+        )
+        .order_by(EXPORTS.c.ended_at, EXPORTS.c.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+    row = session.execute(ended).first()
+    if row is None:
+        return False
+    host = session.execute(select(_REALM.c.host).where(_REALM.c.id == row.realm_id)).scalar_one()
+    forget_archive(session, row.id, now=now)
+    facts = {"export_id": row.id}
+    audit.record(session, row.realm_id, "export_expired", facts=facts, now=now)
+    tell_exports(session, row.realm_id, base=base_of(host), now=now)
+    return True
 
 
 def find_kept(reader: Reader) -> frozenset[str]:

@@ -206,6 +206,8 @@ PARTS = (
 WITHHELD: Mapping[str, frozenset[str]] = {
     # Secrets, and what finds them.
     "user": frozenset(("email_key", "password_hash", "api_key_nonce", "api_key_sha256")),
+    # Where people called from, for the operator.
+    "audit_log": frozenset(("key_id", "address", "request_id")),
     # Other spellings of columns that are there, and what only our workers ask for.
     "channel": frozenset(("name_key",)),
     "channel_folder": frozenset(("name_key",)),

@@ -150,12 +150,17 @@ def delete_export(
     }
     if row.state in refusals:
         raise refusals[row.state]()
-    gone = {"state": DELETED, "deleted_at": now, "archive": None}
-    session.connection().execute(update(EXPORTS).where(EXPORTS.c.id == export_id).values(gone))
+    forget_archive(session, export_id, now=now)
     facts = {"export_id": export_id}
     kind = "export_deleted"
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
     tell_exports(session, actor.realm_id, base=base, now=now)
+
+
+def forget_archive(session: Session, export_id: int, *, now: datetime) -> None:
+    """Nobody gets the archive of that export from now on; the worker removes the file."""
+    gone = {"state": DELETED, "deleted_at": now, "archive": None}
+    session.connection().execute(update(EXPORTS).where(EXPORTS.c.id == export_id).values(gone))
 
 
 def tell_exports(session: Session, realm_id: int, *, base: str, now: datetime) -> None:

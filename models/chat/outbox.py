@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import Table, bindparam, delete, insert, literal, select, update
+from sqlalchemy import Table, bindparam, insert, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Reader
@@ -149,17 +149,6 @@ def revive_dead(session: Session, *, now: datetime) -> int:
         session, OUTBOX.c.state == DEAD,
         state=PENDING, closed_at=None, attempts=0, next_try_at=now,
     )  # fmt: skip
-
-
-def try_forget_sent(session: Session, *, sent_before: datetime, limit: int) -> bool:
-    """Delete one batch of mails that left long ago. Returns whether there were any."""
-    old = (
-        select(OUTBOX.c.id)
-        .where(OUTBOX.c.state == SENT, OUTBOX.c.closed_at < sent_before)
-        .limit(limit)
-    )
-    gone = session.connection().execute(delete(OUTBOX).where(OUTBOX.c.id.in_(old)))
-    return gone.rowcount > 0
 
 
 def _still(mail_id: int, attempt: int) -> Any:

@@ -1,79 +1,40 @@
-"""What time ends: unpaid invoices that expire for good, and rows that nobody may ask for any more.
-
-Each function does one small batch in the caller's unit of work and says whether it found any; rows
-that somebody else holds are skipped, so that any number of workers share the work.
-"""
+"""How long the payment service keeps what it stores."""
 
 from datetime import datetime
 
-from sqlalchemy import Delete, and_, delete, exists, literal, select, tuple_
+from sqlalchemy import exists
 from sqlalchemy.orm import Session
 
+from models.payment import checkpoints
 from models.payment.lifecycle import PROCESSING, UNPAID
-from models.payment.settlement import apply_settlement
-from models.payment.tables import ChainHead, CheckoutSession, IdempotencyKey, Invoice
+from models.payment.tables import CheckoutSession, IdempotencyKey, Invoice
+from models.retention import Policy, Rule, older_than
+
+_IS_OPEN = exists().where(
+    Invoice.id == IdempotencyKey.invoice_id, Invoice.status.in_([UNPAID, PROCESSING])
+)
 
 
-def try_expire_some(session: Session, *, now: datetime, limit: int) -> bool:
-    """Settle up to `limit` unpaid invoices whose time is over for the clock and for the chain.
-
-    The chain's time is that of the watcher's checkpoint, so a payment that was made in time and
-    not read yet is never overtaken; an invoice that still catches up has no chain time of its own.
-    """
-    rows = session.execute(
-        select(Invoice.id, ChainHead.head_number, ChainHead.checkpoint_timestamp)
-        .join(ChainHead, ChainHead.chain_id == Invoice.chain_id)
-        .where(
-            # Literal, or neither database uses the partial index.
-            Invoice.status == literal(UNPAID, literal_execute=True),
-            Invoice.expires_at < ChainHead.checkpoint_timestamp,
-            Invoice.expires_at < now,
-            Invoice.catch_up_block.is_(None),
-        )
-        .limit(limit)
-        .with_for_update(of=Invoice, skip_locked=True)
-    ).all()
-    for invoice_id, head_number, checkpoint_time in sorted(rows):
-        apply_settlement(
-            session,
-            invoice_id,
-            head_number=head_number,
-            checkpoint_time=checkpoint_time,
-            now=now,
-        )
-    return bool(rows)
+def _forget_blocks(session: Session, before: datetime, limit: int) -> bool:
+    return checkpoints.try_forget_one(session, limit=limit)
 
 
-def try_forget_keys(session: Session, *, used_before: datetime, limit: int) -> bool:
-    """Delete idempotency keys older than that, but none whose invoice is still open."""
-    is_open = exists().where(
-        Invoice.id == IdempotencyKey.invoice_id, Invoice.status.in_([UNPAID, PROCESSING])
-    )
-    old = (
-        select(IdempotencyKey.project_id, IdempotencyKey.key)
-        .where(and_(IdempotencyKey.created_at < used_before, ~is_open))
-        .order_by(IdempotencyKey.created_at)
-        .limit(limit)
-        .with_for_update(of=IdempotencyKey, skip_locked=True)
-    )
-    chosen = tuple_(IdempotencyKey.project_id, IdempotencyKey.key).in_(old)
-    return _deleted(session, delete(IdempotencyKey).where(chosen))
-
-
-def try_forget_sessions(session: Session, *, expired_before: datetime, limit: int) -> bool:
-    """Delete checkout sessions that expired before then."""
-    old = (
-        select(CheckoutSession.id)
-        .where(CheckoutSession.expires_at < expired_before)
-        .order_by(CheckoutSession.expires_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
-    return _deleted(session, delete(CheckoutSession).where(CheckoutSession.id.in_(old)))
-
-
-def _deleted(session: Session, statement: Delete) -> bool:
-    result = session.execute(
-        statement.returning(literal(1)).execution_options(synchronize_session=False)
-    )
-    return bool(result.all())
+POLICY = Policy(
+    rules=(
+        # The key of an invoice that is still open is needed however old it is.
+        older_than(IdempotencyKey.created_at, "idempotency_retention_s", only=~_IS_OPEN),
+        older_than(CheckoutSession.expires_at, "expired_retention_s"),
+        # By number of blocks: what a reorganisation can no longer reach.
+        Rule("chain_block", None, _forget_blocks),
+    ),
+    kept={
+        "project": "a merchant's account",
+        "api_key": "who could act for a merchant and until when; a revoked key tells it too",
+        "payment_method": "what invoices were paid with",
+        "invoice": "the merchant's books",
+        "payment": "the merchant's books",
+        "invoice_event": "the merchant's books",
+        "chain_head": "one row for each chain, written over",
+        "lease": "one row for each job, written over",
+    },
+)

@@ -41,10 +41,9 @@ SUBSCRIBERS = 2
 def run_worker(url: str) -> None:
     """One process of the real worker, until it is killed."""
     database = Database(url)
-    week = timedelta(days=7)
     late = timedelta(seconds=600)
-    delivery = ScheduledDelivery(database, CLOCK, late_window=late, key_retention=week)
-    worker = Worker("scheduled_delivery", delivery.try_work_one, poll_s=0.25)
+    delivery = ScheduledDelivery(database, CLOCK, late_window=late)
+    worker = Worker("scheduled_delivery", delivery.try_deliver_one, poll_s=0.25)
     Crew().run_until_signal([worker])
 
 

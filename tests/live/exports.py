@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,9 @@ def run_worker(url: str, folder: str) -> None:
     """One process of the real worker, until it is killed."""
     crew = Crew()
     exports = Exports(
-        Database(url), CLOCK, Path(folder), public_url="http://127.0.0.1", stopping=crew.stopping
-    )
+        Database(url), CLOCK, Path(folder), public_url="http://127.0.0.1",
+        retention=timedelta(days=30), stopping=crew.stopping,
+    )  # fmt: skip
     worker = Worker("exports", exports.try_work_one, poll_s=0.1, niceness=NICENESS)
     crew.run_until_signal([worker])
 

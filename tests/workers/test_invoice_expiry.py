@@ -1,28 +1,23 @@
-"""What time alone changes: expiry that no payment can overtake, and rows to be forgotten."""
+"""What time alone changes: expiry that no payment can overtake."""
 
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, select
 
-from adapters.chain.fake import GENESIS, FakeChain
+from adapters.chain.fake import FakeChain
 from models.clock import FrozenClock
-from models.payment.checkpoints import REMEMBERED_BLOCKS, count_known_blocks
-from models.payment.tables import CheckoutSession, IdempotencyKey, Invoice
-from tests.workers.ledger import CHAIN_ID, PROJECT_ID, Ledger, State, at, watch, watcher_of
+from tests.workers.ledger import Ledger, State, at, watch, watcher_of
 from workers.invoice_expiry import InvoiceExpiry
-
-WEEK = timedelta(days=7)
 
 
 @pytest.fixture
 def expiry(ledger: Ledger) -> InvoiceExpiry:
-    return InvoiceExpiry(ledger.database, ledger.clock, key_retention=WEEK, batch=3)
+    return InvoiceExpiry(ledger.database, ledger.clock, batch=3)
 
 
 def work(expiry: InvoiceExpiry) -> None:
     for _ in range(50):
-        if not expiry.try_work_one():
+        if not expiry.try_expire_one():
             return
     raise AssertionError("the worker is still busy after 50 steps")
 
@@ -112,80 +107,3 @@ class TestExpiry:
         work(expiry)
         states = [ledger.state(each).status for each in (paid, processing, canceled)]
         assert states == ["paid", "processing", "canceled"]
-
-
-class TestForgetting:
-    def test_keys_are_kept_for_their_time_and_while_their_invoice_is_open(
-        self, ledger: Ledger, clock: FrozenClock, expiry: InvoiceExpiry
-    ) -> None:
-        open_one, closed = ledger.invoice(), ledger.invoice()
-        ledger.cancel(closed)
-        for name, invoice in (("open", open_one), ("closed", closed), ("refused", None)):
-            self.use_key(ledger, name, invoice)
-        clock.advance(seconds=WEEK.total_seconds())
-        self.use_key(ledger, "young", closed)
-        work(expiry)
-        assert self.keys(ledger) == {"open", "closed", "refused", "young"}
-        clock.advance(seconds=61)
-        work(expiry)
-        assert self.keys(ledger) == {"open", "young"}
-
-    def test_sessions_are_forgotten_a_day_after_they_expired(
-        self, ledger: Ledger, clock: FrozenClock, expiry: InvoiceExpiry
-    ) -> None:
-        invoice = ledger.invoice()
-        for number in range(5):
-            session = CheckoutSession(
-                id=f"session-{number}",
-                invoice_id=invoice.id,
-                token_sha256=f"{number:064d}",
-                created_at=GENESIS,
-                expires_at=GENESIS + timedelta(hours=number),
-            )
-            ledger.database.run(lambda unit, row=session: unit.add(row))  # type: ignore[misc]
-        clock.advance(seconds=timedelta(days=1, hours=3, minutes=5).total_seconds())
-        work(expiry)
-        assert self.count(ledger, CheckoutSession) == 1
-
-    def test_old_checkpoints_are_forgotten_but_not_the_first_block(
-        self, ledger: Ledger, chain: FakeChain, expiry: InvoiceExpiry
-    ) -> None:
-        watcher = watcher_of(ledger, chain, log_range=200)
-        watch(watcher)
-        for _ in range(12):
-            chain.mine(200)
-            watch(watcher)
-        with ledger.database.reading() as reader:
-            before = count_known_blocks(reader, CHAIN_ID)
-        work(expiry)
-        with ledger.database.reading() as reader:
-            after = count_known_blocks(reader, CHAIN_ID)
-        kept_leaps = REMEMBERED_BLOCKS // 200
-        assert before > after >= kept_leaps
-        chain.reorg(500)
-        watch(watcher)
-        assert ledger.checkpoint() == chain.height
-
-    @staticmethod
-    def use_key(ledger: Ledger, key: str, invoice: Invoice | None) -> None:
-        row = IdempotencyKey(
-            project_id=PROJECT_ID,
-            key=key,
-            operation="create_invoice",
-            fingerprint="0" * 64,
-            status=201,
-            body=b"{}",
-            invoice_id=invoice.id if invoice else None,
-            created_at=ledger.clock.now(),
-        )
-        ledger.database.run(lambda session: session.add(row))
-
-    @staticmethod
-    def keys(ledger: Ledger) -> set[str]:
-        with ledger.database.reading() as reader:
-            return set(reader.scalars(select(IdempotencyKey.key)))
-
-    @staticmethod
-    def count(ledger: Ledger, table: type[CheckoutSession]) -> int:
-        with ledger.database.reading() as reader:
-            return int(reader.execute(select(func.count()).select_from(table)).scalar_one())

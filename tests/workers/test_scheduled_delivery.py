@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 import structlog
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import delete, select, text, update
 from sqlalchemy.orm import Session
 
 from models.chat import delivery
@@ -24,7 +24,6 @@ from models.chat.scheduled_messages import (
 from models.chat.tables import (
     Channel,
     Event,
-    IdempotencyKey,
     Message,
     Realm,
     ScheduledMessage,
@@ -39,7 +38,6 @@ from tests.chat_channels import make_channel, unsubscribe
 from workers.scheduled_delivery import ScheduledDelivery
 
 WINDOW = timedelta(seconds=600)
-WEEK = timedelta(days=7)
 
 BOOM = {
     "sqlite": (
@@ -89,7 +87,7 @@ class Post:
         return made
 
     def worker(self) -> ScheduledDelivery:
-        return ScheduledDelivery(self.database, self.clock, late_window=WINDOW, key_retention=WEEK)
+        return ScheduledDelivery(self.database, self.clock, late_window=WINDOW)
 
     def work(self) -> int:
         """Steps until nothing is due; how many there were."""
@@ -437,26 +435,3 @@ class TestRaces:
         assert post.sent() == []
         with pytest.raises(ScheduledMessageDoesNotExist):
             post.database.run(remove)
-
-
-class TestForgetting:
-    def test_keys_are_kept_for_their_time(self, post: Post, clock: FrozenClock, cast: Cast) -> None:
-        for name in ("old", "young"):
-            row = IdempotencyKey(
-                user_id=cast.hamlet.id,
-                key=name,
-                operation="create_scheduled_message",
-                fingerprint="0" * 64,
-                status=200,
-                body=b"{}",
-                created_at=clock.now(),
-            )
-            post.database.run(lambda s, row=row: s.add(row))  # type: ignore[misc]
-            clock.advance(seconds=60)
-        clock.advance(seconds=WEEK.total_seconds() - 60)
-        worker = post.worker()
-        assert worker.try_work_one()
-        assert not worker.try_work_one()
-        with post.database.reading() as reader:
-            assert reader.scalars(select(IdempotencyKey.key)).all() == ["young"]
-            assert reader.execute(select(func.count()).select_from(Message)).scalar() == 0

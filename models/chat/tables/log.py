@@ -13,7 +13,11 @@ from models.types import RowNumber, UtcMs
 
 
 class AuditLog(ChatBase):
-    """One change of a realm, a user, a group or a channel, and who made it (null: the operator)."""
+    """One change of a realm, a user, a group or a channel, and who made it (null: the operator).
+
+    `key_id` tells API keys apart and opens nothing; `address` is the client's. Both are null, as is
+    `request_id`, where no request made the change.
+    """
 
     __tablename__ = "audit_log"
     __table_args__ = (
@@ -30,11 +34,16 @@ class AuditLog(ChatBase):
     channel_id: Mapped[int | None] = mapped_column(BigInteger)
     group_id: Mapped[int | None] = mapped_column(BigInteger)
     facts: Mapped[str] = mapped_column(Text, default="{}")  # JSON object
+    key_id: Mapped[str | None] = mapped_column(String(16))
+    address: Mapped[str | None] = mapped_column(String(64))
+    request_id: Mapped[str | None] = mapped_column(String(32))
     at: Mapped[datetime] = mapped_column(UtcMs)
 
 
 class Event(ChatBase):
     """One event for the clients of some users: the outbox of a future event queue.
+
+    It tells what was, also what was edited or deleted since: models/chat/retention.py bounds that.
 
     `audience` is `realm` (every active user), `administrators`, or `users`, then `user_ids` is a
     JSON array.

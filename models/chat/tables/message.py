@@ -141,7 +141,9 @@ class UserMessage(ChatBase):
 
 
 class MessageArchive(ChatBase):
-    """A deleted message, kept for 30 days for whoever restores it by hand."""
+    """A deleted message, kept for a while (models/chat/retention.py) for whoever restores it by
+    hand.
+    """
 
     __tablename__ = "message_archive"
 

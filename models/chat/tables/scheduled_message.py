@@ -10,6 +10,7 @@ from models.chat.tables.channel import TOPIC
 from models.types import RowNumber, UtcMs
 
 PENDING = text("state = 'pending'")
+DELIVERED = text("state = 'sent'")
 
 
 class ScheduledMessage(ChatBase):
@@ -29,6 +30,12 @@ class ScheduledMessage(ChatBase):
             sqlite_where=PENDING,
         ),
         Index(None, "sender_id", "scheduled_at"),
+        Index(
+            "ix_scheduled_message_sent",
+            "scheduled_at",
+            postgresql_where=DELIVERED,
+            sqlite_where=DELIVERED,
+        ),
         CheckConstraint("state IN ('pending', 'sent', 'failed')", name="state"),
         CheckConstraint("(state = 'sent') = (message_id IS NOT NULL)", name="message_id"),
         {"sqlite_autoincrement": True},

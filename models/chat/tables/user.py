@@ -98,7 +98,7 @@ class EmailChange(ChatBase):
     new_email: Mapped[str] = mapped_column(String(254))
     token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
-    expires_at: Mapped[datetime] = mapped_column(UtcMs)
+    expires_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
 
 
 class UserStatus(ChatBase):

@@ -30,6 +30,8 @@ def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
 NOT_AN_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
 NOT_LOGGED_IN = bad("Not logged in: API authentication or user session required", "UNAUTHORIZED")
 
+MONTH = timedelta(days=30)
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -43,6 +45,7 @@ def worker(chat_database: Database, clock: FrozenClock, folder: Path) -> Exports
         clock,
         folder,
         public_url="http://127.0.0.1:8080",
+        retention=MONTH,
         stopping=threading.Event(),
     )
 
@@ -276,6 +279,27 @@ class TestDeleteExport:
         assert len(list(folder.iterdir())) == 1
         assert worker.sweep() == 1
         assert list(folder.iterdir()) == []
+
+    def test_time_takes_it_away_too(
+        self, as_iago: ChatClient, worker: Exports, chat_database: Database, clock: FrozenClock,
+        folder: Path, cast: Cast,
+    ) -> None:  # fmt: skip
+        worker.export_now(cast.realm_id, "public")
+        as_iago.post("/export/realm")
+        worker.try_work_one()
+        clock.advance(seconds=MONTH.total_seconds())
+        assert not worker.try_work_one()
+        clock.advance(seconds=10)
+        assert worker.try_work_one()
+        assert worker.try_work_one(), "the file goes by a step of its own"
+        assert not worker.try_work_one()
+        (record,) = as_iago.get("/export/realm")["exports"]
+        assert (record["export_url"], record["id"]) == (None, 2)
+        assert record["deleted_timestamp"] == clock.now().timestamp()
+        assert told(chat_database)[-1]["exports"] == [record]
+        assert as_iago.delete("/export/realm/2") == bad("Export already deleted")
+        (left,) = folder.iterdir()
+        assert left.name.startswith("1-"), "the operator's own is the operator's to delete"
 
     def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.delete("/export/realm/1") == NOT_LOGGED_IN

@@ -3,17 +3,14 @@
 import sqlite3
 from collections import Counter
 from contextlib import closing
-from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
-from sqlalchemy import func, select
 
 from models.clock import FrozenClock
 from models.database import Database
-from models.payment.idempotency import forget_old_keys
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
 from tests.cast import Merchant, pay
 from tests.contract import ContractClient
@@ -236,26 +233,3 @@ class TestRaces:
             assert response.headers["Retry-After"] == "1"
             other.execute("ROLLBACK")
         assert create(api).status_code == 201
-
-
-class TestForgetOldKeys:
-    def test_forgets_old_keys_of_closed_invoices_only(
-        self, api: ContractClient, database: Database, now: datetime
-    ) -> None:
-        open_id = create(api, "key-of-an-open-one").json()["id"]
-        closed_id = create(api, "key-of-a-closed-one", attempt_no=2).json()["id"]
-        cancel(api, closed_id)
-        create(api, "key-of-a-refusal", amount="0")
-        week = timedelta(days=7)
-
-        def forget(at: datetime) -> int:
-            return database.run(
-                lambda session: forget_old_keys(session, retention=week, now=at, limit=100)
-            )
-
-        assert forget(now + week) == 0, "not before the time is over"
-        assert forget(now + week + timedelta(milliseconds=1)) == 3
-        with database.reading() as connection:
-            left = connection.execute(select(IdempotencyKey.key, IdempotencyKey.invoice_id)).all()
-            assert left == [("key-of-an-open-one", open_id)]
-            assert connection.execute(select(func.count(Invoice.id))).scalar_one() == 2

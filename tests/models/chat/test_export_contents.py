@@ -2,6 +2,7 @@
 
 import threading
 import zipfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ SECRETS = ("password", "api_key", "nonce", "sha256", "token", "secret", "email_k
 def maker(chat_database: Database, clock: FrozenClock, tmp_path: Path) -> Exports:
     return Exports(
         chat_database, clock, tmp_path / "exports", public_url="http://127.0.0.1",
-        stopping=threading.Event(),
+        retention=timedelta(days=30), stopping=threading.Event(),
     )  # fmt: skip
 
 

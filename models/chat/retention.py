@@ -1,0 +1,51 @@
+"""How long the chat service keeps what it stores."""
+
+from sqlalchemy import literal
+
+from models.chat.outbox import DEAD
+from models.chat.outbox import SENT as MAILED
+from models.chat.scheduled_messages import SENT as DELIVERED
+from models.chat.tables import (
+    AuditLog,
+    EmailChange,
+    Event,
+    IdempotencyKey,
+    MessageArchive,
+    Outbox,
+    ScheduledMessage,
+)
+from models.retention import Policy, first_in_first_out, older_than
+
+POLICY = Policy(
+    rules=(
+        older_than(MessageArchive.archived_at, "chat_archive_retention_s"),
+        first_in_first_out(Event.at, "chat_event_retention_s"),
+        first_in_first_out(AuditLog.at, "chat_audit_retention_s"),
+        older_than(IdempotencyKey.created_at, "idempotency_retention_s"),
+        older_than(Outbox.closed_at, "mail_retention_s", only=Outbox.state.in_([MAILED, DEAD])),
+        older_than(EmailChange.expires_at, "expired_retention_s"),
+        # Literal, or neither database uses the partial index.
+        older_than(
+            ScheduledMessage.scheduled_at,
+            "chat_scheduled_retention_s",
+            only=ScheduledMessage.state == literal(DELIVERED, literal_execute=True),
+        ),
+    ),
+    kept={
+        "realm": "an organization",
+        "user": "an account; what others wrote to it names it",
+        "user_group": "what an organization is made of",
+        "channel": "what an organization is made of",
+        "channel_folder": "what an organization is made of",
+        "subscription": "a state that people change",
+        "user_topic": "a state that people change",
+        "user_status": "a state that people change",
+        "jwt_configuration": "one row for each organization, written over",
+        "message": "until somebody deletes it",
+        "message_edit": "as long as its message, and gone with it",
+        "client_device": "until its user removes it",
+        "vendor_token": "until its user or the vendor withdraws it",
+        "data_export": "what was exported and by whom; archives go after "
+        "SPECD_CHAT_EXPORT_RETENTION_S (models/chat/export_runs.py)",
+    },
+)

@@ -1,0 +1,40 @@
+"""What time ends: unpaid invoices that expire for good."""
+
+from datetime import datetime
+
+from sqlalchemy import literal, select
+from sqlalchemy.orm import Session
+
+from models.payment.lifecycle import UNPAID
+from models.payment.settlement import apply_settlement
+from models.payment.tables import ChainHead, Invoice
+
+
+def try_expire_some(session: Session, *, now: datetime, limit: int) -> bool:
+    """Settle up to `limit` unpaid invoices whose time is over for the clock and for the chain.
+
+    The chain's time is that of the watcher's checkpoint, so a payment that was made in time and
+    not read yet is never overtaken; an invoice that still catches up has no chain time of its own.
+    """
+    rows = session.execute(
+        select(Invoice.id, ChainHead.head_number, ChainHead.checkpoint_timestamp)
+        .join(ChainHead, ChainHead.chain_id == Invoice.chain_id)
+        .where(
+            # Literal, or neither database uses the partial index.
+            Invoice.status == literal(UNPAID, literal_execute=True),
+            Invoice.expires_at < ChainHead.checkpoint_timestamp,
+            Invoice.expires_at < now,
+            Invoice.catch_up_block.is_(None),
+        )
+        .limit(limit)
+        .with_for_update(of=Invoice, skip_locked=True)
+    ).all()
+    for invoice_id, head_number, checkpoint_time in sorted(rows):
+        apply_settlement(
+            session,
+            invoice_id,
+            head_number=head_number,
+            checkpoint_time=checkpoint_time,
+            now=now,
+        )
+    return bool(rows)

@@ -1,0 +1,79 @@
+"""How long rows are kept: a rule per table, and the deletion of one small batch of old rows.
+
+Each service lists its rules, and beside them the tables that keep their rows for ever, with the
+reason. A worker follows the rules (workers/retention.py); a test reads the tables.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Select, Table, delete, literal, select, tuple_
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+Forget = Callable[[Session, datetime, int], bool]
+"""Forgets up to so many rows that are older than then; says whether there were any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How long the rows of one table are kept.
+
+    `setting` is the field of `Settings` that says it in seconds; None where it is not a matter of
+    time. `forget` deletes one batch in the
+    caller's unit of work; rows that somebody else holds are skipped, so that any number of workers
+    share the work.
+    """
+
+    table: str
+    setting: str | None
+    forget: Forget
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What one service keeps: `rules` by time, `kept` by another reason (table -> why)."""
+
+    rules: tuple[Rule, ...]
+    kept: Mapping[str, str]
+
+
+def older_than(
+    age: InstrumentedAttribute[Any], setting: str, *, only: ColumnElement[bool] | None = None
+) -> Rule:
+    """The rule that rows go by the time in `age`, which an index leads to; `only`: those rows."""
+    table = cast(Table, age.class_.__table__)
+    column = table.c[age.key]
+
+    def forget(session: Session, before: datetime, limit: int) -> bool:
+        old = select(*table.primary_key).where(column < before)
+        if only is not None:
+            old = old.where(only)
+        old = old.order_by(column).limit(limit).with_for_update(of=table, skip_locked=True)
+        return _delete(session, table, old)
+
+    return Rule(table.name, setting, forget)
+
+
+def first_in_first_out(age: InstrumentedAttribute[Any], setting: str) -> Rule:
+    """The same for a table that is only appended to: its oldest rows have its lowest ids.
+
+    The primary key leads to them, so that a table that is written all the time needs no index on
+    time. A row whose clock was ahead goes late, never early.
+    """
+    table = cast(Table, age.class_.__table__)
+    (key,) = table.primary_key
+
+    def forget(session: Session, before: datetime, limit: int) -> bool:
+        first = select(key, table.c[age.key]).order_by(key).limit(limit).subquery()
+        return _delete(session, table, select(first.c[0]).where(first.c[1] < before))
+
+    return Rule(table.name, setting, forget)
+
+
+def _delete(session: Session, table: Table, old: Select[Any]) -> bool:
+    gone = session.connection().execute(
+        delete(table).where(tuple_(*table.primary_key).in_(old)).returning(literal(1))
+    )
+    return bool(gone.all())

@@ -1,0 +1,50 @@
+"""What is kept for ever is so by a decision, and whatever is not has a rule that takes it away."""
+
+from dataclasses import fields
+
+import pytest
+from sqlalchemy import MetaData
+
+import models.chat.tables
+import models.payment.tables  # noqa: F401
+from models.base import ChatBase, PaymentBase
+from models.chat.retention import POLICY as CHAT
+from models.payment.retention import POLICY as PAYMENT
+from models.retention import Policy
+from models.types import UtcMs
+from settings import Settings
+
+SERVICES = pytest.mark.parametrize(
+    ("metadata", "policy"),
+    [(PaymentBase.metadata, PAYMENT), (ChatBase.metadata, CHAT)],
+    ids=["payment", "chat"],
+)
+
+
+@SERVICES
+def test_each_table_that_knows_a_time_is_forgotten_or_kept_for_a_reason(
+    metadata: MetaData, policy: Policy
+) -> None:
+    dated = {
+        table.name
+        for table in metadata.tables.values()
+        if any(isinstance(column.type, UtcMs) for column in table.columns)
+    }
+    ruled = [rule.table for rule in policy.rules]
+    assert len(set(ruled)) == len(ruled), "one rule per table"
+    assert set(ruled) & policy.kept.keys() == set()
+    assert set(ruled) | policy.kept.keys() == dated
+    assert all(policy.kept.values())
+
+
+@SERVICES
+def test_each_rule_has_a_setting(metadata: MetaData, policy: Policy) -> None:
+    named = {rule.setting for rule in policy.rules if rule.setting is not None}
+    assert named <= {field.name for field in fields(Settings)}
+    assert [rule.table for rule in policy.rules if rule.setting is None] in ([], ["chain_block"])
+
+
+def test_each_setting_of_retention_is_used() -> None:
+    named = {rule.setting for policy in (CHAT, PAYMENT) for rule in policy.rules}
+    wanted = {field.name for field in fields(Settings) if field.name.endswith("_retention_s")}
+    assert wanted - named == {"chat_export_retention_s"}, "that one is the worker exports'"

@@ -1,0 +1,68 @@
+"""The workers that forget: rows of one service's database, once their time is over.
+
+Needs no leader: several share the work by skipping locked rows on PostgreSQL, and take turns on
+SQLite.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import structlog
+from sqlalchemy.orm import Session
+
+from models.clock import Clock
+from models.database import Database
+from models.retention import Policy, Rule
+from settings import Settings
+
+BATCH = 200
+EVERY = timedelta(minutes=1)
+
+
+class Retention:
+    """Steps over one database, one batch of each table and one transaction per batch.
+
+    `rest(seconds)` waits: after each batch as long as the batch took, so that those who write have
+    SQLite's one lock at least half of the time, however much there is to forget.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        policy: Policy,
+        settings: Settings,
+        *,
+        rest: Callable[[float], object],
+        batch: int = BATCH,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._rules = [(rule, _kept_for(rule, settings)) for rule in policy.rules]
+        self._rest = rest
+        self._batch = batch
+        self._log = structlog.get_logger("retention")
+
+    def try_forget_some(self) -> bool:
+        """Forget one batch of each table's old rows; False when there were none."""
+        forgotten = [rule.table for rule, kept_for in self._rules if self._forget(rule, kept_for)]
+        if forgotten:
+            self._log.debug("rows_forgotten", tables=forgotten)
+        return bool(forgotten)
+
+    def _forget(self, rule: Rule, kept_for: timedelta) -> bool:
+        before = self._clock.now() - kept_for
+        began = time.monotonic()
+        found = self._database.run(_work(rule, before, self._batch))
+        if found:
+            self._rest(time.monotonic() - began)
+        return found
+
+
+def _kept_for(rule: Rule, settings: Settings) -> timedelta:
+    return timedelta(seconds=getattr(settings, rule.setting) if rule.setting else 0)
+
+
+def _work(rule: Rule, before: datetime, limit: int) -> Callable[[Session], bool]:
+    return lambda session: rule.forget(session, before, limit)
