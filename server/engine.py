@@ -9,7 +9,6 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
 from itertools import count
 from typing import Any
 from urllib.parse import quote
@@ -32,6 +31,7 @@ from server.operation import Call, Operation
 from server.override import meant_method, media_type_of
 from server.response import JSON, Response
 from server.service import Service
+from server.threads import Threads
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
@@ -58,20 +58,10 @@ class ServedAPI:
             for operation in compiled.operations.values()
         }
         self.unrouted = Meter(service.name, "-")
-        self._threads: Executor | None = None
-
-    @property
-    def threads(self) -> Executor | None:
-        """The service's threads; made on first use, so after the fork."""
-        database = self.service.database
-        if self._threads is None and database is not None:
-            self._threads = ThreadPoolExecutor(database.write_threads, self.service.name)
-        return self._threads
+        self.threads = Threads(service.name, service.database)
 
     def close(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(wait=True, cancel_futures=True)
-            self._threads = None
+        self.threads.close()
 
 
 class Exchange:

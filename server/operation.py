@@ -1,8 +1,10 @@
 """One request's way through one operation: authenticate, parse, validate, handle, encode.
 
 An `Operation` is immutable; everything that depends on the document alone was decided when it was
-made. Where the work runs is decided by the database: a read that never waits (SQLite) runs on the
-event loop; whatever may wait for a lock or a network runs in one hop in the service's threads.
+made. Where the work runs is decided by the database and the document: a read that never waits
+(SQLite) runs on the event loop, unless it may take long there: one that answers with a list, and
+whatever came with a request of more than `SMALL` bytes, runs in one of the threads for that. What
+may wait for a lock or a network runs in one hop in the service's threads.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from typing import Any
 
 from server.bodies import Body
@@ -21,7 +22,9 @@ from server.response import Response, as_response
 from server.responses import Responses
 from server.security import Check
 from server.service import Service
+from server.threads import Threads
 
+SMALL = 8 * 1024
 ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
 
 
@@ -51,6 +54,7 @@ class Operation:
         "_authenticate",
         "_inline_reads",
         "_is_async",
+        "_is_long_read",
         "body",
         "function",
         "header_parameters",
@@ -96,6 +100,7 @@ class Operation:
         self._authenticate = authenticate
         self._is_async = inspect.iscoroutinefunction(function)
         self._inline_reads = service.database is None or service.database.reads_inline
+        self._is_long_read = self.readonly and responses.hold_lists
 
     @property
     def argument_names(self) -> frozenset[str]:
@@ -116,7 +121,7 @@ class Operation:
         }
         return frozenset(names | (self.body.optional if self.body else set()))
 
-    async def serve(self, ctx: Context, call: Call, executor: Executor | None) -> Response:
+    async def serve(self, ctx: Context, call: Call, threads: Threads) -> Response:
         """The answer to one request. Raises what the service's error table maps."""
         database = self.service.database
         if database is None:
@@ -125,25 +130,34 @@ class Operation:
                 return self._finish(await self.function(ctx, **arguments), call)
             return self._finish(self.function(ctx, **arguments), call)
         loop = asyncio.get_running_loop()
+        is_large = len(call.query) + len(call.body) > SMALL
         if self._is_async:
-            return await self._serve_async(ctx, call, executor)
+            return await self._serve_async(ctx, call, threads, is_large=is_large)
         if self.readonly:
-            if self._inline_reads:
+            if self._inline_reads and not (self._is_long_read or is_large):
                 return self._read(ctx, call)
-            return await loop.run_in_executor(executor, self._read, ctx, call)
-        if self._inline_reads:
-            arguments = self._prepare_with(ctx, call)
-            return await loop.run_in_executor(executor, self._write, ctx, call, arguments)
-        return await loop.run_in_executor(executor, self._prepare_and_write, ctx, call)
+            return await loop.run_in_executor(threads.reading, self._read, ctx, call)
+        if not self._inline_reads:
+            return await loop.run_in_executor(threads.writing, self._prepare_and_write, ctx, call)
+        arguments = await self._prepare_off(ctx, call, threads, is_large=is_large)
+        return await loop.run_in_executor(threads.writing, self._write, ctx, call, arguments)
 
-    async def _serve_async(self, ctx: Context, call: Call, executor: Executor | None) -> Response:
+    async def _prepare_off(
+        self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
+    ) -> dict[str, Any]:
+        """The handler's arguments, made on the event loop only where that takes no time."""
+        if self._inline_reads and not is_large:
+            return self._prepare_with(ctx, call)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(threads.reading, self._prepare_with, ctx, call)
+
+    async def _serve_async(
+        self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
+    ) -> Response:
         loop = asyncio.get_running_loop()
         database = self.service.database
         assert database is not None
-        if self._inline_reads:
-            arguments = self._prepare_with(ctx, call)
-        else:
-            arguments = await loop.run_in_executor(executor, self._prepare_with, ctx, call)
+        arguments = await self._prepare_off(ctx, call, threads, is_large=is_large)
         ctx.session = None
 
         def read(work: Callable[[Any], Any]) -> Any:
@@ -151,8 +165,8 @@ class Operation:
                 return work(connection)
 
         ctx.bind_units(
-            read=lambda work: loop.run_in_executor(executor, read, work),
-            write=lambda work: loop.run_in_executor(executor, database.run, work),
+            read=lambda work: loop.run_in_executor(threads.reading, read, work),
+            write=lambda work: loop.run_in_executor(threads.writing, database.run, work),
         )
         return self._finish(await self.function(ctx, **arguments), call)
 

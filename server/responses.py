@@ -10,6 +10,8 @@ from server.errors import NonConformingResponse
 from server.response import JSON, Response
 from server.schemas import Schemas, Validate, lookup
 
+SHORT_LIST = 100
+
 
 class Responses:
     """The documented answers of one operation, by status."""
@@ -24,6 +26,9 @@ class Responses:
         self._place = place
         self._bodies: dict[str, dict[str, Validate]] = {}
         self._headers: dict[str, tuple[str, ...]] = {}
+        self.hold_lists = False
+        """Whether a good answer may hold a list longer than `SHORT_LIST`, so that it may take long
+        to make."""
         for status, node in declared.items():
             response = lookup(document, node["$ref"]) if "$ref" in node else node
             key = str(status)
@@ -33,6 +38,11 @@ class Responses:
                 )
                 for media_type, media in response.get("content", {}).items()
             }
+            if key.startswith("2"):
+                self.hold_lists |= any(
+                    _holds_list(document, media.get("schema", {}), set())
+                    for media in response.get("content", {}).values()
+                )
             self._headers[key] = tuple(
                 name.lower()
                 for name, header in response.get("headers", {}).items()
@@ -69,6 +79,26 @@ class Responses:
         if violations:
             first = violations[0]
             raise NonConformingResponse(f"{self._place}: {key}{first.path} {first.message}")
+
+
+def _holds_list(document: Mapping[str, Any], schema: Any, seen: set[str]) -> bool:
+    """Is there a list without a small bound anywhere in what a schema describes?"""
+    if not isinstance(schema, Mapping):
+        return False
+    if "$ref" in schema:
+        if schema["$ref"] in seen:
+            return False
+        seen.add(schema["$ref"])
+        return _holds_list(document, lookup(document, schema["$ref"]), seen)
+    if schema.get("type") == "array" and schema.get("maxItems", SHORT_LIST + 1) > SHORT_LIST:
+        return True
+    inner = [
+        *schema.get("properties", {}).values(),
+        *(part for key in ("allOf", "anyOf", "oneOf") for part in schema.get(key, ())),
+        schema.get("items"),
+        schema.get("additionalProperties"),
+    ]
+    return any(_holds_list(document, part, seen) for part in inner)
 
 
 def _is_required(document: Mapping[str, Any], header: Mapping[str, Any]) -> bool:

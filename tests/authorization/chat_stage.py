@@ -131,13 +131,22 @@ def keep_export(session: Session, cast: Cast, clock: FrozenClock) -> int:
 
 
 def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> ChatStage:
-    """The square is public, the cellar private and Hamlet's alone; Hamlet has a thing of each
-    kind, and so has every actor.
-    """
+    """A stage on a copy of the template, furnished."""
     source, cast = template
     file = Path(shutil.copy(source, directory / "stage.db"))
     database = Database(f"sqlite:///{file}")
     app = ChatApp(database, clock, directory)
+    things, own = furnish(database, app, cast, clock)
+    database.dispose()
+    return ChatStage(file, cast, app, clock, things, own)
+
+
+def furnish(
+    database: Database, app: ChatApp, cast: Cast, clock: FrozenClock
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Things, and each actor's own. The square is public, the cellar private and Hamlet's alone;
+    Hamlet has a thing of each kind, and so has every actor.
+    """
     actors = {name: m for name, m in members(cast).items() if name != "deactivated"}
     everybody = [cast.hamlet, *actors.values()]
     database.run(lambda s: empower(s, cast, clock))
@@ -205,5 +214,4 @@ def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> 
         "export": database.run(lambda s: keep_export(s, cast, clock)),
         "tomorrow": int(clock.now().timestamp()) + 86400,
     }
-    database.dispose()
-    return ChatStage(file, cast, app, clock, things, own)
+    return things, own
