@@ -126,6 +126,16 @@ def parse_public_url(text: str) -> str:
     raise ValueError("must be an http or https URL without query, for example https://pay.test")
 
 
+def parse_origins(text: str) -> tuple[str, ...]:
+    """Comma-separated origins (RFC 6454), of the web or of an application's own scheme."""
+    entries = tuple(entry.strip().lower() for entry in text.split(",") if entry.strip())
+    if all(re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@,]+", entry) for entry in entries):
+        return entries
+    raise ValueError(
+        "must be a comma-separated list of origins, for example https://app.test,app://chat"
+    )
+
+
 def parse_service_url(text: str) -> str:
     """The base address of a service we call, without a slash at its end."""
     try:
@@ -204,6 +214,12 @@ class Settings:
         parse_public_url,
         "Address shoppers reach; checkout URLs are built from it.",
         shown="http://{SPECD_BIND}",
+    )
+    allowed_origins: tuple[str, ...] = setting(
+        (),
+        parse_origins,
+        "Other origins whose pages may change things; own pages always may, all others never.",
+        shown="",
     )
     workers: int = setting(2, whole(1, 128), "HTTP server processes.")
     body_read_timeout_s: float = setting(

@@ -19,6 +19,7 @@ from connexion.spec import Specification
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.bodies import URLENCODED, Disconnected, read_body
+from server.browsers import SAFE_METHODS, is_browser, spare_people
 from server.compiler import CompiledAPI
 from server.context import Context
 from server.documents import published
@@ -190,6 +191,8 @@ class Engine(SpecMiddleware):
                 raise NotFound
             return document.respond(method, headers)
         route, texts = found
+        if method not in SAFE_METHODS:
+            service.origins.check(headers)
         body = b""
         if service.method_override and method == "POST":
             body = await self._read_body(service, receive, headers, exchange)
@@ -237,6 +240,8 @@ class Engine(SpecMiddleware):
         except Exception:
             log.exception("error table failed", id=exchange.request_id)
             response = Response(500, b"{}")
+        if response.status == 401 and is_browser(exchange.headers):
+            response = spare_people(response)
         if response.status >= 500 and not _is_foreseen(response.status):
             log.error(
                 "request failed",

@@ -64,6 +64,19 @@ class Unauthenticated(ProblemException):
         super().__init__(status=self.status, title="Unauthorized")
 
 
+class ForeignOrigin(ProblemException):
+    """A browser sent this for a page of another site, which may change nothing here."""
+
+    status = 403
+    advice = (
+        "Call the interface from a program of your own, or from a page of the service's own origin;"
+        " the operator can allow others with `SPECD_ALLOWED_ORIGINS`."
+    )
+
+    def __init__(self) -> None:
+        super().__init__(status=self.status, title="Forbidden")
+
+
 class NotFound(ProblemException):
     """No operation has this path."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
+from server.browsers import Origins
 from server.context import Context
 from server.response import Response
 
@@ -69,7 +70,7 @@ class Service:
     `ignore_foreign_bodies` reads a body of an undocumented media type as empty instead of refusing.
     `refuse(ctx)` is what to raise instead of `Unauthenticated` for credentials that are missing or
     that their scheme cannot read. `method_override` lets a form field `method` of a POST name the
-    method that is meant.
+    method that is meant. `origins` are those whose pages may change things.
     """
 
     name: str
@@ -95,4 +96,5 @@ class Service:
     malformed_path: type[Exception] | None = None
     refuse: Callable[[Context], Exception] | None = None
     method_override: bool = False
+    origins: Origins = field(default_factory=Origins)
     secrets: tuple[re.Pattern[str], ...] = ()

@@ -29,7 +29,7 @@ from tests.contract import OutsideTheDocument, judge_of
 from tests.service_app import Relay, ServiceApp
 
 BASE = "/api/v1"
-UNFORESEEN = (404, 405, 408, 413, 415, 431)
+UNFORESEEN = (403, 404, 405, 408, 413, 415, 431)
 """What a path or method outside the document may answer."""
 
 

@@ -75,6 +75,11 @@ DOMAIN: dict[type[DomainError], Answer] = {
 """By class; a class that is not here has the row of the nearest class it derives from."""
 
 ENGINE: dict[type[ProblemException], tuple[int, str | None, str]] = {
+    engine.ForeignOrigin: (
+        403,
+        "CSRF_FAILED",
+        "CSRF error: a page of another site made your browser send this",
+    ),
     engine.NotFound: (404, "NOT_FOUND", "Not found"),
     engine.MethodNotAllowed: (405, None, "Method Not Allowed"),
     engine.RequestTimeout: (408, "REQUEST_TIMEOUT", "The request body did not arrive in time"),

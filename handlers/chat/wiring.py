@@ -9,6 +9,7 @@ from models.chat.actors import API_KEY
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
+from server.browsers import Origins
 from server.errors import NotFound
 from server.rate_limit import SharedTable
 from server.service import Service
@@ -53,6 +54,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         body_limit=BODY_LIMIT,
         body_timeout_s=settings.body_read_timeout_s,
         validate_responses=settings.validate_responses,
+        origins=Origins(settings.public_url, settings.allowed_origins),
         merge_slashes=True,
         form_in_query=True,
         ignore_foreign_bodies=True,

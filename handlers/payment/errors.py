@@ -60,6 +60,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
 ENGINE: dict[type[ProblemException], str] = {
     engine.InvalidRequest: "invalid_request",
     engine.Unauthenticated: "unauthorized",
+    engine.ForeignOrigin: "foreign_origin",
     engine.NotFound: "not_found",
     engine.MethodNotAllowed: "method_not_allowed",
     engine.RequestTimeout: "request_timeout",
@@ -74,6 +75,7 @@ BY_STATUS = {kind.status: code for kind, code in ENGINE.items()}
 
 SENTENCES = {
     "unauthorized": "Send a valid API key of the project as Authorization: Bearer prk_test_...",
+    "foreign_origin": "A page of another origin sent this; call the interface from your backend.",
     "not_found": "There is no such path; GET /v1/openapi.json lists the operations.",
     "method_not_allowed": "This path does not take that method; the Allow header says which.",
     "request_timeout": "The body did not arrive in time; send the request again.",

@@ -8,6 +8,7 @@ from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment import keys
+from server.browsers import Origins
 from server.rate_limit import RateLimiter, SharedTable
 from server.service import Chore, Service
 from settings import Settings
@@ -49,6 +50,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         ready=check_migrations,
         body_timeout_s=settings.body_read_timeout_s,
         validate_responses=settings.validate_responses,
+        origins=Origins(settings.public_url, settings.allowed_origins),
         secrets=(keys.SECRET,),
     )
 

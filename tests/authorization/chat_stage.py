@@ -46,11 +46,13 @@ class ChatStage:
     def things_of(self, actor: str) -> dict[str, Any]:
         return {**self.things, **self.own["owner"], **self.own.get(actor, {})}
 
-    def try_out(self, case: Case, actor: str, directory: Path) -> httpx.Response:
+    def try_out(
+        self, case: Case, actor: str, directory: Path, *, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
         """What the actor is answered. What a request has changed is not there for the next one."""
         if "clean" not in self._copies:
             self._copies["clean"] = self.copy(directory / "clean.db")
-        response = self._ask(self._copies["clean"], case, actor)
+        response = self._ask(self._copies["clean"], case, actor, headers)
         if response.is_success and response.request.method != "GET":
             self.forget()
         return response
@@ -75,7 +77,13 @@ class ChatStage:
             left.unlink()
         return Database(f"sqlite:///{shutil.copy(self.file, file)}")
 
-    def _ask(self, database: Database, case: Case, actor: str) -> httpx.Response:
+    def _ask(
+        self,
+        database: Database,
+        case: Case,
+        actor: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
         self.app.play(database, self.clock)
         method, path = operations_of(self.app.document)[case.operation]
         parameters = dict(filled(case.request, self.things_of(actor)))
@@ -83,7 +91,7 @@ class ChatStage:
             if f"{{{name}}}" in path:
                 path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
         client, host = self._client(actor)
-        response = client.request(method, path, parameters, host=host)
+        response = client.request(method, path, parameters, headers=headers, host=host)
         response.request = httpx.Request(method, path)
         return response
 

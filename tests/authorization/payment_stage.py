@@ -25,7 +25,9 @@ class PaymentStage:
     keys: Mapping[str, str | None]
     things: Mapping[str, Any]
 
-    def answer(self, case: Case, actor: str) -> httpx.Response:
+    def answer(
+        self, case: Case, actor: str, *, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
         method, path = operations_of(self.app.document)[case.operation]
         parameters = dict(filled(case.request, self.things))
         sent: dict[str, Any] = {"json": parameters.pop("body")} if "body" in parameters else {}
@@ -35,7 +37,7 @@ class PaymentStage:
         key = self.keys[actor]
         if key is not None:
             client = client.with_key(key)
-        return client.request(method, path, headers=parameters, **sent)
+        return client.request(method, path, headers=parameters | dict(headers or {}), **sent)
 
 
 def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:

@@ -345,7 +345,7 @@ class TestBeginVendorAuthorization:
         assert as_reminder.get(REGISTER)["msg"] == bots
         response = as_nobody.request("GET", REGISTER, headers=BROWSER)
         assert response.status_code == 401
-        assert response.headers["WWW-Authenticate"] == 'Basic realm="zulip"'  # browsers ask
+        assert response.headers["WWW-Authenticate"] == 'Session realm="zulip"'  # nobody is asked
         stage.connect("")
         assert chat.get(REGISTER) == refusal(CREATE, 0)
 

@@ -1,0 +1,87 @@
+"""What browsers add to a request, and what follows: no page of another site changes anything here.
+
+Whatever page makes a browser send a request, the browser adds the cookies and HTTP credentials that
+it keeps (CSRF). It also says where the request came from: by `Sec-Fetch-Site` (W3C Fetch Metadata)
+and `Origin` (the Fetch standard), which no page can set. Other clients send neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from urllib.parse import urlsplit
+
+from server.errors import ForeignOrigin
+from server.response import Response
+
+SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+_OWN_SITES = frozenset((None, b"same-origin", b"none"))
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+_METADATA = (b"sec-fetch-mode", b"sec-fetch-site", b"sec-fetch-dest", b"origin")
+_ASKS_PEOPLE = frozenset(("basic", "digest", "negotiate", "ntlm"))
+
+
+class Origins:
+    """Whose pages may change things: the public address's, the request's own host's, and those that
+    the operator allows. All are origins, such as `https://pay.example`.
+    """
+
+    __slots__ = ("_known", "_scheme")
+
+    def __init__(self, public_url: str = "http://localhost", allowed: Collection[str] = ()) -> None:
+        self._known = frozenset(
+            origin_of(address).encode("latin-1") for address in (public_url, *allowed)
+        )
+        self._scheme = f"{urlsplit(public_url).scheme}://".encode("ascii")
+
+    def check(self, headers: Mapping[bytes, bytes]) -> None:
+        """Raises `ForeignOrigin` for a request that a page of another origin made a browser send.
+
+        `Origin: null`, of a sandboxed frame or after a redirect, is nobody's origin.
+        """
+        origin = headers.get(b"origin")
+        site = headers.get(b"sec-fetch-site")
+        if origin is None:
+            if site not in _OWN_SITES:
+                raise ForeignOrigin
+        elif origin.lower() not in self._known and (
+            site not in _OWN_SITES or not self._is_of_host(origin.lower(), headers, site)
+        ):
+            raise ForeignOrigin
+
+    def _is_of_host(
+        self, origin: bytes, headers: Mapping[bytes, bytes], site: bytes | None
+    ) -> bool:
+        scheme, separator, authority = origin.partition(b"://")
+        is_scheme = site == b"same-origin" or scheme + separator == self._scheme
+        return is_scheme and authority != b"" and authority == headers.get(b"host", b"").lower()
+
+
+def origin_of(address: str) -> str:
+    """The origin of an address as browsers write it: lower case, without a default port."""
+    parts = urlsplit(address.lower())
+    return f"{parts.scheme}://{parts.netloc.removesuffix(_DEFAULT_PORTS.get(parts.scheme, ' '))}"
+
+
+def is_browser(headers: Mapping[bytes, bytes]) -> bool:
+    """Does a browser send this? Over plain HTTP it says so by its name alone."""
+    return (
+        any(name in headers for name in _METADATA)
+        or b"text/html" in headers.get(b"accept", b"")
+        or headers.get(b"user-agent", b"").startswith(b"Mozilla/")
+    )
+
+
+def spare_people(response: Response) -> Response:
+    """The same answer without a challenge that makes browsers ask for credentials, which they would
+    keep and send along with whatever any page asks for. `Session` is none of their schemes.
+    """
+    response.headers = tuple(
+        (name, _quiet(value) if name.lower() == "www-authenticate" else value)
+        for name, value in response.headers
+    )
+    return response
+
+
+def _quiet(challenge: str) -> str:
+    scheme, space, rest = challenge.partition(" ")
+    return f"Session{space}{rest}" if scheme.lower() in _ASKS_PEOPLE else challenge

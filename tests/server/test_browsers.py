@@ -1,0 +1,108 @@
+"""Whose pages may change things, and what a browser is told."""
+
+from typing import Any
+
+import pytest
+
+from server.browsers import Origins, is_browser, origin_of, spare_people
+from server.errors import ForeignOrigin
+from server.response import Response
+from tests.server.client import Client
+from tests.server.services import ADA, KEY, shop
+
+ORIGINS = Origins("https://pay.example:443", ["app://chat"])
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_own"),
+    [
+        ({}, True),
+        ({"origin": "https://pay.example"}, True),
+        ({"origin": "HTTPS://Pay.Example"}, True),
+        ({"origin": "app://chat", "sec-fetch-site": "cross-site"}, True),
+        ({"origin": "app://other"}, False),
+        ({"origin": "https://pay.example", "sec-fetch-site": "same-site"}, True),
+        ({"origin": "https://acme.example"}, True),
+        ({"origin": "https://acme.example", "sec-fetch-site": "same-origin"}, True),
+        ({"origin": "https://acme.example", "sec-fetch-site": "cross-site"}, False),
+        ({"origin": "http://acme.example"}, False),
+        # The browser knows better than the settings which scheme the proxy serves.
+        ({"origin": "http://acme.example", "sec-fetch-site": "same-origin"}, True),
+        ({"origin": "https://acme.example:444"}, False),
+        ({"origin": "null"}, False),
+        ({"origin": "null", "sec-fetch-site": "same-origin"}, False),
+        ({"origin": ""}, False),
+        ({"origin": "acme.example"}, False),
+        ({"sec-fetch-site": "none"}, True),
+        ({"sec-fetch-site": "same-origin"}, True),
+        ({"sec-fetch-site": "same-site"}, False),
+        ({"sec-fetch-site": "cross-site"}, False),
+    ],
+)
+def test_whose_pages_may_change_things(headers: dict[str, str], is_own: bool) -> None:
+    sent = {name.encode(): value.encode() for name, value in headers.items()}
+    sent[b"host"] = b"Acme.example"
+    if is_own:
+        ORIGINS.check(sent)
+    else:
+        with pytest.raises(ForeignOrigin):
+            ORIGINS.check(sent)
+
+
+def test_without_a_host_nobody_is_at_home() -> None:
+    for origin in (b"", b"https://", b"://"):
+        with pytest.raises(ForeignOrigin):
+            ORIGINS.check({b"origin": origin})
+
+
+def test_origins_are_written_as_browsers_write_them() -> None:
+    assert origin_of("HTTPS://Pay.example:443/shop") == "https://pay.example"
+    assert origin_of("http://pay.example:443") == "http://pay.example:443"
+    assert origin_of("http://127.0.0.1:8080") == "http://127.0.0.1:8080"
+    assert origin_of("app://chat") == "app://chat"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_the_engine_refuses_before_it_reads(method: str) -> None:
+    asked = []
+
+    async def receive() -> dict[str, Any]:
+        asked.append(True)
+        return {"type": "http.disconnect"}
+
+    headers = [ADA, KEY, ("Sec-Fetch-Site", "cross-site"), ("Content-Type", "application/json")]
+    answer = shop().send(method, "/items", headers=headers, receive=receive)
+    assert (answer.status, answer.json["code"]) == (403, "ForeignOrigin")
+    assert asked == []
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
+def test_reading_is_not_refused(shop: Client, method: str) -> None:
+    headers = [ADA, ("Origin", "https://evil.example"), ("Sec-Fetch-Site", "cross-site")]
+    assert shop.send(method, "/items", headers=headers).status in (200, 204)
+
+
+BROWSERS = (
+    {b"sec-fetch-mode": b"navigate"},
+    {b"sec-fetch-mode": b"cors"},
+    {b"origin": b"null"},
+    {b"accept": b"text/html,*/*;q=0.8"},
+    {b"user-agent": b"Mozilla/5.0 (X11; Linux x86_64)"},
+)
+
+
+def test_what_is_a_browser() -> None:
+    assert all(is_browser(headers) for headers in BROWSERS)
+    others = (b"curl/8.5", b"ZulipMobile/27.2", b"python-requests/2.32", b"node")
+    assert not any(is_browser({b"user-agent": name, b"accept": b"*/*"}) for name in others)
+
+
+@pytest.mark.parametrize("scheme", ["Basic", "basic", "Digest", "Negotiate"])
+def test_no_challenge_makes_a_browser_ask(scheme: str) -> None:
+    headers = (("WWW-Authenticate", f'{scheme} realm="zulip"'), ("Link", "x"))
+    told = spare_people(Response(401, b"{}", headers))
+    assert told == Response(
+        401, b"{}", (("WWW-Authenticate", 'Session realm="zulip"'), ("Link", "x"))
+    )
+    kept = (("WWW-Authenticate", "Bearer"),)
+    assert spare_people(Response(401, b"{}", kept)).headers == kept
