@@ -33,8 +33,10 @@ class Context(Generic[Adapters, Actor, Settings]):
     A service names its own three types once, beside its handlers, and every handler sees them.
 
     `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` for reading in
-    GET and for security functions, and None in `async def` handlers, which open units themselves
-    with `read` and `write`. `headers` are raw: names in lower case, repeated ones joined.
+    GET and None in `async def` handlers, which open units themselves with `read` and `write`.
+    Security functions get a connection first, and the session of the write unit when it begins.
+    `actor` is who asks as the latest of these found them: a handler that waits must not keep one
+    from before in a variable. `headers` are raw: names in lower case, repeated ones joined.
     `unknown_parameters` are the names sent that the document does not know.
     """
 
@@ -42,6 +44,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         "_operation",
         "_reader",
         "_writer",
+        "_writer_down",
         "actor",
         "adapters",
         "client",
@@ -69,6 +72,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.headers = headers
         self._reader: Runner | None = None
         self._writer: Runner | None = None
+        self._writer_down: Runner | None = None
         self.client = client
         self.now = now
         self.request_id = request_id
@@ -79,10 +83,11 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.path_parameters: Mapping[str, Any] = {}
         self.unknown_parameters: tuple[str, ...] = ()
 
-    def bind_units(self, *, read: Runner, write: Runner) -> None:
+    def bind_units(self, *, read: Runner, write: Runner, write_down: Runner) -> None:
         """Give an async handler its ways to open units; the engine calls this."""
         self._reader = read
         self._writer = write
+        self._writer_down = write_down
 
     @property
     def operation_id(self) -> str:
@@ -107,6 +112,15 @@ class Context(Generic[Adapters, Actor, Settings]):
         return await self._reader(work)  # type: ignore[no-any-return]
 
     async def write(self, work: Callable[[Any], T]) -> T:
-        """Run `work(session)` in a write unit of its own: returning keeps it, raising undoes it."""
+        """Run `work(session)` in a write unit of its own: returning keeps it, raising undoes it.
+
+        The unit begins with a new look at who asks: `actor` is of this unit from then on. Raises
+        what authentication raises, for somebody who may no longer ask.
+        """
         assert self._writer is not None, "write() is for async handlers"
         return await self._writer(work)  # type: ignore[no-any-return]
+
+    async def write_down(self, work: Callable[[Any], T]) -> T:
+        """The same, whoever asks by now: for what has happened elsewhere and only must be noted."""
+        assert self._writer_down is not None, "write_down() is for async handlers"
+        return await self._writer_down(work)  # type: ignore[no-any-return]

@@ -1,5 +1,8 @@
 """One request's way through one operation: authenticate, parse, validate, handle, encode.
 
+Who asks is looked at twice where a request changes something: before anything it sent is parsed,
+and again in the unit that makes the change, because much may have happened while it waited.
+
 An `Operation` is immutable; everything that depends on the document alone was decided when it was
 made. Where the work runs is decided by the database and the document: a read that never waits
 (SQLite) runs on the event loop, unless it may take long there: one that answers with a list, and
@@ -10,6 +13,7 @@ may wait for a lock or a network runs in one hop in the service's threads.
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -164,9 +168,17 @@ class Operation:
             with database.reading() as connection:
                 return work(connection)
 
+        def write(work: Callable[[Any], Any]) -> Any:
+            def unit(session: Any) -> Any:
+                self._ask_again(ctx, session)
+                return work(session)
+
+            return database.run(unit)
+
         ctx.bind_units(
             read=lambda work: loop.run_in_executor(threads.reading, read, work),
-            write=lambda work: loop.run_in_executor(threads.writing, database.run, work),
+            write=lambda work: loop.run_in_executor(threads.writing, write, work),
+            write_down=lambda work: loop.run_in_executor(threads.writing, database.run, work),
         )
         return self._finish(await self.function(ctx, **arguments), call)
 
@@ -190,11 +202,23 @@ class Operation:
         # The answer is encoded and checked inside the unit: an answer that cannot go out must not
         # leave its effects behind.
         def work(session: Any) -> Response:
+            self._ask_again(ctx, session)
             ctx.session = session
             return self._finish(self.function(ctx, **arguments), call)
 
         assert self.service.database is not None
         return self.service.database.run(work)
+
+    def _ask_again(self, ctx: Context, session: Any) -> None:
+        """Who asks, and whether they may, as it is in this write unit."""
+        if self._authenticate is None:
+            return
+        here = copy.copy(ctx)  # the session of an async handler stays None
+        here.session = session
+        ctx.actor = here.actor = self._authenticate(here)
+        if self.role is not None:
+            assert self.service.require_role is not None
+            self.service.require_role(here, self.role)
 
     def _finish(self, reply: Any, call: Call) -> Response:
         response = as_response(reply)

@@ -7,6 +7,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
+from sqlalchemy.orm import Session
+
 from adapters.video_vendor.vendor import TokenRejected, VendorFailed
 from handlers.chat import envelope
 from handlers.chat.auth import host_of
@@ -81,7 +83,7 @@ async def complete_vendor_authorization(
             reader, vault, state or "", realm_id=realm.id, browser=browser, now=ctx.now
         )
 
-    begun, actor = await ctx.read(find)
+    begun, _ = await ctx.read(find)
     if not code or error:
         raise InvalidVendorCredentials()
     try:
@@ -91,8 +93,10 @@ async def complete_vendor_authorization(
         vendor_user_id = await vendor.find_user_id(tokens.access_token)
     except (TokenRejected, VendorFailed):
         raise InvalidVendorCredentials() from None
-    await ctx.write(
-        lambda session: vendor_tokens.store_tokens(
+
+    def keep(session: Session) -> None:
+        _, actor = find(session)  # who may have left while the vendor was asked
+        vendor_tokens.store_tokens(
             session,
             vault,
             realm_id=actor.realm_id,
@@ -102,7 +106,8 @@ async def complete_vendor_authorization(
             expires_at=ctx.now + timedelta(seconds=tokens.expires_in_s),
             now=ctx.now,
         )
-    )
+
+    await ctx.write(keep)
     response = envelope.success(ctx)
     if _is_browser(ctx):
         response = Response(200, CLOSE, envelope.HEADERS + PAGE_HEADERS, "text/html; charset=utf-8")
@@ -118,10 +123,12 @@ def get_vendor_token_state(ctx: Context) -> Response:
 
 async def revoke_vendor_token(ctx: Context) -> Response:
     """Withdraw your authorization of video calls."""
-    actor, vault = ctx.actor, ctx.adapters.vault
-    tokens = await ctx.read(lambda reader: vendor_tokens.find_tokens(reader, vault, actor.id))
+    vault, user_id = ctx.adapters.vault, ctx.actor.id
+    tokens = await ctx.read(lambda reader: vendor_tokens.find_tokens(reader, vault, user_id))
     await ctx.write(
-        lambda session: vendor_tokens.forget_tokens(session, actor.realm_id, actor.id, now=ctx.now)
+        lambda session: vendor_tokens.forget_tokens(
+            session, ctx.actor.realm_id, user_id, now=ctx.now
+        )
     )
     if tokens is not None:
         # Ours are gone whatever the vendor says; theirs end by themselves at the latest.

@@ -51,8 +51,8 @@ async def register_push_device(
     """Set a device up for push notifications."""
     if not ctx.adapters.push.is_configured:
         raise PushServiceNotConfigured()
-    actor, vault = ctx.actor, ctx.adapters.vault
-    await ctx.read(lambda reader: devices.require_device(reader, actor, device_id))
+    vault = ctx.adapters.vault
+    await ctx.read(lambda reader: devices.require_device(reader, ctx.actor, device_id))
     key, token = devices.check_push_fields(
         push_key,
         push_key_id,
@@ -63,7 +63,7 @@ async def register_push_device(
     )
     is_new = await ctx.write(
         lambda session: devices.begin_registration(
-            session, vault, actor, device_id, key=key, token=token, now=ctx.now
+            session, vault, ctx.actor, device_id, key=key, token=token, now=ctx.now
         )
     )
     if is_new and token is not None:
@@ -85,7 +85,7 @@ async def _tell_relay(ctx: Context, device_id: int, token: PushToken) -> None:
         error_code = refused.code
     except (AdminActionRequired, FailedToConnectBouncer, InternalServerErrorOnBouncer) as error:
         failure = error
-    await ctx.write(
+    await ctx.write_down(
         lambda session: devices.end_registration(
             session,
             ctx.actor,
@@ -117,7 +117,9 @@ async def send_test_push_notification(ctx: Context, *, device_id: int | None = N
     ]
     gone = await ctx.adapters.push.notify(_realm_uuid(ctx), pushes)
     if gone:
-        await ctx.write(lambda session: devices.forget_tokens(session, actor, gone, now=ctx.now))
+        await ctx.write_down(
+            lambda session: devices.forget_tokens(session, actor, gone, now=ctx.now)
+        )
     if all(push.token_id in gone for push in pushes):
         raise NoActivePushDevice()
     return envelope.success(ctx)

@@ -40,23 +40,23 @@ async def update_settings(
     **settings: Any,
 ) -> Response:
     """Change your settings, or those of others."""
-    actor = ctx.actor
     if target_users is not None:
         targets = Targets(**target_users)
         more = any(value is not None for value in (email, full_name, new_password))
-        user_settings.require_bulk_allowed(actor, targets, list(settings), more=more)
+        user_settings.require_bulk_allowed(ctx.actor, targets, list(settings), more=more)
         return await _update_others(ctx, targets, settings)
     hashes = await _check_password(ctx, old_password or "", new_password) if new_password else None
     changes = user_settings.check_settings(settings)
     new_email = None
     if email is not None:
         new_email = await ctx.read(
-            lambda reader: email_changes.check_new_email(reader, actor, email)
+            lambda reader: email_changes.check_new_email(reader, ctx.actor, email)
         )
     if new_email is not None:
-        ctx.adapters.email_change_limit.take(ctx, actor.id)
+        ctx.adapters.email_change_limit.take(ctx, ctx.actor.id)
 
     def change(session: Session) -> Response:
+        actor = ctx.actor
         if hashes is not None:
             old, new = hashes
             own_password.set_password(session, actor, old_hash=old, new_hash=new, now=ctx.now)
@@ -76,6 +76,7 @@ async def _update_others(ctx: Context, targets: Targets, settings: dict[str, Any
     changes = user_settings.check_settings(settings)
 
     def change(session: Session) -> Response:
+        user_settings.require_bulk_allowed(ctx.actor, targets, list(settings), more=False)
         user_settings.change_settings(
             session,
             ctx.actor,

@@ -92,10 +92,12 @@ async def _fetch(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownTok
         await _forget(ctx, generation)
         raise wording.invalid_token() from None
     except VendorFailed:
-        await ctx.write(lambda session: vendor_tokens.release_refresh(session, user_id, generation))
+        await ctx.write_down(
+            lambda session: vendor_tokens.release_refresh(session, user_id, generation)
+        )
         raise wording.failed() from None
     expires_at = ctx.now + timedelta(seconds=fresh.expires_in_s)
-    await ctx.write(
+    await ctx.write_down(
         lambda session: vendor_tokens.keep_refreshed(
             session,
             ctx.adapters.vault,
@@ -117,7 +119,7 @@ async def _find(ctx: Context) -> KnownTokens | None:
 
 async def _forget(ctx: Context, generation: int) -> None:
     """Forget tokens that the vendor does not take, unless newer ones have come meanwhile."""
-    await ctx.write(
+    await ctx.write_down(
         lambda session: vendor_tokens.forget_tokens(
             session, ctx.actor.realm_id, ctx.actor.id, generation=generation, now=ctx.now
         )

@@ -188,6 +188,13 @@ _BY_KEY: Select[Any] = (
     )
     .where(Realm.host == bindparam("host"))
 )
+# Outer joins cannot be locked.
+_LOCKED_BY_KEY: Select[Any] = (
+    select(*_USER, *_REALM)
+    .join_from(User, Realm, User.realm_id == Realm.id)
+    .where(Realm.host == bindparam("host"), User.api_key_sha256 == bindparam("api_key_sha256"))
+    .with_for_update(read=True, key_share=True, of=User)
+)
 _BY_KEY_ANYWHERE: Select[Any] = (
     select(*_USER, *_REALM)
     .join_from(User, Realm, User.realm_id == Realm.id)
@@ -198,6 +205,7 @@ _BY_ID: Select[Any] = (
     .join_from(User, Realm, User.realm_id == Realm.id)
     .where(User.id == bindparam("user_id"))
 )
+_LOCKED_BY_ID = _BY_ID.with_for_update(read=True, key_share=True, of=User)
 _REALM_BY_HOST: Select[Any] = select(*_REALM).where(Realm.host == bindparam("host"))
 _REALM_BY_ID: Select[Any] = select(*_REALM).where(Realm.id == bindparam("realm_id"))
 
@@ -205,16 +213,21 @@ _REALM_BY_ID: Select[Any] = select(*_REALM).where(Realm.id == bindparam("realm_i
 def authenticate(reader: Reader, *, host: str, email: str, api_key: str) -> Actor:
     """The active user of the host's realm whose key this is.
 
-    `email` is the real or the dummy address, in any case. Raises `NonexistentSubdomain` and
-    subclasses of `Unauthorized`; the realm's state is told before the user's, both before a wrong
-    host.
+    `email` is the real or the dummy address, in any case. In a write unit their row stays locked
+    against whatever would end their rights (`administering.await_writes_of`), until the unit ends.
+    Raises `NonexistentSubdomain` and subclasses of `Unauthorized`; the realm's state is told before
+    the user's, both before a wrong host.
     """
     email, api_key = email.strip(), api_key.strip()
     if API_KEY.fullmatch(api_key) is None:
         access_realm(reader, host)
         raise MalformedApiKey()
     digest = digest_of(api_key)
-    row = reader.execute(_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
+    row = None
+    if isinstance(reader, Session):
+        row = reader.execute(_LOCKED_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
+    if row is None:
+        row = reader.execute(_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
     if row is None:
         raise NonexistentSubdomain()
     if row[0] is None:
@@ -246,6 +259,12 @@ def _require_usable(actor: Actor, email: str) -> None:
 def find_actor(reader: Reader, user_id: int) -> Actor | None:
     """A user of any realm and in any state, by id: for workers and bots' owners."""
     row = reader.execute(_BY_ID, {"user_id": user_id}).first()
+    return None if row is None else _actor(row)
+
+
+def find_writer(session: Session, user_id: int) -> Actor | None:
+    """The same for whom something is to be written: their row is locked as `authenticate` does."""
+    row = session.execute(_LOCKED_BY_ID, {"user_id": user_id}).first()
     return None if row is None else _actor(row)
 
 

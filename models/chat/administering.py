@@ -1,6 +1,6 @@
 """Whom somebody may administer; and the owners, one of whom must always remain."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -84,6 +84,17 @@ def lock_user(session: Session, actor: Actor, user_id: int) -> Administered:
     return Administered(actor, user, frozenset(owners))
 
 
+def await_writes_of(session: Session, user_ids: Iterable[int]) -> None:
+    """Let what these users are writing end first, and lock them against writing more.
+
+    Whoever writes shares the key of their own row (`actors.authenticate`), and looks at who they
+    are once they have it: before whatever ends here, or after it, but not around it.
+    """
+    session.execute(
+        select(User.id).where(User.id.in_(user_ids)).order_by(User.id).with_for_update()
+    ).all()
+
+
 def access_administered(
     session: Session, actor: Actor, user_id: int, *, bots: bool, deactivated: bool
 ) -> Administered:
@@ -118,6 +129,7 @@ def grant(
     )
     if user is None:
         raise NoUserWithEmail(email=email)
+    await_writes_of(session, [user.id])
     user.can_create_users = rights.get("can_create_users", user.can_create_users)
     user.can_change_user_emails = rights.get("can_change_user_emails", user.can_change_user_emails)
     audit.record(session, realm.id, "user_rights_changed", user_id=user.id, facts=rights, now=now)

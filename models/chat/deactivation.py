@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit
 from models.chat.actors import Actor
-from models.chat.administering import access_administered, lock_user
+from models.chat.administering import access_administered, await_writes_of, lock_user
 from models.chat.bulk_deletion import Places, delete_messages_of
 from models.chat.errors.administration import LastUser, OnlyOwner
 from models.chat.outbox import enqueue_mail
@@ -108,6 +108,7 @@ def _end(session: Session, actor: Actor, user: User, removal: Removal, now: date
         .with_for_update(key_share=True)
     ).all()
     ending = [*(bot for bot in bots if bot.is_active), user]
+    await_writes_of(session, [account.id for account in ending])
     _set_active(session, actor, ending, False, now)
     _forget_secrets(session, [account.id for account in ending])
     for account in (*bots, user):

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, literal, select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import Actor, Reader, find_actor
+from models.chat.actors import Actor, Reader, find_actor, find_writer
 from models.chat.drafts import check_message
 from models.chat.errors import ChatError
 from models.chat.notices import try_to_tell
@@ -73,7 +73,7 @@ def take_due(session: Session, *, now: datetime) -> Any | None:
 
 def deliver(session: Session, due: Any, *, now: datetime, late_window: timedelta) -> None:
     """Send the taken message, or fail it for good: it is late, or may not be sent any more."""
-    sender = find_actor(session, due.sender_id)
+    sender = find_writer(session, due.sender_id)
     assert sender is not None
     if sender.realm.is_deactivated or not sender.is_active:
         reason = REALM_GONE if sender.realm.is_deactivated else SENDER_GONE

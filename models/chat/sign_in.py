@@ -1,13 +1,13 @@
 """Signing in: from a real email to an account that may be used, and to its API key."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import Reader, RealmView
+from models.chat.actors import Reader, RealmView, find_writer
 from models.chat.api_keys import KeyMaker
 from models.chat.errors.identity import (
     AuthenticationFailed,
@@ -45,6 +45,7 @@ class Account:
 
     id: int
     delivery_email: str
+    password_hash: str | None = field(repr=False)
 
 
 def find_account(reader: Reader, realm: RealmView, email: str) -> Candidate:
@@ -77,12 +78,21 @@ def require_usable(realm: RealmView, found: Candidate | None) -> Account:
         raise SignInRealmDeactivated()
     if not found.is_active:
         raise SignInDeactivated()
-    return Account(found.id, found.delivery_email)
+    return Account(found.id, found.delivery_email, found.password_hash)
 
 
 def tell_key(session: Session, keys: KeyMaker, account: Account, *, now: datetime) -> str:
-    """The account's API key, made again. Whoever was given their account joins now."""
-    user = session.get_one(User, account.id)
+    """The account's API key, made again. Whoever was given their account joins now.
+
+    What let them in may have ended since it was looked at. Raises what `require_usable` raises.
+    """
+    writer = find_writer(session, account.id)
+    user = session.get_one(User, account.id, populate_existing=True)
+    as_seen = (account.delivery_email, account.password_hash)
+    if writer is None or (user.delivery_email, user.password_hash) != as_seen:
+        raise AuthenticationFailed()
+    now_found = Candidate(user.id, user.delivery_email, user.is_active, user.password_hash)
+    require_usable(writer.realm, now_found)
     if user.awaits_first_sign_in:
         user.awaits_first_sign_in = False
         user.date_joined = now

@@ -8,7 +8,11 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit
 from models.chat.actors import Actor, RealmView
-from models.chat.administering import Administered, access_administered
+from models.chat.administering import (
+    Administered,
+    access_administered,
+    await_writes_of,
+)
 from models.chat.emails import check_email, check_email_allowed, require_email_is_free
 from models.chat.errors.administration import EmailChangeNotAllowed
 from models.chat.errors.authorization import InsufficientPermission, MustBeOwner
@@ -71,6 +75,7 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
     Raises what `Administered.check_new_role` raises.
     """
     target.check_new_role(role)
+    await_writes_of(session, [target.user.id])
     actor, user, before = target.actor, target.user, Role(target.user.role)
     known = find_known_channels(session, user.id)
     user.role = role

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import orjson
+from sqlalchemy.orm import Session
 
-from models.chat.actors import Actor, Reader, find_actor
+from models.chat.actors import Actor, Reader, find_actor, find_writer
 from models.chat.errors.calls import InvalidVendorSession
 from models.chat.vault import Vault
 from models.types import to_ms
@@ -56,7 +57,8 @@ def begin(actor: Actor, redirect_uri: str) -> VendorSession:
 def access_session(
     reader: Reader, vault: Vault, state: str, *, realm_id: int, browser: str | None, now: datetime
 ) -> tuple[VendorSession, Actor]:
-    """The authorization that a state is of, and its user, who must still be welcome in the realm.
+    """The authorization that a state is of, and its user, who must still be welcome in the realm,
+    in a write unit until it ends.
 
     Raises `InvalidVendorSession`.
     """
@@ -64,7 +66,10 @@ def access_session(
     if opened is None:
         raise InvalidVendorSession()
     user_id, redirect_uri, began_in, verifier, until = orjson.loads(opened)
-    actor = find_actor(reader, user_id)
+    if isinstance(reader, Session):
+        actor = find_writer(reader, user_id)
+    else:
+        actor = find_actor(reader, user_id)
     if (
         to_ms(now) >= until
         or not hmac.compare_digest(began_in.encode(), (browser or "").encode())

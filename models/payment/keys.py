@@ -26,6 +26,7 @@ _ACTIVE = (
     .join_from(ApiKey, Project)
     .where(ApiKey.secret_sha256 == bindparam("secret_sha256"), ApiKey.revoked_at.is_(None))
 )
+_LOCKED = _ACTIVE.with_for_update(read=True, key_share=True, of=ApiKey)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,11 @@ def list_keys(session: Session, *, project_id: str) -> Sequence[ApiKey]:
 
 
 def revoke_key(session: Session, *, key_id: str, now: datetime) -> ApiKey:
-    """Refuse the key from now on; a second time changes nothing. Raises `KeyDoesNotExist`."""
-    key = session.get(ApiKey, key_id)
+    """Refuse the key from now on; a second time changes nothing. Raises `KeyDoesNotExist`.
+
+    Waits for what is being written with it; nothing more is, once this unit has ended.
+    """
+    key = session.get(ApiKey, key_id, with_for_update=True)
     if key is None:
         raise KeyDoesNotExist()
     key.revoked_at = key.revoked_at or now
@@ -68,15 +72,17 @@ def revoke_key(session: Session, *, key_id: str, now: datetime) -> ApiKey:
     return key
 
 
-def find_actor(connection: Connection, plaintext: str) -> Actor | None:
+def find_actor(reader: Connection | Session, plaintext: str) -> Actor | None:
     """Whose active key this is; None for malformed, unknown, wrong and revoked.
 
-    A key is asked for by the digest of the whole: whatever is wrong with it, one look into one
-    index finds nothing, and takes the same time.
+    In a write unit the key cannot be revoked before the unit ends. A key is asked for by the
+    digest of the whole: whatever is wrong with it, one look into one index finds nothing, and takes
+    the same time.
     """
     if SECRET.fullmatch(plaintext) is None:
         return None
-    row = connection.execute(_ACTIVE, {"secret_sha256": _hash(plaintext)}).first()
+    asked = _LOCKED if isinstance(reader, Session) else _ACTIVE
+    row = reader.execute(asked, {"secret_sha256": _hash(plaintext)}).first()
     if row is None:
         return None
     return Actor(project_id=row.project_id, key_id=row.id, xpub=row.xpub)

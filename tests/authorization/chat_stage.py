@@ -85,11 +85,7 @@ class ChatStage:
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         self.app.play(database, self.clock)
-        method, path = operations_of(self.app.document)[case.operation]
-        parameters = dict(filled(case.request, self.things_of(actor)))
-        for name in list(parameters):
-            if f"{{{name}}}" in path:
-                path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
+        method, path, parameters = call_of(self.app, case, self.things_of(actor))
         client, host = self._client(actor)
         response = client.request(method, path, parameters, headers=headers, host=host)
         response.request = httpx.Request(method, path)
@@ -103,6 +99,16 @@ class ChatStage:
             member = self.cast.hank
         host = self.cast.hank.host if actor == "elsewhere" else HOST
         return ChatClient(self.app, host, member), host
+
+
+def call_of(app: ChatApp, case: Case, things: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    """Method, path and parameters of a case's request."""
+    method, path = operations_of(app.document)[case.operation]
+    parameters = dict(filled(case.request, things))
+    for name in list(parameters):
+        if f"{{{name}}}" in path:
+            path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
+    return method, path, parameters
 
 
 def members(cast: Cast) -> dict[str, Member]:

@@ -120,6 +120,7 @@ class StockResolver(Resolver):
                 ctx.bind_units(
                     read=lambda work: asyncio.to_thread(unit.read, work),
                     write=lambda work: asyncio.to_thread(unit.write, work),
+                    write_down=lambda work: asyncio.to_thread(unit.write, work),
                 )
                 return answer(as_response(await function(ctx, **arguments)))
 

@@ -12,7 +12,7 @@ from server.operation import SMALL
 from server.threads import LONG_READS
 from tests.server.client import Client
 from tests.server.database import Books, LostRace
-from tests.server.services import ADA, ANYTHING, operation, serve
+from tests.server.services import ADA, ANYTHING, operation, require_role, serve
 
 BODY = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 AUTH = {
@@ -27,9 +27,23 @@ AUTH = {
 MAIN = threading.main_thread().name
 
 
+ASKED: list[Any] = []
+"""The sessions security functions were given, in order."""
+UNKNOWN: set[str] = set()
+"""Whose token has ended since they were asked for it."""
+
+
 def knows(token: str, *, request: Context) -> str | None:
-    assert request.session == "connection", "a security function reads"
-    return "ada" if token == "good-token" else None
+    assert request.session == "connection" or request.session == [], "it reads before all else"
+    ASKED.append(request.session)
+    return "ada" if token == "good-token" and "ada" not in UNKNOWN else None
+
+
+TURNS: list[str] = []
+
+
+def takes_turns(token: str, *, request: Context) -> str:
+    return TURNS.pop(0)
 
 
 def service(books: Books, handler: Any, *, method: str = "post", **facts: Any) -> Client:
@@ -105,6 +119,80 @@ class TestWriting:
 
         client = service(books, do, security=[{"bearer": []}])
         assert client.post("/do", headers=[ADA]).json == {"actor": "ada"}
+
+    @pytest.mark.parametrize("is_async", [True, False])
+    def test_who_asks_is_looked_at_again_in_the_unit(
+        self, books: Books, monkeypatch: pytest.MonkeyPatch, is_async: bool
+    ) -> None:
+        """Whoever is gone when the unit begins writes nothing, on each of its tries."""
+
+        def do(ctx: Context) -> Any:
+            ctx.session.append("written")
+            return {"actor": ctx.actor}
+
+        async def do_waiting(ctx: Context) -> Any:
+            await ctx.write(lambda session: session.append("written"))
+            assert ctx.session is None
+            return {"actor": ctx.actor}
+
+        client = service(books, do_waiting if is_async else do, security=[{"bearer": []}])
+        ASKED.clear()
+        books.lose = 1
+        assert client.post("/do", headers=[ADA]).json == {"actor": "ada"}
+        assert ASKED == ["connection", ["written"], ["written"]]
+        run = books.run
+
+        def run_late(work: Any) -> Any:
+            UNKNOWN.add("ada")
+            return run(work)
+
+        monkeypatch.setattr(books, "run", run_late)
+        try:
+            answer = client.post("/do", headers=[ADA])
+        finally:
+            UNKNOWN.clear()
+        assert (answer.status, answer.json["code"]) == (401, "Unauthenticated")
+        assert books.kept == ["written"]
+
+    @pytest.mark.parametrize("is_async", [True, False])
+    def test_so_is_the_role(self, books: Books, is_async: bool) -> None:
+        """The first look finds root, the second Ada."""
+
+        def do(ctx: Context) -> Any:
+            ctx.session.append("written")
+            return {}
+
+        async def do_waiting(ctx: Context) -> Any:
+            await ctx.write(lambda session: session.append("written"))
+            return {}
+
+        scheme = {"type": "http", "scheme": "bearer"}
+        function = {"x-bearerInfoFunc": f"{__name__}.takes_turns"}
+        described = operation("do", security=[{"bearer": []}], **{"x-required-role": "root"})
+        client = serve(
+            {"/do": {"post": described}},
+            {"do": do_waiting if is_async else do},
+            database=books,
+            components={"securitySchemes": {"bearer": {**scheme, **function}}},
+            require_role=require_role,
+        )
+        TURNS[:] = ["root", "ada"]
+        answer = client.post("/do", headers=[ADA])
+        assert (answer.status, answer.json["code"]) == (403, "NotAllowed")
+        assert (books.kept, books.undone) == ([], 1)
+
+    def test_what_happened_elsewhere_is_written_down_whoever_asks(self, books: Books) -> None:
+        async def do(ctx: Context) -> Any:
+            UNKNOWN.add("ada")
+            await ctx.write_down(lambda session: session.append("done"))
+            return {}
+
+        client = service(books, do, security=[{"bearer": []}])
+        try:
+            assert client.post("/do", headers=[ADA]).status == 200
+        finally:
+            UNKNOWN.clear()
+        assert books.kept == ["done"]
 
     @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
     def test_every_method_but_get_writes(self, books: Books, method: str) -> None:
