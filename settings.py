@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -117,6 +118,19 @@ def parse_bind(text: str) -> str:
     raise ValueError("must be HOST:PORT, for example 127.0.0.1:8080")
 
 
+def parse_proxies(text: str) -> tuple[str, ...]:
+    """Comma-separated addresses and networks; `unix` for whoever asks through a Unix socket."""
+    found = []
+    for name in filter(None, (part.strip().lower() for part in text.split(","))):
+        try:
+            found.append(name if name == "unix" else str(ip_network(name)))
+        except ValueError:
+            raise ValueError(
+                "must be a comma-separated list of addresses, networks (10.0.0.0/8) and `unix`"
+            ) from None
+    return tuple(found)
+
+
 def parse_public_url(text: str) -> str:
     with suppress(ValueError):
         url = urlsplit(text)
@@ -219,6 +233,12 @@ class Settings:
         (),
         parse_origins,
         "Other origins whose pages may change things; own pages always may, all others never.",
+        shown="",
+    )
+    trusted_proxies: tuple[str, ...] = setting(
+        (),
+        parse_proxies,
+        "Proxies whose `X-Forwarded-For` is believed: addresses, networks, `unix`.",
         shown="",
     )
     workers: int = setting(2, whole(1, 128), "HTTP server processes.")
@@ -327,6 +347,11 @@ class Settings:
         86_400,
         whole(1, 315_360_000),
         "How long expired checkout sessions and confirmations of email addresses are remembered.",
+    )
+    chat_known_place_retention_s: int = setting(
+        7_776_000,
+        whole(1, 315_360_000),
+        "How long the address somebody signed in from is known as theirs.",
     )
     mail_retention_s: int = setting(
         2_592_000,

@@ -84,7 +84,7 @@ def _build(names: tuple[str, ...]) -> Any:
         find_archive=look_up_archive,
         archives=settings.chat_export_dir,
     )
-    return build_app(services.values(), pages=pages)
+    return build_app(services.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
 
 
 def __getattr__(name: str) -> Any:

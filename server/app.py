@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from server.engine import Engine
 from server.errors import DocumentError
 from server.health import Probes
+from server.proxies import TrustedProxies
 from server.response import Response
 from server.schemas import check_references
 from server.service import Chore, Service
@@ -27,17 +28,22 @@ from server.stalls import StallMeter
 log = structlog.get_logger("specd.app")
 
 
-def build_app(services: Iterable[Service], *, pages: Any = None) -> ConnexionMiddleware:
+def build_app(
+    services: Iterable[Service], *, pages: Any = None, trusted_proxies: Iterable[str] = ()
+) -> ConnexionMiddleware:
     """One ASGI application that serves `services` and, for every other path, `pages` (WSGI).
+
+    `trusted_proxies`: addresses and networks whose `X-Forwarded-For` is believed; `unix`.
 
     Documents are compiled here and now: raises `DocumentError` naming operation and place.
     """
     services = tuple(services)
     inner: ASGIApp = _no_page if pages is None else WSGIMiddleware(pages)  # type: ignore[assignment]
+    engine = partial(Engine, probes=Probes(), proxies=TrustedProxies(trusted_proxies))
     app: ConnexionMiddleware = ConnexionMiddleware(
         inner,
         import_name=__name__,
-        middlewares=[partial(Engine, probes=Probes()), LifespanMiddleware],
+        middlewares=[engine, LifespanMiddleware],
         lifespan=lambda _: _lifespan(app, services),
     )
     for service in services:

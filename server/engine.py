@@ -30,6 +30,7 @@ from server.logs import RequestLog
 from server.metrics import METRICS_LAG_S, Meter
 from server.operation import Call, Operation
 from server.override import meant_method, media_type_of
+from server.proxies import TrustedProxies
 from server.response import JSON, Response
 from server.service import Service
 from server.threads import Threads
@@ -81,9 +82,10 @@ class Exchange:
 class Engine(SpecMiddleware):
     """Serves every document given to connexion's `add_api`; passes all else to the inner app."""
 
-    def __init__(self, app: ASGIApp, *, probes: Probes) -> None:
+    def __init__(self, app: ASGIApp, *, probes: Probes, proxies: TrustedProxies) -> None:
         self.app = app
         self.probes = probes
+        self.proxies = proxies
         probes.flush_metrics = self.flush_metrics
         self.apis: list[ServedAPI] = []
         self._ids = count(int.from_bytes(os.urandom(4), "big"))
@@ -111,6 +113,8 @@ class Engine(SpecMiddleware):
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if self.proxies:
+            scope = self.proxies.seen_through(scope)
         path: bytes = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
         if b"?" in path:
             path = path.partition(b"?")[0]

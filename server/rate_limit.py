@@ -2,7 +2,7 @@
 
 The generic cell rate algorithm keeps one number per client, the theoretical arrival time of its
 next request, in a memory-mapped table. Nothing of it need survive a reboot. Several machines count
-separately: behind a load balancer the limit is per machine.
+separately: behind a load balancer the rate of requests is limited per machine.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import mmap
 import os
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil
 from pathlib import Path
@@ -20,64 +21,109 @@ from pathlib import Path
 from server.context import Context
 from server.errors import RateLimited
 
+Headers = tuple[tuple[str, str], ...]
+
+_KEY_BYTES = 32
+_HEAD = 64
 _SLOT = struct.Struct("<Qd")
-_SLOTS = 65_536
-_PROBES = 8
-_SIZE = _SLOT.size * _SLOTS
+_BUCKETS = 8_192
+_PLACES = 8
+_BUCKET = _SLOT.size * (_PLACES + 1)
+_SIZE = _HEAD + _BUCKET * _BUCKETS
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many requests in so many seconds."""
+
+    requests: int
+    period_s: float
+
+    @property
+    def step_s(self) -> float:
+        """How long one request takes to be forgotten."""
+        return self.period_s / self.requests
+
+    @property
+    def horizon_s(self) -> float:
+        """How far ahead of now the arrival time may be. Steps added up are not quite the period:
+        without slack the last request would be refused.
+        """
+        return self.period_s + self.step_s / 100
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Where a client stands after a request: `remaining` requests, `reset_s` seconds until all of
+    them are back, and `wait_s` seconds to the next one if this one was refused (0: it was not).
+    """
+
+    limit: Limit
+    remaining: int
+    reset_s: float
+    wait_s: float = 0.0
 
 
 class SharedTable:
-    """A memory-mapped table from fingerprints to arrival times, shared by processes and threads.
+    """A memory-mapped table from clients to arrival times, shared by processes and threads.
 
-    A fingerprint may stand in `_PROBES` neighbouring slots; when all are taken, the one that is
-    nearest to being forgotten goes, which only ever errs in the client's favour.
+    Clients are known by a hash under a key that is made with the file and never leaves it, so
+    nobody can choose names that meet in one bucket. A bucket has `_PLACES` clients. One is let go
+    when its arrival time has passed, so when forgetting it changes nothing; where all places are in
+    use, those who come next share one more place, and one allowance.
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        os.ftruncate(self._file, _SIZE)
-        self._memory = mmap.mmap(self._file, _SIZE)
         self._threads = threading.Lock()
+        fcntl.lockf(self._file, fcntl.LOCK_EX)
+        try:
+            os.fchmod(self._file, 0o600)
+            if os.fstat(self._file).st_size != _SIZE:  # new, or another release's
+                os.ftruncate(self._file, 0)
+                os.ftruncate(self._file, _SIZE)
+                os.pwrite(self._file, os.urandom(_KEY_BYTES), 0)
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
+        self._memory = mmap.mmap(self._file, _SIZE)
+        self._key = self._memory[:_KEY_BYTES]
 
-    def advance(self, fingerprint: int, now: float, step: float, horizon: float) -> float:
-        """Move a client's arrival time on by `step` seconds and return it.
-
-        When that would take it over `now + horizon`, it stays, and the time it would have become is
-        returned all the same.
-        """
+    def take(self, client: str, limit: Limit, now: float) -> Allowance:
+        """Count one request of a client at `now` (Unix seconds). A refused one costs nothing."""
+        digest = blake2b(client.encode("utf-8"), digest_size=8, key=self._key).digest()
+        fingerprint = int.from_bytes(digest, "little")
+        latest = now + limit.horizon_s
         with self._threads:
             fcntl.lockf(self._file, fcntl.LOCK_EX)
             try:
-                offset, arrival = self._find(fingerprint)
-                following = max(arrival, now) + step
-                if following <= now + horizon:
+                offset, arrival = self._find(fingerprint, now, 2 * latest - now)
+                following = max(arrival, now) + limit.step_s
+                if following <= latest:
                     _SLOT.pack_into(self._memory, offset, fingerprint, following)
-                return following
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
+        if following > latest:
+            return Allowance(limit, 0, following - limit.step_s - now, following - latest)
+        return Allowance(limit, int((latest - following) / limit.step_s), following - now)
 
-    def forget(self, fingerprint: int) -> None:
-        """Let a client begin anew."""
-        with self._threads:
-            fcntl.lockf(self._file, fcntl.LOCK_EX)
-            try:
-                offset, arrival = self._find(fingerprint)
-                if arrival:
-                    _SLOT.pack_into(self._memory, offset, fingerprint, 0.0)
-            finally:
-                fcntl.lockf(self._file, fcntl.LOCK_UN)
+    def _find(self, fingerprint: int, now: float, absurd: float) -> tuple[int, float]:
+        """Where the client stands or may stand, and its arrival time.
 
-    def _find(self, fingerprint: int) -> tuple[int, float]:
-        oldest, oldest_arrival = 0, float("inf")
-        for probe in range(_PROBES):
-            offset = (fingerprint + probe) % _SLOTS * _SLOT.size
+        A time later than `absurd` was written before the clock was set back, and says nothing.
+        """
+        common = _HEAD + fingerprint % _BUCKETS * _BUCKET + _PLACES * _SLOT.size
+        free = None
+        for offset in range(common - _PLACES * _SLOT.size, common, _SLOT.size):
             found, arrival = _SLOT.unpack_from(self._memory, offset)
-            if found == fingerprint:
+            is_used = now < arrival <= absurd
+            if found == fingerprint and is_used:
                 return offset, arrival
-            if arrival < oldest_arrival:
-                oldest, oldest_arrival = offset, arrival
-        return oldest, 0.0
+            if free is None and not is_used:
+                free = offset
+        # Who shared a place begins with what is used of it: moving on must not pay.
+        _, arrival = _SLOT.unpack_from(self._memory, common)
+        return common if free is None else free, arrival if arrival <= absurd else 0.0
 
     def close(self) -> None:
         self._memory.close()
@@ -85,39 +131,43 @@ class SharedTable:
 
 
 class RateLimiter:
-    """`limit` requests in `period_s` seconds for each client that `client(ctx)` names.
-
-    Announced as draft-ietf-httpapi-ratelimit-headers: `RateLimit-Policy` and `RateLimit`.
+    """Counts each request under one of the `limits`: `counted(ctx)` says under which, and whose it
+    is. What is left is announced in the headers that `announced(allowance, now)` makes.
     """
 
     def __init__(
         self,
         table: SharedTable,
         *,
-        limit: int,
-        client: Callable[[Context], str],
-        period_s: float = 60.0,
+        limits: Mapping[str, Limit],
+        counted: Callable[[Context], tuple[str, object]],
+        announced: Callable[[Allowance, float], Headers],
     ) -> None:
         self._table = table
-        self._limit = limit
-        self._step = period_s / limit
-        # Steps added up are not quite the period; without slack the last request is refused.
-        self._horizon = period_s + self._step / 100
-        self._client = client
-        self._policy = ("RateLimit-Policy", f'"default";q={limit};w={ceil(period_s)}')
+        self.limits = limits
+        self._counted = counted
+        self._announced = announced
 
-    def take(self, ctx: Context) -> tuple[tuple[str, str], ...]:
+    def take(self, ctx: Context) -> Headers:
         """Count one request. Returns the headers that say what is left; raises `RateLimited`."""
-        digest = blake2b(self._client(ctx).encode("utf-8"), digest_size=8).digest()
-        fingerprint = int.from_bytes(digest, "little") or 1
-        now = ctx.now.timestamp()
-        arrival = self._table.advance(fingerprint, now, self._step, self._horizon)
-        if arrival > now + self._horizon:
-            wait = max(1, ceil(arrival - now - self._horizon))
-            left = ("RateLimit", f'"default";r=0;t={wait}')
+        name, client = self._counted(ctx)
+        limit, now = self.limits[name], ctx.now.timestamp()
+        allowance = self._table.take(f"{name} {client}", limit, now)
+        headers = self._announced(allowance, now)
+        if allowance.wait_s:
             raise RateLimited(
-                limit=self._limit, retry_after_s=wait, rate_headers=(self._policy, left)
+                limit=limit.requests,
+                retry_after_s=max(1, ceil(allowance.wait_s)),
+                rate_headers=headers,
             )
-        remaining = int((self._horizon - (arrival - now)) / self._step)
-        reset = ceil(arrival - now)
-        return (self._policy, ("RateLimit", f'"default";r={remaining};t={reset}'))
+        return headers
+
+
+def policy_headers(allowance: Allowance, now: float) -> Headers:
+    """`RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers."""
+    limit = allowance.limit
+    reset = ceil(allowance.wait_s or allowance.reset_s)
+    return (
+        ("RateLimit-Policy", f'"default";q={limit.requests};w={ceil(limit.period_s)}'),
+        ("RateLimit", f'"default";r={allowance.remaining};t={reset}'),
+    )

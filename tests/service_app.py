@@ -15,6 +15,8 @@ from server.service import Service
 from tests.prism import exchanges
 
 T = TypeVar("T")
+OURSELVES = "127.0.0.1"
+"""Where requests come from; a test may play a proxy that tells of another address."""
 
 
 class Relay:
@@ -41,7 +43,7 @@ class ServiceApp:
         self.document = service.document
         self._record = os.environ.get(exchanges.VARIABLE)
         self._runner = asyncio.Runner()
-        self._transport = httpx.ASGITransport(app=build_app([service]))  # type: ignore[arg-type]
+        self._transport = httpx.ASGITransport(app=build_app([service], trusted_proxies=[OURSELVES]))  # type: ignore[arg-type]
 
     def send(self, *requests: httpx.Request) -> list[httpx.Response]:
         """The answers to requests sent at the same time."""

@@ -9,7 +9,6 @@ from handlers.chat.rate_limits import EmailChangeLimit, SignInLimit
 from models.chat.actors import Actor
 from models.chat.api_keys import KeyMaker, load_secret
 from models.chat.vault import Vault
-from server.rate_limit import SharedTable
 from settings import Settings
 
 
@@ -26,9 +25,6 @@ class ChatAdapters:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "ChatAdapters":
-        table = None
-        if settings.rate_limits:
-            table = SharedTable(settings.data_dir / "chat.sign-in-limits")
         secret = load_secret(settings.data_dir, settings.chat_secret)
         return cls(
             keys=KeyMaker(secret),
@@ -46,8 +42,8 @@ class ChatAdapters:
                 client_secret=settings.video_vendor_client_secret,
                 timeout_s=settings.video_vendor_timeout_s,
             ),
-            sign_in_limit=SignInLimit(table),
-            email_change_limit=EmailChangeLimit(table),
+            sign_in_limit=SignInLimit(settings.rate_limits),
+            email_change_limit=EmailChangeLimit(settings.rate_limits),
         )
 
 

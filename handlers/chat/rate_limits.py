@@ -1,122 +1,101 @@
 """Rate limits as clients of this API know them: per user, per address, and for signing in.
 
-One count for all workers of a machine, in shared memory. Announced as X-RateLimit-Limit, -Remaining
-and -Reset (Unix seconds when the whole allowance is back).
+Requests are one count for all workers of a machine, in shared memory; attempts and changes of email
+are one count for all machines, in the database. Requests are announced as X-RateLimit-Limit,
+-Remaining and -Reset (Unix seconds when the whole allowance is back).
 """
 
 from dataclasses import dataclass
-from hashlib import blake2b
+from datetime import timedelta
 from math import ceil
 
+from sqlalchemy.orm import Session
+
+from models.chat import attempts
+from models.chat.attempts import Allowance as Attempts
+from models.chat.attempts import AttemptsUsedUp, Guesser
 from models.chat.errors.settings import TooManyAttempts
 from server.context import Context
 from server.errors import RateLimited
-from server.rate_limit import SharedTable
+from server.proxies import network_of, place_of
+from server.rate_limit import Allowance, Headers, Limit, RateLimiter, SharedTable
 
-Headers = tuple[tuple[str, str], ...]
+MINUTE = 60.0
+EMAIL_CHANGES = ((2, timedelta(hours=1)), (5, timedelta(days=1)))
 
-MINUTE, HOUR = 60.0, 3600.0
-SIGN_IN_ATTEMPTS = 5
-SIGN_IN_PERIOD_S = 1800.0
+
+def request_limits(table: SharedTable, *, per_user: int, per_address: int) -> RateLimiter:
+    """Requests a minute: per user, and per address for requests without a user."""
+    limits = {"user": Limit(per_user, MINUTE), "address": Limit(per_address, MINUTE)}
+    return RateLimiter(table, limits=limits, counted=_counted, announced=_announced)
+
+
+def _counted(ctx: Context) -> tuple[str, object]:
+    return ("user", ctx.actor.id) if ctx.actor else ("address", place_of(ctx.client))
+
+
+def _announced(allowance: Allowance, now: float) -> Headers:
+    return (
+        ("X-RateLimit-Limit", str(allowance.limit.requests)),
+        ("X-RateLimit-Remaining", str(allowance.remaining)),
+        ("X-RateLimit-Reset", str(ceil(now + allowance.reset_s - 1e-6))),
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
-    """So many requests in so many seconds."""
-
-    requests: int
-    period_s: float
-
-    def take(self, table: SharedTable, client: str, now: float) -> Headers:
-        """Count one request of a client. Returns what is left; raises `RateLimited`."""
-        step = self.period_s / self.requests
-        arrival = table.advance(fingerprint_of(client), now, step, self.period_s)
-        over = arrival - now - self.period_s
-        if over > 1e-9:
-            raise RateLimited(
-                limit=self.requests,
-                retry_after_s=max(1, ceil(over)),
-                rate_headers=self._headers(0, now + self.period_s),
-            )
-        return self._headers(int((self.period_s - (arrival - now)) / step + 1e-9), arrival)
-
-    def _headers(self, remaining: int, reset: float) -> Headers:
-        return (
-            ("X-RateLimit-Limit", str(self.requests)),
-            ("X-RateLimit-Remaining", str(remaining)),
-            ("X-RateLimit-Reset", str(ceil(reset))),
-        )
-
-
-def fingerprint_of(client: str) -> int:
-    """A client's 64-bit number in the shared table; never 0."""
-    return int.from_bytes(blake2b(client.encode("utf-8"), digest_size=8).digest(), "little") or 1
-
-
-class RequestLimits:
-    """Requests a minute: per user, and per address for requests without a user."""
-
-    def __init__(self, table: SharedTable, *, per_user: int, per_address: int) -> None:
-        self._table = table
-        self._user = Limit(per_user, MINUTE)
-        self._address = Limit(per_address, MINUTE)
-
-    def take(self, ctx: Context) -> Headers:
-        """Count one request. Returns the headers that say what is left; raises `RateLimited`."""
-        now = ctx.now.timestamp()
-        if ctx.actor is None:
-            return self._address.take(self._table, f"chat address {ctx.client}", now)
-        return self._user.take(self._table, f"chat user {ctx.actor.id}", now)
-
-
 class SignInLimit:
-    """Attempts to sign in under one name; a success clears them. Without a table: no limit."""
+    """Passwords tried under one name (`models.chat.attempts`); a success clears those of its place.
+    Not `on`: no limit.
+    """
 
-    def __init__(self, table: SharedTable | None = None) -> None:
-        self._table = table
-        self._limit = Limit(SIGN_IN_ATTEMPTS, SIGN_IN_PERIOD_S)
+    on: bool = False
 
-    def take(self, ctx: Context, realm_id: int, name: str) -> None:
+    async def take(self, ctx: Context, realm_id: int, name: str) -> None:
         """Count one attempt; raises `RateLimited`."""
-        if self._table is None:
+        if not self.on:
             return
+        seal, guesser = ctx.adapters.keys.seal, _guesser(ctx, realm_id, name)
         try:
-            self._limit.take(self._table, _sign_in(realm_id, name), ctx.now.timestamp())
-        except RateLimited as error:
+            await ctx.write(lambda s: attempts.take_guess(s, seal, guesser, now=ctx.now))
+        except AttemptsUsedUp as refusal:
             # The request was counted by address before and announces that limit: one set of
             # headers is all a client can read.
-            raise RateLimited(limit=error.limit, retry_after_s=error.retry_after_s) from None
+            raise RateLimited(limit=attempts.PER_PLACE, retry_after_s=refusal.wait_s) from None
 
-    def take_from_within(self, ctx: Context) -> None:
+    async def take_from_within(self, ctx: Context) -> None:
         """Count one attempt of somebody who is signed in already; raises `TooManyAttempts`."""
         try:
-            self.take(ctx, ctx.actor.realm_id, ctx.actor.delivery_email)
+            await self.take(ctx, ctx.actor.realm_id, ctx.actor.delivery_email)
         except RateLimited as error:
             raise TooManyAttempts(seconds=error.retry_after_s) from None
 
-    def forget(self, realm_id: int, name: str) -> None:
-        if self._table is not None:
-            self._table.forget(fingerprint_of(_sign_in(realm_id, name)))
+    def forgive(self, ctx: Context, session: Session, realm_id: int, name: str) -> None:
+        """The password was right."""
+        if self.on:
+            guesser = _guesser(ctx, realm_id, name)
+            attempts.forgive(session, ctx.adapters.keys.seal, guesser, now=ctx.now)
 
 
-def _sign_in(realm_id: int, name: str) -> str:
-    return f"chat sign-in {realm_id} {name.strip().casefold()}"
+def _guesser(ctx: Context, realm_id: int, name: str) -> Guesser:
+    return Guesser(realm_id, name, place_of(ctx.client), network_of(ctx.client))
 
 
+@dataclass(frozen=True, slots=True)
 class EmailChangeLimit:
-    """Requests of one user to change their email. Without a table: no limit."""
+    """Requests of one user to change their email. Not `on`: no limit."""
 
-    def __init__(self, table: SharedTable | None = None) -> None:
-        self._table = table
-        self._limits = (Limit(2, HOUR), Limit(5, 24 * HOUR))
+    on: bool = False
 
-    def take(self, ctx: Context, user_id: int) -> None:
+    async def take(self, ctx: Context, user_id: int) -> None:
         """Count one request; raises `RateLimited`."""
-        if self._table is None:
+        if not self.on:
             return
-        for limit in self._limits:
-            client = f"chat email change {limit.period_s:.0f} {user_id}"
-            try:
-                limit.take(self._table, client, ctx.now.timestamp())
-            except RateLimited as error:
-                raise RateLimited(limit=error.limit, retry_after_s=error.retry_after_s) from None
+        allowances = [
+            Attempts(ctx.adapters.keys.seal(f"email change {period} {user_id}"), requests, period)
+            for requests, period in EMAIL_CHANGES
+        ]
+        try:
+            await ctx.write(lambda s: attempts.take(s, allowances, now=ctx.now))
+        except AttemptsUsedUp as refusal:
+            requests = min(allowance.attempts for allowance in allowances)
+            raise RateLimited(limit=requests, retry_after_s=refusal.wait_s) from None

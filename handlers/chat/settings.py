@@ -53,7 +53,7 @@ async def update_settings(
             lambda reader: email_changes.check_new_email(reader, ctx.actor, email)
         )
     if new_email is not None:
-        ctx.adapters.email_change_limit.take(ctx, ctx.actor.id)
+        await ctx.adapters.email_change_limit.take(ctx, ctx.actor.id)
 
     def change(session: Session) -> Response:
         actor = ctx.actor
@@ -96,11 +96,11 @@ async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None,
     Attempts count together with those to sign in.
     """
     actor, limit = ctx.actor, ctx.adapters.sign_in_limit
-    limit.take_from_within(ctx)
+    await limit.take_from_within(ctx)
     old_hash = await ctx.read(lambda reader: own_password.find_hash(reader, actor))
     # Some 50 ms of work by design, each: in a thread, holding no connection and no lock.
     await asyncio.to_thread(own_password.check_old, old, old_hash)
-    limit.forget(actor.realm_id, actor.delivery_email)
+    await ctx.write(lambda s: limit.forgive(ctx, s, actor.realm_id, actor.delivery_email))
     return old_hash, await asyncio.to_thread(own_password.hash_new, new)
 
 

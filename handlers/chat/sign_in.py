@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+from sqlalchemy.orm import Session
+
 from handlers.chat import envelope, render
 from handlers.chat.auth import host_of
 from handlers.chat.context import Context
@@ -18,14 +20,18 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     """Get your API key for your password."""
     host = host_of(ctx)
     realm = await ctx.read(lambda reader: access_realm(reader, host))
-    ctx.adapters.sign_in_limit.take(ctx, realm.id, username)
+    limit = ctx.adapters.sign_in_limit
+    await limit.take(ctx, realm.id, username)
     account = await ctx.read(lambda reader: sign_in.find_account(reader, realm, username))
     # Some 50 ms of work by design: in a thread, holding no connection and no lock.
     is_right = await asyncio.to_thread(is_password, password, account.password_hash)
     usable = sign_in.require_usable(realm, account if is_right else None)
-    ctx.adapters.sign_in_limit.forget(realm.id, username)
-    keys = ctx.adapters.keys
-    api_key = await ctx.write(lambda session: sign_in.tell_key(session, keys, usable, now=ctx.now))
+
+    def tell(session: Session) -> str:
+        limit.forgive(ctx, session, realm.id, username)
+        return sign_in.tell_key(session, ctx.adapters.keys, usable, now=ctx.now)
+
+    api_key = await ctx.write(tell)
     return envelope.success(ctx, api_key=api_key, email=usable.delivery_email, user_id=usable.id)
 
 

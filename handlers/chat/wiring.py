@@ -3,7 +3,7 @@
 import specs
 from handlers.chat import auth, errors
 from handlers.chat.context import ChatAdapters
-from handlers.chat.rate_limits import RequestLimits
+from handlers.chat.rate_limits import request_limits
 from models import migrate
 from models.chat.actors import API_KEY
 from models.clock import Clock
@@ -27,7 +27,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
 
     rate_limit = None
     if settings.rate_limits:
-        rate_limit = RequestLimits(
+        rate_limit = request_limits(
             SharedTable(settings.data_dir / "chat.rate-limits"),
             per_user=settings.chat_rate_limit_per_user,
             per_address=settings.chat_rate_limit_per_address,

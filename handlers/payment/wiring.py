@@ -9,11 +9,13 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment import keys
 from server.browsers import Origins
-from server.rate_limit import RateLimiter, SharedTable
+from server.proxies import place_of
+from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 from server.service import Chore, Service
 from settings import Settings
 
 FLUSH_S = 10.0
+MINUTE = 60.0
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters) -> Service:
@@ -27,8 +29,9 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
     if settings.rate_limits:
         rate_limit = RateLimiter(
             SharedTable(settings.data_dir / "payment.rate-limits"),
-            limit=settings.rate_limit_per_minute,
-            client=_client,
+            limits=dict.fromkeys(("key", "address"), Limit(settings.rate_limit_per_minute, MINUTE)),
+            counted=_counted,
+            announced=policy_headers,
         )
     return Service(
         name="payment",
@@ -55,6 +58,6 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
     )
 
 
-def _client(ctx: Context) -> str:
+def _counted(ctx: Context) -> tuple[str, object]:
     """Whose requests count together: a key's, and those without a valid key by address."""
-    return f"key {ctx.actor.key_id}" if ctx.actor else f"address {ctx.client}"
+    return ("key", ctx.actor.key_id) if ctx.actor else ("address", place_of(ctx.client))

@@ -220,12 +220,14 @@ WITHHELD: Mapping[str, frozenset[str]] = {
 """Table -> its columns that are never exported."""
 
 LEFT_OUT: Mapping[str, str] = {
+    "attempt_count": "digests of what is limited",
     "client_device": "keys of people's devices",
     "data_export": "this bookkeeping itself",
     "email_change": "tokens of addresses that nobody has confirmed",
     "event": "what clients were told, of what the other files hold",
     "idempotency_key": "answers kept for retries",
     "jwt_configuration": "the key that signs people in",
+    "known_place": "digests of where people signed in",
     "message_archive": "messages that were deleted",
     "outbox": "mail on its way",
     "topic": "a summary of the messages",

@@ -6,10 +6,12 @@ from models.chat.outbox import DEAD
 from models.chat.outbox import SENT as MAILED
 from models.chat.scheduled_messages import SENT as DELIVERED
 from models.chat.tables import (
+    AttemptCount,
     AuditLog,
     EmailChange,
     Event,
     IdempotencyKey,
+    KnownPlace,
     MessageArchive,
     Outbox,
     ScheduledMessage,
@@ -30,6 +32,8 @@ POLICY = Policy(
             "chat_scheduled_retention_s",
             only=ScheduledMessage.state == literal(DELIVERED, literal_execute=True),
         ),
+        older_than(AttemptCount.arrival_at, "expired_retention_s"),
+        older_than(KnownPlace.last_at, "chat_known_place_retention_s"),
     ),
     kept={
         "realm": "an organization",

@@ -1,4 +1,4 @@
-"""Attempts at a password are counted once for all processes of a server."""
+"""Attempts at a password are counted once for all processes and machines of a service."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import pytest
 
-from handlers.chat.rate_limits import SIGN_IN_ATTEMPTS, SIGN_IN_PERIOD_S, SignInLimit
+from models.chat.attempts import PER_PLACE, PERIOD, Guesser, take_guess
 from models.chat.passwords import hash_password
 from models.chat.tables import User
 from models.database import Database
-from server.context import Context
-from server.rate_limit import SharedTable
-from tests.chat_cast import PASSWORD, SECRET, Cast, Member
+from tests.chat_cast import KEYS, PASSWORD, SECRET, Cast, Member
 from tests.live.running_server import RunningServer
 
 WORKERS = 4
@@ -34,6 +32,7 @@ class Stage:
     """A server of several processes, and whose passwords are guessed."""
 
     data_dir: Path
+    database_url: str
     cast: Cast
     client: httpx.Client
 
@@ -99,7 +98,7 @@ def stage(chat_sqlite: tuple[str, Cast], tmp_path: Path) -> Iterator[Stage]:
             trust_env=False,
         )
         with client:
-            yield Stage(tmp_path, cast, client)
+            yield Stage(tmp_path, url, cast, client)
 
 
 def judged(found: Counter[str]) -> int:
@@ -111,7 +110,7 @@ def judged(found: Counter[str]) -> int:
 def test_attempts_are_one_count_for_four_processes(stage: Stage) -> None:
     hamlet, othello, iago = stage.cast.hamlet, stage.cast.othello, stage.cast.iago
     found = stage.guess(hamlet, 80)
-    assert judged(found) == SIGN_IN_ATTEMPTS, found
+    assert judged(found) == PER_PLACE, found
     assert found["RATE_LIMIT_HIT"] > 0
     assert found["You're making too many attempts!"] > 0
     # Now the right one is refused as well, by each process.
@@ -120,26 +119,23 @@ def test_attempts_are_one_count_for_four_processes(stage: Stage) -> None:
         assert stage.sign_in(hamlet.email, PASSWORD) == "RATE_LIMIT_HIT"
         assert time.monotonic() < deadline, "not every process was asked"
     # Another account is another count; a success ends what went before.
-    assert judged(stage.guess(othello, SIGN_IN_ATTEMPTS - 1)) == SIGN_IN_ATTEMPTS - 1
+    assert judged(stage.guess(othello, PER_PLACE - 1)) == PER_PLACE - 1
     assert stage.sign_in(othello.email, PASSWORD) == "success"
-    assert judged(stage.guess(othello, 40)) == SIGN_IN_ATTEMPTS
+    assert judged(stage.guess(othello, 40)) == PER_PLACE
     # Attempts come back one by one. Iago's were used up long enough ago for two.
-    per_attempt = timedelta(seconds=SIGN_IN_PERIOD_S / SIGN_IN_ATTEMPTS)
+    per_attempt = PERIOD / PER_PLACE
     use_up(stage, iago, at=datetime.now(UTC) - 2 * per_attempt - timedelta(seconds=60))
     assert judged(stage.guess(iago, 40)) == 2
     assert stage.sign_in(iago.email, PASSWORD) == "RATE_LIMIT_HIT"
 
 
 def use_up(stage: Stage, member: Member, *, at: datetime) -> None:
-    """What another process of the same machine writes down when attempts are made at that time."""
+    """What another machine writes down when attempts are made at that time."""
 
-    class Then:
-        now = at
-
-    table = SharedTable(stage.data_dir / "chat.sign-in-limits")
-    limit = SignInLimit(table)
+    guesser = Guesser(stage.cast.realm_id, member.email, "127.0.0.1/32", "127.0.0.0/24")
+    database = Database(stage.database_url)
     try:
-        for _ in range(SIGN_IN_ATTEMPTS):
-            limit.take(cast(Context, Then), stage.cast.realm_id, member.email)
+        for _ in range(PER_PLACE):
+            database.run(lambda session: take_guess(session, KEYS.seal, guesser, now=at))
     finally:
-        table.close()
+        database.dispose()

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from server import rate_limit
 from server.errors import RateLimited
-from server.rate_limit import RateLimiter, SharedTable
+from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -23,7 +25,12 @@ def table(tmp_path: Path) -> Iterator[SharedTable]:
 
 
 def limiter(table: SharedTable, *, limit: int = 5) -> RateLimiter:
-    return RateLimiter(table, limit=limit, client=lambda ctx: ctx.client, period_s=60.0)
+    return RateLimiter(
+        table,
+        limits={"client": Limit(limit, 60.0)},
+        counted=lambda ctx: ("client", ctx.client),
+        announced=policy_headers,
+    )
 
 
 def request(client: str = "ada", *, after_s: float = 0) -> Any:
@@ -121,3 +128,75 @@ def test_processes_count_together(table: SharedTable) -> None:
     os.close(writer)
     with os.fdopen(reader, "rb") as answers:
         assert sum(answers.read()) == 100
+
+
+class TestAttackOnTheTable:
+    """Whoever has names without end forgets nobody's count."""
+
+    @pytest.fixture
+    def small(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SharedTable]:
+        """A table of one bucket: every client meets every other."""
+        monkeypatch.setattr(rate_limit, "_BUCKETS", 1)
+        monkeypatch.setattr(rate_limit, "_SIZE", rate_limit._HEAD + rate_limit._BUCKET)
+        opened = SharedTable(tmp_path / "small")
+        yield opened
+        opened.close()
+
+    def test_a_count_in_use_is_never_evicted(self, small: SharedTable) -> None:
+        limit = limiter(small)
+        for _ in range(5):
+            limit.take(request("victim"))
+        for number in range(2000):
+            with suppress(RateLimited):
+                limit.take(request(f"name {number}"))
+            with pytest.raises(RateLimited):
+                limit.take(request("victim"))
+
+    def test_who_finds_no_place_shares_one_allowance(self, small: SharedTable) -> None:
+        limit = limiter(small)
+        served = 0
+        for number in range(100):
+            with suppress(RateLimited):
+                limit.take(request(f"name {number}"))
+                served += 1
+        assert served == rate_limit._PLACES + 5
+        # As soon as places are free, everybody has their own.
+        limit.take(request("name 99", after_s=61))
+
+    def test_moving_to_a_place_of_ones_own_does_not_pay(self, small: SharedTable) -> None:
+        limit = limiter(small)
+        for number in range(rate_limit._PLACES):
+            limit.take(request(f"name {number}"))
+        for _ in range(5):
+            limit.take(request("guesser"))
+        with pytest.raises(RateLimited):
+            limit.take(request("guesser"))
+        limit.take(request("guesser", after_s=13))  # the others' places are free again
+        with pytest.raises(RateLimited):
+            limit.take(request("guesser", after_s=13))
+
+    def test_names_that_meet_cannot_be_chosen(self, tmp_path: Path) -> None:
+        """The key is another in each table, so what was found offline says nothing."""
+        keys = set()
+        for number in range(4):
+            table = SharedTable(tmp_path / f"table {number}")
+            keys.add(table._key)
+            table.close()
+        assert len(keys) == 4
+        assert all(len(key) == 32 for key in keys)
+        again = SharedTable(tmp_path / "table 0")
+        assert again._key in keys
+        again.close()
+
+    def test_a_table_of_another_release_is_made_anew(self, tmp_path: Path) -> None:
+        (tmp_path / "limits").write_bytes(b"\1" * 1_048_576)
+        table = SharedTable(tmp_path / "limits")
+        assert dict(limiter(table).take(request()))["RateLimit"] == '"default";r=4;t=12'
+        assert (tmp_path / "limits").stat().st_mode & 0o777 == 0o600
+        table.close()
+
+    def test_a_clock_set_back_locks_nobody_out(self, table: SharedTable) -> None:
+        limit = limiter(table)
+        for _ in range(5):
+            limit.take(request(after_s=10_000_000))
+        assert dict(limit.take(request()))["RateLimit"] == '"default";r=4;t=12'

@@ -5,6 +5,7 @@ Columns that end in `_group` hold the id of the user group that has a permission
 foreign key because realms and groups would wait for each other, and groups are never deleted.
 """
 
+from models.chat.tables.attempt import AttemptCount, KnownPlace
 from models.chat.tables.channel import (
     Channel,
     ChannelFolder,
@@ -34,6 +35,7 @@ from models.chat.tables.user import EmailChange, ProfileField, ProfileValue, Use
 from models.chat.tables.vendor_token import VendorToken
 
 __all__ = [
+    "AttemptCount",
     "AuditLog",
     "Channel",
     "ChannelFolder",
@@ -46,6 +48,7 @@ __all__ = [
     "Event",
     "IdempotencyKey",
     "JwtConfiguration",
+    "KnownPlace",
     "Linkifier",
     "Message",
     "MessageArchive",

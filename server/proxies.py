@@ -1,0 +1,113 @@
+"""Who a request comes from, behind proxies that are trusted to say so.
+
+A proxy appends the address it was asked from to `X-Forwarded-For`, so the list is believed from its
+end: as far back as each hop is a trusted proxy, and to the first that is none. Whatever an
+untrusted peer says is ignored. `Forwarded` (RFC 7239) is not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from starlette.types import Scope
+
+UNIX = "unix"
+MAX_HOPS = 16
+_SEEN = 4096
+_FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
+
+
+class TrustedProxies:
+    """Addresses, networks (`10.0.0.0/8`), and `unix` for whoever asks through a Unix socket."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        names = tuple(names)
+        self._networks = tuple(ip_network(name) for name in names if name != UNIX)
+        self._trusts_sockets = UNIX in names
+        self._trusts = lru_cache(maxsize=_SEEN)(self._is_trusted)
+
+    def __bool__(self) -> bool:
+        return bool(self._networks) or self._trusts_sockets
+
+    def seen_through(self, scope: Scope) -> Scope:
+        """The ASGI scope with `client` and `scheme` as a trusted proxy tells them; the same scope
+        when the peer is not trusted or tells nothing that can be read.
+        """
+        peer = scope["client"][0] if scope.get("client") else ""
+        if not self._trusts(peer):
+            return scope
+        told = [value for name, value in scope["headers"] if name == _FOR]
+        changes: dict[str, object] = {}
+        client = self._client(peer, b",".join(told)) if told else peer
+        if client != peer:
+            changes["client"] = (client, 0)
+        protocols = [value for name, value in scope["headers"] if name == _PROTO]
+        if protocols and protocols[-1] in (b"http", b"https"):
+            changes["scheme"] = protocols[-1].decode("ascii")
+        return {**scope, **changes} if changes else scope
+
+    def _client(self, peer: str, told: bytes) -> str:
+        """The last hop that is no trusted proxy; of what cannot be read, the proxy that told it."""
+        client = peer
+        for hop in reversed(told.rsplit(b",", MAX_HOPS)[-MAX_HOPS:]):
+            address = _parse_hop(hop)
+            if address is None:
+                break
+            client = address
+            if not self._trusts(client):
+                break
+        return client
+
+    def _is_trusted(self, address: str) -> bool:
+        if not address:
+            return self._trusts_sockets
+        parsed = _parse(address)
+        return parsed is not None and any(
+            parsed.version == network.version and parsed in network for network in self._networks
+        )
+
+
+@lru_cache(maxsize=_SEEN)
+def place_of(address: str) -> str:
+    """What counts as one place: an IPv4 address, an IPv6 network of 64 bits (whoever has one has
+    all of its addresses), or the text itself where it is no address.
+    """
+    return _cut(address, 32, 64)
+
+
+@lru_cache(maxsize=_SEEN)
+def network_of(address: str) -> str:
+    """What one owner commonly has: 24 bits of an IPv4 address, 48 of an IPv6 one."""
+    return _cut(address, 24, 48)
+
+
+def _cut(address: str, bits4: int, bits6: int) -> str:
+    parsed = _parse(address)
+    if parsed is None:
+        return address
+    return str(ip_network((parsed, bits4 if parsed.version == 4 else bits6), strict=False))
+
+
+def _parse_hop(hop: bytes) -> str | None:
+    """An address of `X-Forwarded-For` as plain text, without the port that some proxies add."""
+    text = hop.strip().decode("latin-1")
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    parsed = _parse(text)
+    return None if parsed is None else str(parsed)
+
+
+def _parse(text: str) -> IPv4Address | IPv6Address | None:
+    if len(text) > 64:
+        return None
+    try:
+        parsed = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
+        return parsed.ipv4_mapped
+    return parsed

@@ -1,0 +1,120 @@
+"""Passwords tried under one name: counted in the database, and no stranger locks anybody out."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from handlers.chat import sign_in
+from models.chat import attempts
+from models.chat.attempts import PER_NAME, PER_NETWORK, PER_PLACE, PERIOD, Guesser
+from models.chat.tables import AttemptCount, KnownPlace
+from models.clock import FrozenClock
+from models.database import Database
+from tests.chat_app import ChatApp, ChatClient
+from tests.chat_cast import KEYS, PASSWORD, Cast
+
+HOME, CAFE = "198.51.100.7", "2001:db8:77::1"
+
+
+class People:
+    """Whoever asks for a key, from whatever address."""
+
+    def __init__(self, app: ChatApp, cast: Cast) -> None:
+        self._client = ChatClient(app, "acme.example")
+        self._cast = cast
+
+    def sign_in(self, address: str, *, password: str = "wrong", name: str | None = None) -> int:
+        """The status of the answer."""
+        form = {"username": name or self._cast.hamlet.email, "password": password}
+        told = {"X-Forwarded-For": f"6.6.6.6, {address}"}
+        return self._client.request("POST", "/fetch_api_key", form, headers=told).status_code
+
+
+@pytest.fixture
+def people(
+    chat_database: Database,
+    cast: Cast,
+    clock: FrozenClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[People]:
+    # What a hash costs is not looked at here, and would be paid a hundred times.
+    monkeypatch.setattr(sign_in, "is_password", lambda password, _: password == PASSWORD)
+    app = ChatApp(
+        chat_database, clock, tmp_path, rate_limits=True, chat_rate_limit_per_address=100_000
+    )
+    yield People(app, cast)
+    app.close()
+
+
+def use_up(database: Database, cast: Cast, clock: FrozenClock, places: int) -> int:
+    """Strangers in so many networks try as often as they may; how often that was."""
+    tried = 0
+    for number in range(places):
+        network, place = f"10.{number}.0.0/24", f"10.{number}.0.9/32"
+        guesser = Guesser(cast.realm_id, cast.hamlet.email, place, network)
+        for _ in range(PER_PLACE + 1):
+            try:
+                database.run(
+                    lambda s, guesser=guesser: attempts.take_guess(
+                        s, KEYS.seal, guesser, now=clock.now()
+                    )
+                )
+                tried += 1
+            except attempts.AttemptsUsedUp:
+                break
+    return tried
+
+
+def test_a_stranger_locks_nobody_out(people: People) -> None:
+    for _ in range(2):
+        statuses = [people.sign_in("203.0.113.66") for _ in range(PER_PLACE + 3)]
+        assert statuses[-3:] == [429] * 3
+        assert people.sign_in(HOME, password=PASSWORD) == 200
+
+
+def test_one_network_has_no_more_attempts_than_four_places(people: People) -> None:
+    """An IPv6 network of 64 bits is one place, and 48 bits are one network."""
+    tried = [people.sign_in(f"2001:db8:66::{n:x}") for n in range(1, PER_PLACE + 3)]
+    assert tried == [401] * PER_PLACE + [429] * 2
+    others = [people.sign_in(f"2001:db8:66:{n:x}::1") for n in range(1, PER_NETWORK + 3)]
+    assert others == [401] * (PER_NETWORK - PER_PLACE) + [429] * (PER_PLACE + 2)
+    assert people.sign_in(CAFE, password=PASSWORD) == 200
+
+
+def test_many_networks_meet_the_count_of_the_name(
+    people: People, chat_database: Database, cast: Cast, clock: FrozenClock
+) -> None:
+    assert people.sign_in(HOME, password=PASSWORD) == 200
+    clock.advance(seconds=PERIOD.total_seconds())
+    assert use_up(chat_database, cast, clock, places=60) == PER_NAME
+    # From where the name's owner has been before, the count of the place alone holds.
+    assert people.sign_in(HOME, password=PASSWORD) == 200
+    assert people.sign_in(CAFE, password=PASSWORD) == 429
+    assert [people.sign_in(HOME) for _ in range(PER_PLACE + 1)] == [401] * PER_PLACE + [429]
+    # The count of the name comes back evenly: one more each 18 seconds.
+    clock.advance(seconds=PERIOD.total_seconds() / PER_NAME)
+    assert people.sign_in(CAFE, password=PASSWORD) == 200
+
+
+def test_names_of_nobody_are_counted_alike(people: People) -> None:
+    for name in ("nobody@acme.example", "Hamlet@acme.example"):
+        tried = [people.sign_in(HOME, name=name) for _ in range(PER_PLACE + 1)]
+        assert tried == [401] * PER_PLACE + [429]
+        assert people.sign_in(HOME, name=f" {name.upper()} ") == 429
+
+
+def test_what_is_told_nowhere_is_not_stored_either(
+    people: People, chat_database: Database, cast: Cast
+) -> None:
+    people.sign_in(HOME, password=PASSWORD)
+    people.sign_in(CAFE)
+    with chat_database.reading() as reader:
+        rows = [*reader.execute(select(AttemptCount.__table__)).all()]
+        rows += reader.execute(select(KnownPlace.__table__)).all()
+    assert len(rows) == 5
+    assert {len(row.key) for row in rows} == {64}
+    assert cast.hamlet.email not in str(rows)
+    assert "198.51" not in str(rows)
