@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import logs
 from adapters.chain.gateway import RpcChainGateway
 from handlers.chat import failures as chat_failures
 from handlers.chat import wiring as chat_wiring
@@ -19,8 +20,8 @@ from models.chat.exports import Archive, access_archive
 from models.chat.hosts import parse_host
 from models.clock import SystemClock
 from models.payment.checkout_sessions import CheckoutView, find_checkout
+from models.secret_shapes import SHAPES
 from pages.app import build_pages
-from server import logs
 from server.app import build_app
 from server.service import Service
 from settings import Settings
@@ -46,8 +47,7 @@ FAILURES = {"payment": payment_failures.list_failures, "chat": chat_failures.lis
 def _build(names: tuple[str, ...]) -> Any:
     settings = Settings.from_env()
     services = {name: BUILDERS[name](settings) for name in names}
-    secrets = tuple(pattern for service in services.values() for pattern in service.secrets)
-    logs.configure(settings.log_level, secrets=secrets)
+    logs.configure(settings.log_level, secrets=SHAPES)
     payment = services.get("payment")
 
     def look_up(token: str) -> CheckoutView | None:

@@ -30,6 +30,7 @@ SQLITE_OUTAGES = frozenset({5, 6, 7, 9, 10, 11, 13, 14, 15, 26})  # busy, locked
 SQLITE_UNIQUE = frozenset({1555, 2067})  # SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 UNIQUE_VIOLATION = "23505"
 LOCK_NOT_AVAILABLE = "55P03"
+_AFTER_COMMIT = "after_commit"
 RACES = frozenset({UNIQUE_VIOLATION, "40001", "40P01"})  # and serialization failure, deadlock
 
 
@@ -58,6 +59,11 @@ def is_lost_race(error: DBAPIError) -> bool:
         getattr(error.orig, "sqlstate", None) in RACES
         or getattr(error.orig, "sqlite_errorcode", None) in SQLITE_UNIQUE
     )
+
+
+def after_commit(session: Session, call: Callable[[], None]) -> None:
+    """Have something small done once the unit of work is kept; never if it is undone."""
+    session.info.setdefault(_AFTER_COMMIT, []).append(call)
 
 
 class Database:
@@ -159,6 +165,8 @@ class Database:
                 if is_lost_race(error):
                     raise _TryAgain(error) from error
                 raise
+            for call in session.info.get(_AFTER_COMMIT, ()):
+                call()
             return result
 
     def _make_reader(self) -> Engine:

@@ -15,6 +15,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wsgi import ClosingIterator
 
 from models.chat.exports import Archive
+from security_events import SecurityEvent, tell
 
 FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]
 """From an export's id, the Host, a link's token, and an email with its API key, to the archive.
@@ -39,6 +40,8 @@ def install(app: Flask, find_archive: FindArchive, folder: Path) -> None:
                 return make_response("An administrator's email and API key, please.\n", 401, ASK)
             key = (given.username or "", given.password or "")
         archive = find_archive(export_id, request.host, token, key)
+        if archive is None:
+            _tell(SecurityEvent.CREDENTIAL_REFUSED, export_id)
         if archive is None and token is None:
             return make_response("No such archive, or not for you.\n", 404)
         if archive is None:
@@ -49,6 +52,7 @@ def install(app: Flask, find_archive: FindArchive, folder: Path) -> None:
         if not places.acquire(blocking=False):
             busy = "Too many downloads at once. Try again in a while.\n"
             return make_response(busy, 503, {"Retry-After": "10"})
+        _tell(SecurityEvent.EXPORT_DOWNLOADED, export_id)
         with ExitStack() as until_sent:
             until_sent.callback(places.release)
             response = send_file(
@@ -70,3 +74,7 @@ def install(app: Flask, find_archive: FindArchive, folder: Path) -> None:
         app.add_url_rule(
             rule, "send_archive", send_archive, methods=["GET"], provide_automatic_options=False
         )
+
+
+def _tell(name: SecurityEvent, export_id: int) -> None:
+    tell(name, address=request.remote_addr, operation="send_archive", export_id=export_id)

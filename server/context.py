@@ -37,7 +37,9 @@ class Context(Generic[Adapters, Actor, Settings]):
     Security functions get a connection first, and the session of the write unit when it begins.
     `actor` is who asks as the latest of these found them: a handler that waits must not keep one
     from before in a variable. `headers` are raw: names in lower case, repeated ones joined.
-    `unknown_parameters` are the names sent that the document does not know.
+    `unknown_parameters` are the names sent that the document does not know. `actor_id` and `key_id`
+    are what the log calls who asks and the credential they sent, known or not; security functions
+    set them, never to a secret.
     """
 
     __slots__ = (
@@ -46,9 +48,11 @@ class Context(Generic[Adapters, Actor, Settings]):
         "_writer",
         "_writer_down",
         "actor",
+        "actor_id",
         "adapters",
         "client",
         "headers",
+        "key_id",
         "now",
         "path_parameters",
         "request_id",
@@ -80,6 +84,8 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.adapters = adapters
         self.session: Any = None
         self.actor: Actor = None  # type: ignore[assignment]  # until it is authenticated
+        self.actor_id: int | str | None = None
+        self.key_id: str | None = None
         self.path_parameters: Mapping[str, Any] = {}
         self.unknown_parameters: tuple[str, ...] = ()
 

@@ -18,6 +18,7 @@ from connexion.middleware.abstract import SpecMiddleware
 from connexion.spec import Specification
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+import security_events
 from server.bodies import URLENCODED, Disconnected, read_body
 from server.browsers import SAFE_METHODS, is_browser, spare_people
 from server.compiler import CompiledAPI
@@ -26,11 +27,11 @@ from server.documents import published
 from server.errors import MethodNotAllowed, NotFound
 from server.guard import check_answer_headers, check_headers, check_target
 from server.health import Probes
-from server.logs import RequestLog
 from server.metrics import METRICS_LAG_S, Meter
 from server.operation import Call, Operation
 from server.override import meant_method, media_type_of
 from server.proxies import TrustedProxies
+from server.request_log import RequestLog
 from server.response import JSON, Response
 from server.service import Service
 from server.threads import Threads
@@ -69,14 +70,28 @@ class ServedAPI:
 class Exchange:
     """One request being answered: what is known of it so far, for its log line and its end."""
 
-    __slots__ = ("call", "headers", "operation", "request_id", "unread")
+    __slots__ = ("call", "client", "ctx", "headers", "operation", "request_id", "unread")
 
-    def __init__(self, request_id: str) -> None:
+    def __init__(self, request_id: str, client: str) -> None:
         self.request_id = request_id
+        self.client = client
         self.operation: Operation | None = None
         self.call: Call | None = None
+        self.ctx: Context | None = None
         self.headers = _UNKNOWN_FRAMING
         self.unread = True
+
+    @property
+    def operation_id(self) -> str | None:
+        return None if self.operation is None else self.operation.operation_id
+
+    @property
+    def actor_id(self) -> int | str | None:
+        return None if self.ctx is None else self.ctx.actor_id
+
+    @property
+    def key_id(self) -> str | None:
+        return None if self.ctx is None else self.ctx.key_id
 
 
 class Engine(SpecMiddleware):
@@ -139,7 +154,7 @@ class Engine(SpecMiddleware):
         if not self._id_prefix:  # made on first use, so each worker has its own
             self._id_prefix = os.urandom(8).hex()
         request_id = f"{self._id_prefix}{next(self._ids) & 0xFFFFFFFF:08x}"
-        exchange = Exchange(request_id)
+        exchange = Exchange(request_id, _peer(scope))
         method = scope["method"]
         try:
             response = await self._answer(api, path, scope, receive, exchange)
@@ -148,8 +163,7 @@ class Engine(SpecMiddleware):
             return
         except Exception as error:
             response = self._failure(api, error, exchange)
-        operation = exchange.operation
-        call = exchange.call
+        operation, call = exchange.operation, exchange.call
         body = b"" if method == "HEAD" else response.body
         headers = [(b"request-id", request_id.encode("ascii"))]
         extra = () if call is None else call.extra_headers
@@ -174,9 +188,12 @@ class Engine(SpecMiddleware):
             timestamp=api.service.clock.now(),
             id=request_id,
             service=api.service.name,
-            operation=None if operation is None else operation.operation_id,
+            operation=exchange.operation_id,
             method=method,
             status=response.status,
+            actor=exchange.actor_id,
+            key=exchange.key_id,
+            address=exchange.client,
             ms=round(seconds * 1000, 3),
         )
 
@@ -212,16 +229,16 @@ class Engine(SpecMiddleware):
         exchange.operation = operation
         if operation.body is not None and exchange.unread:
             body = await self._read_body(service, receive, headers, exchange)
-        client = scope.get("client")
         ctx = Context(
             operation=operation,
             headers=headers,
-            client=client[0] if client else "",
+            client=exchange.client,
             now=service.clock.now(),
             request_id=exchange.request_id,
             settings=service.settings,
             adapters=service.adapters,
         )
+        exchange.ctx = ctx
         exchange.call = call = Call(headers, texts, query, body)
         response = await operation.serve(ctx, call, api.threads)
         if response.headers:
@@ -238,7 +255,18 @@ class Engine(SpecMiddleware):
         return body
 
     def _failure(self, api: ServedAPI, error: Exception, exchange: Exchange) -> Response:
-        """The service's own answer to an error; a 500 also goes to the log with its traceback."""
+        """The service's own answer to an error; a 500 also goes to the log with its traceback, and
+        what the service calls a security event as one.
+        """
+        name = _nearest(type(error), api.service.security_events)
+        if name is not None:
+            security_events.tell(
+                name,
+                asker=exchange,
+                service=api.service.name,
+                operation=exchange.operation_id,
+                reason=type(error).__name__,
+            )
         try:
             response = api.service.respond(error, exchange.request_id)
         except Exception:
@@ -251,10 +279,20 @@ class Engine(SpecMiddleware):
                 "request failed",
                 id=exchange.request_id,
                 service=api.service.name,
-                operation=exchange.operation.operation_id if exchange.operation else None,
+                operation=exchange.operation_id,
                 exc_info=error,
             )
         return response
+
+
+def _peer(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def _nearest(kind: type[Exception], events: Mapping[type[Exception], Any]) -> Any:
+    """What stands for a class of errors, or for the nearest one it derives from."""
+    return next((events[base] for base in kind.__mro__ if base in events), None)
 
 
 def _is_foreseen(status: int) -> bool:

@@ -18,6 +18,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from security_events import asking
 from server.bodies import Body
 from server.context import Context
 from server.errors import InvalidRequest, Unauthenticated, Violation
@@ -173,12 +174,14 @@ class Operation:
                 self._ask_again(ctx, session)
                 return work(session)
 
-            return database.run(unit)
+            return database.run(_asked_by(ctx, unit))
 
         ctx.bind_units(
             read=lambda work: loop.run_in_executor(threads.reading, read, work),
             write=lambda work: loop.run_in_executor(threads.writing, write, work),
-            write_down=lambda work: loop.run_in_executor(threads.writing, database.run, work),
+            write_down=lambda work: loop.run_in_executor(
+                threads.writing, database.run, _asked_by(ctx, work)
+            ),
         )
         return self._finish(await self.function(ctx, **arguments), call)
 
@@ -204,7 +207,8 @@ class Operation:
         def work(session: Any) -> Response:
             self._ask_again(ctx, session)
             ctx.session = session
-            return self._finish(self.function(ctx, **arguments), call)
+            with asking(ctx):
+                return self._finish(self.function(ctx, **arguments), call)
 
         assert self.service.database is not None
         return self.service.database.run(work)
@@ -295,3 +299,13 @@ class Operation:
             if value is not None:
                 texts[parameter.name] = [value.decode("latin-1")]
         return texts
+
+
+def _asked_by(ctx: Context, work: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`work`, whose events are told as this request's."""
+
+    def asked(session: Any) -> Any:
+        with asking(ctx):
+            return work(session)
+
+    return asked

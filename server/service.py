@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
+from security_events import SecurityEvent
 from server.browsers import Origins
 from server.context import Context
 from server.response import Response
@@ -64,13 +64,14 @@ class Chore:
 class Service:
     """One document and all that serves it.
 
-    `respond(error, request_id)` is the service's one error table. `secrets` are patterns that must
-    not reach a log. `malformed_path` says whether a path parameter that does not fit its schema is
-    an invalid request or an unknown path. `form_in_query` lets form fields come in the query.
-    `ignore_foreign_bodies` reads a body of an undocumented media type as empty instead of refusing.
-    `refuse(ctx)` is what to raise instead of `Unauthenticated` for credentials that are missing or
-    that their scheme cannot read. `method_override` lets a form field `method` of a POST name the
-    method that is meant. `origins` are those whose pages may change things.
+    `respond(error, request_id)` is the service's one error table; `security_events` says which
+    errors the log tells of by name, those of derived classes too. `malformed_path` says whether a
+    path parameter that does not fit its schema is an invalid request or an unknown path.
+    `form_in_query` lets form fields come in the query. `ignore_foreign_bodies` reads a body of an
+    undocumented media type as empty instead of refusing. `refuse(ctx)` is what to raise instead of
+    `Unauthenticated` for credentials that are missing or that their scheme cannot read.
+    `method_override` lets a form field `method` of a POST name the method that is meant. `origins`
+    are those whose pages may change things.
     """
 
     name: str
@@ -97,4 +98,4 @@ class Service:
     refuse: Callable[[Context], Exception] | None = None
     method_override: bool = False
     origins: Origins = field(default_factory=Origins)
-    secrets: tuple[re.Pattern[str], ...] = ()
+    security_events: Mapping[type[Exception], SecurityEvent] = field(default_factory=dict)

@@ -14,11 +14,11 @@ import pytest
 import structlog
 from hypothesis import settings as hypothesis_settings
 
+import logs
 from models import migrate
 from models.clock import FrozenClock
 from models.database import Database
-from models.payment.keys import SECRET
-from server import logs
+from models.secret_shapes import SHAPES
 from tests.cast import BEN_XPUB, Merchant, make_merchant
 from tests.contract import ContractClient
 from tests.payment_app import FakeGateway, PaymentApp
@@ -116,7 +116,7 @@ def chain() -> FakeGateway:
 def payment_apps() -> Iterator[dict[str, PaymentApp]]:
     """One compiled application per kind of database: compiling takes a second."""
     with Path(os.devnull).open("wb") as nowhere:
-        logs.configure("info", secrets=(SECRET,), stream=nowhere)
+        logs.configure("info", secrets=SHAPES, stream=nowhere)
         # A cached logger keeps the processors of its first use: no test could catch its lines.
         structlog.configure(cache_logger_on_first_use=False)
         apps: dict[str, PaymentApp] = {}

@@ -11,22 +11,25 @@ ROOT = Path(__file__).parent.parent
 # Layer -> the modules of ours it may import, besides itself; a dotted name allows that module only.
 ALLOWED = {
     "settings": set(),
+    "logs": set(),
+    "security_events": set(),
     "specs": set(),
-    "server": set(),
-    "models": {"settings"},
+    "server": {"logs", "security_events"},
+    "models": {"security_events", "settings"},
     "adapters": {"models", "settings"},
     "handlers": {
         "adapters",
         "models",
+        "security_events",
         "settings",
         "specs",
         "server.context",
         "server.response",
     },
-    "workers": {"adapters", "models", "settings"},
-    "pages": {"adapters", "models", "settings"},
+    "workers": {"adapters", "logs", "models", "settings"},
+    "pages": {"adapters", "models", "security_events", "settings"},
     "cli": {"adapters", "models", "settings", "workers"},
-    "wsgi": {"adapters", "handlers", "models", "pages", "server", "settings", "specs"},
+    "wsgi": {"adapters", "handlers", "logs", "models", "pages", "server", "settings", "specs"},
 }
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
 MAY_KNOW_THE_ENGINE = {

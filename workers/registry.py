@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 
+import logs
 from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.rpc_reader import RpcChainReader
 from adapters.mail.wiring import build_mailer
@@ -16,8 +17,9 @@ from models.database import Database
 from models.payment import watching
 from models.payment.retention import POLICY as payment_policy
 from models.retention import Policy
+from models.secret_shapes import SHAPES
 from settings import Settings
-from workers import logs, retention
+from workers import retention
 from workers.chain_watcher import ChainWatcher
 from workers.exports import NICENESS, Exports
 from workers.invoice_expiry import InvoiceExpiry
@@ -186,7 +188,7 @@ def run(names: Sequence[str], settings: Settings) -> None:
     for name in names:
         if name not in WORKERS:
             raise UnknownWorker(f"There is no worker named {name}; there are {', '.join(NAMES)}.")
-    logs.configure(settings.log_level)
+    logs.configure(settings.log_level, secrets=SHAPES)
     payment, chat = (
         Database(url, lock_timeout_s=settings.lock_timeout_s, pool_size=settings.database_pool_size)
         for url in (settings.payment_database_url, settings.chat_database_url)

@@ -8,8 +8,8 @@ import yaml
 from connexion import ConnexionMiddleware
 
 from benchmarks.engine.handlers import errors
+from logs import configure
 from server.app import build_app
-from server.logs import configure
 from server.service import Service
 
 DOCUMENT = Path(__file__).with_name("echo.yaml")

@@ -22,10 +22,15 @@ def host_of(ctx: Context) -> str:
 
 def authenticate(user: str, password: str, *, request: Context) -> Actor:
     """The user whose API email and key these are. Raises what is wrong with them."""
+    request.key_id = actors.key_id_of(password)
     if ":" in password:
         actors.access_realm(request.session, host_of(request))
         raise InvalidAuthorizationHeader()
-    return actors.authenticate(request.session, host=host_of(request), email=user, api_key=password)
+    actor = actors.authenticate(
+        request.session, host=host_of(request), email=user, api_key=password
+    )
+    request.actor_id = actor.id
+    return actor
 
 
 def refuse(ctx: Context) -> ChatError:

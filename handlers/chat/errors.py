@@ -14,6 +14,8 @@ from handlers.chat.violations import first_error
 from models.chat.errors import (
     ChatError,
     administration,
+    calls,
+    exports,
     identity,
     messages,
     narrows,
@@ -23,8 +25,10 @@ from models.chat.errors import (
     scheduling,
     sending,
     settings,
+    tokens,
 )
 from models.errors import DatabaseUnavailable, DomainError
+from security_events import SecurityEvent
 from server import errors as engine
 from server.failures import help_link
 from server.response import Response
@@ -96,6 +100,26 @@ ENGINE: dict[type[ProblemException], tuple[int, str | None, str]] = {
 """# decided: the reference leaves most of these to the servers in front of it."""
 
 UNAVAILABLE = ("DATABASE_UNAVAILABLE", "The service is busy; try again in a moment")
+
+
+SECURITY_EVENTS: dict[type[Exception], SecurityEvent] = {
+    identity.Unauthorized: SecurityEvent.CREDENTIAL_REFUSED,
+    identity.BasicAuthenticationRequired: SecurityEvent.CREDENTIAL_REFUSED,
+    identity.AuthenticationFailed: SecurityEvent.SIGN_IN_REFUSED,
+    identity.SignInDeactivated: SecurityEvent.SIGN_IN_REFUSED,
+    identity.SignInRealmDeactivated: SecurityEvent.SIGN_IN_REFUSED,
+    tokens.BadJwt: SecurityEvent.SIGN_IN_REFUSED,
+    tokens.JwtWithoutEmail: SecurityEvent.SIGN_IN_REFUSED,
+    identity.NotInProduction: SecurityEvent.SIGN_IN_REFUSED,
+    settings.WrongPassword: SecurityEvent.CREDENTIAL_REFUSED,
+    settings.ConfirmationNotFound: SecurityEvent.CREDENTIAL_REFUSED,
+    calls.InvalidVendorSession: SecurityEvent.CREDENTIAL_REFUSED,
+    settings.TooManyAttempts: SecurityEvent.LIMIT_HIT,
+    exports.ExportLimitReached: SecurityEvent.LIMIT_HIT,
+    engine.RateLimited: SecurityEvent.LIMIT_HIT,
+    engine.ForeignOrigin: SecurityEvent.FOREIGN_ORIGIN,
+}
+"""What the log tells of by name."""
 
 
 def respond(error: Exception, request_id: str) -> Response:

@@ -23,13 +23,14 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     limit = ctx.adapters.sign_in_limit
     await limit.take(ctx, realm.id, username)
     account = await ctx.read(lambda reader: sign_in.find_account(reader, realm, username))
+    ctx.actor_id = account.id
     # Some 50 ms of work by design: in a thread, holding no connection and no lock.
     is_right = await asyncio.to_thread(is_password, password, account.password_hash)
     usable = sign_in.require_usable(realm, account if is_right else None)
 
     def tell(session: Session) -> str:
         limit.forgive(ctx, session, realm.id, username)
-        return sign_in.tell_key(session, ctx.adapters.keys, usable, now=ctx.now)
+        return sign_in.tell_key(session, ctx.adapters.keys, usable, by="password", now=ctx.now)
 
     api_key = await ctx.write(tell)
     return envelope.success(ctx, api_key=api_key, email=usable.delivery_email, user_id=usable.id)
@@ -41,10 +42,14 @@ def dev_fetch_api_key(ctx: Context, *, username: str) -> Response:
         raise NotInProduction()
     realm = access_realm(ctx.session, host_of(ctx))
     check_email(username)
-    account = sign_in.require_usable(realm, sign_in.find_account(ctx.session, realm, username))
+    found = sign_in.find_account(ctx.session, realm, username)
+    ctx.actor_id = found.id
+    account = sign_in.require_usable(realm, found)
     return envelope.success(
         ctx,
-        api_key=sign_in.tell_key(ctx.session, ctx.adapters.keys, account, now=ctx.now),
+        api_key=sign_in.tell_key(
+            ctx.session, ctx.adapters.keys, account, by="development", now=ctx.now
+        ),
         email=account.delivery_email,
         user_id=account.id,
     )
@@ -55,8 +60,10 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
     realm = access_realm(ctx.session, host_of(ctx))
     rules = jwt_sign_in.access_rules(ctx.session, ctx.adapters.vault, realm.id)
     email = jwt_sign_in.read_email(token, rules, now=ctx.now)
-    account = sign_in.require_usable(realm, sign_in.find_account(ctx.session, realm, email))
-    api_key = sign_in.tell_key(ctx.session, ctx.adapters.keys, account, now=ctx.now)
+    found = sign_in.find_account(ctx.session, realm, email)
+    ctx.actor_id = found.id
+    account = sign_in.require_usable(realm, found)
+    api_key = sign_in.tell_key(ctx.session, ctx.adapters.keys, account, by="jwt", now=ctx.now)
     data: dict[str, Any] = {"api_key": api_key, "email": account.delivery_email}
     if include_profile:
         actor = find_actor(ctx.session, account.id)

@@ -5,7 +5,6 @@ from handlers.chat import auth, errors
 from handlers.chat.context import ChatAdapters
 from handlers.chat.rate_limits import request_limits
 from models import migrate
-from models.chat.actors import API_KEY
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -60,5 +59,5 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         ignore_foreign_bodies=True,
         malformed_path=NotFound,
         method_override=True,
-        secrets=(API_KEY,),
+        security_events=errors.SECURITY_EVENTS,
     )

@@ -7,7 +7,9 @@ from models.payment.keys import Actor
 
 def authenticate(token: str, *, request: Context) -> Actor | None:
     """The project a bearer key speaks for; None for any key that is not active."""
+    request.key_id = keys.id_of(token)
     actor = keys.find_actor(request.session, token)
     if actor is not None:
+        request.actor_id = actor.project_id
         request.adapters.key_uses.note(actor.key_id, request.now)
     return actor

@@ -7,6 +7,7 @@ from connexion.exceptions import ProblemException
 
 from models.errors import DatabaseUnavailable, DomainError
 from models.payment import errors as domain
+from security_events import SecurityEvent
 from server import errors as engine
 from server.failures import help_link
 from server.response import Response, encode
@@ -72,6 +73,13 @@ ENGINE: dict[type[ProblemException], str] = {
 }
 BY_STATUS = {kind.status: code for kind, code in ENGINE.items()}
 """Connexion's own problems are known by their status only."""
+
+SECURITY_EVENTS: dict[type[Exception], SecurityEvent] = {
+    engine.Unauthenticated: SecurityEvent.CREDENTIAL_REFUSED,
+    engine.RateLimited: SecurityEvent.LIMIT_HIT,
+    engine.ForeignOrigin: SecurityEvent.FOREIGN_ORIGIN,
+}
+"""What the log tells of by name."""
 
 SENTENCES = {
     "unauthorized": "Send a valid API key of the project as Authorization: Bearer prk_test_...",

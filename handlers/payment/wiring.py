@@ -7,7 +7,6 @@ from models import migrate
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from models.payment import keys
 from server.browsers import Origins
 from server.proxies import place_of
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
@@ -54,7 +53,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         body_timeout_s=settings.body_read_timeout_s,
         validate_responses=settings.validate_responses,
         origins=Origins(settings.public_url, settings.allowed_origins),
-        secrets=(keys.SECRET,),
+        security_events=errors.SECURITY_EVENTS,
     )
 
 

@@ -32,6 +32,7 @@ def dialect_of(reader: Reader) -> str:
     return str(bind.dialect.name)
 
 
+KEY_ID_LENGTH = 8
 API_KEY = re.compile(r"[A-Za-z0-9]{32}")
 """What an API key looks like, for those who must keep it out of logs."""
 
@@ -284,6 +285,14 @@ def find_realm_at(reader: Reader, host: str) -> RealmView | None:
 def find_realm(reader: Reader, realm_id: int) -> RealmView | None:
     row = reader.execute(_REALM_BY_ID, {"realm_id": realm_id}).first()
     return None if row is None else RealmView(*row)
+
+
+def key_id_of(api_key: str) -> str | None:
+    """What the log calls a key: the start of its digest, which opens nothing; None for what can be
+    no key.
+    """
+    api_key = api_key.strip()
+    return digest_of(api_key)[:KEY_ID_LENGTH] if API_KEY.fullmatch(api_key) else None
 
 
 def digest_of(api_key: str) -> str:

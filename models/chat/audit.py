@@ -1,4 +1,7 @@
-"""Appends to the audit log, in the transaction of the change it tells."""
+"""Appends to the audit log, in the transaction of the change it tells.
+
+What is a security event too (security_events.py) is told to the log once the change is kept.
+"""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -9,8 +12,14 @@ from sqlalchemy import Table, insert
 from sqlalchemy.orm import Session
 
 from models.chat.tables import AuditLog
+from models.database import after_commit
+from security_events import Asker, SecurityEvent, tell, who_asks
 
 _INSERT = insert(cast(Table, AuditLog.__table__))
+
+_EVENTS = {event.value: event for event in SecurityEvent}
+TOLD = frozenset(("by", "export_type", "property"))
+"""The facts, besides numbers, that a line of the log tells; the audit log has all of them."""
 
 
 def record(
@@ -26,6 +35,7 @@ def record(
     facts: Mapping[str, Any] | None = None,
 ) -> None:
     """One change: `kind` such as `user_created`, who made it, to whom or what. Never a secret."""
+    asker = who_asks()
     session.connection().execute(
         _INSERT,
         {
@@ -37,8 +47,17 @@ def record(
             "group_id": group_id,
             "facts": orjson.dumps(facts or {}).decode(),
             "at": now,
+            **_asked_by(asker),
         },
     )
+    event = _EVENTS.get(kind)
+    if event is not None:
+        about = {"user": user_id, "realm": realm_id} | {
+            name: value
+            for name, value in (facts or {}).items()
+            if name in TOLD or isinstance(value, int)
+        }
+        after_commit(session, lambda: tell(event, asker=asker, **about))
 
 
 def record_channel_changes(
@@ -54,6 +73,7 @@ def record_channel_changes(
 
     `pairs` are (channel id, user id or None).
     """
+    asked = _asked_by(who_asks())
     rows = [
         {
             "realm_id": realm_id,
@@ -64,8 +84,15 @@ def record_channel_changes(
             "group_id": None,
             "facts": "{}",
             "at": now,
+            **asked,
         }
         for channel_id, user_id in pairs
     ]
     if rows:
         session.connection().execute(_INSERT, rows)
+
+
+def _asked_by(asker: Asker | None) -> dict[str, Any]:
+    if asker is None:
+        return {"key_id": None, "address": None, "request_id": None}
+    return {"key_id": asker.key_id, "address": asker.client, "request_id": asker.request_id}

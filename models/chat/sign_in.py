@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
+from models.chat import audit
 from models.chat.actors import Reader, RealmView, find_writer
 from models.chat.api_keys import KeyMaker
 from models.chat.errors.identity import (
@@ -81,10 +82,11 @@ def require_usable(realm: RealmView, found: Candidate | None) -> Account:
     return Account(found.id, found.delivery_email, found.password_hash)
 
 
-def tell_key(session: Session, keys: KeyMaker, account: Account, *, now: datetime) -> str:
+def tell_key(session: Session, keys: KeyMaker, account: Account, *, by: str, now: datetime) -> str:
     """The account's API key, made again. Whoever was given their account joins now.
 
-    What let them in may have ended since it was looked at. Raises what `require_usable` raises.
+    `by`: what proved that it is them; the audit log tells it. What let them in may have ended since
+    it was looked at. Raises what `require_usable` raises.
     """
     writer = find_writer(session, account.id)
     user = session.get_one(User, account.id, populate_existing=True)
@@ -93,6 +95,10 @@ def tell_key(session: Session, keys: KeyMaker, account: Account, *, now: datetim
         raise AuthenticationFailed()
     now_found = Candidate(user.id, user.delivery_email, user.is_active, user.password_hash)
     require_usable(writer.realm, now_found)
+    facts = {"by": by}
+    audit.record(
+        session, user.realm_id, "signed_in", actor_id=user.id, user_id=user.id, facts=facts, now=now
+    )
     if user.awaits_first_sign_in:
         user.awaits_first_sign_in = False
         user.date_joined = now

@@ -88,6 +88,11 @@ def find_actor(reader: Connection | Session, plaintext: str) -> Actor | None:
     return Actor(project_id=row.project_id, key_id=row.id, xpub=row.xpub)
 
 
+def id_of(plaintext: str) -> str | None:
+    """The public id in a key, of any state; None for what can be no key."""
+    return plaintext.split("_")[2] if SECRET.fullmatch(plaintext) else None
+
+
 def note_uses(session: Session, uses: Mapping[str, datetime]) -> None:
     """Write down when keys were last used: id -> time. An older note never replaces a newer one."""
     for key_id, at in sorted(uses.items()):

@@ -18,11 +18,11 @@ from typing import Any
 import httpx
 from argon2 import PasswordHasher
 
+import logs
 from models import migrate
 from models.chat import passwords
 from models.clock import FrozenClock
 from models.database import Database
-from server import logs
 from tests.cast import make_merchant
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import Cast, make_cast

@@ -11,7 +11,8 @@ import structlog
 import server.app
 import server.engine
 import server.health
-from server.logs import RequestLog, configure
+from logs import configure
+from server.request_log import RequestLog
 from tests.server.client import Client
 from tests.server.services import shop as make_shop
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from logs import Redact, configure
 from server.engine import Engine
-from server.logs import Redact, configure
 from tests.server.client import Answer, Client, call
 from tests.server.services import ADA, KEY, operation, respond, serve, shop
 
@@ -242,12 +242,12 @@ class TestBugs:
         assert b"a bug that saw Bearer [secret]" in stream.getvalue()
         assert b"good-token" not in stream.getvalue()
 
-    def test_redaction_leaves_other_fields_alone(self) -> None:
-        event = {"event": "x", "exception": "key abc", "id": "abc"}
+    def test_redaction_leaves_time_and_level_alone(self) -> None:
+        event = {"event": "x", "exception": "key abc", "level": "abc"}
         assert Redact([re.compile("abc")])(None, "info", event) == {
             "event": "x",
             "exception": "key [secret]",
-            "id": "abc",
+            "level": "abc",
         }
 
     def test_an_error_table_with_a_bug_still_answers(self, logs: Logs) -> None:

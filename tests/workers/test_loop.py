@@ -133,7 +133,7 @@ def test_a_worker_may_start_another() -> None:
 
 PROGRAM = """
 import sys
-from workers import logs
+import logs
 from workers.loop import Crew, Worker
 
 logs.configure("info")

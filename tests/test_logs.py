@@ -1,0 +1,105 @@
+"""No secret gets into a log, whichever process writes it, and however deep in a line it stands."""
+
+import base64
+import io
+import logging
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import jwt
+import orjson
+import pytest
+import structlog
+
+import logs
+from models.chat.api_keys import KeyMaker
+from models.chat.vault import Vault
+from models.secret_shapes import SHAPES
+
+SECRET = b"a secret of more than thirty-two bytes"
+
+
+def made() -> dict[str, str]:
+    """One of each, as the services make them."""
+    key = KeyMaker(SECRET)._derive(secrets.token_hex(16))
+    basic = base64.b64encode(f"hamlet@acme.example:{key}".encode()).decode()
+    return {
+        "payment key": f"prk_test_{secrets.token_hex(4)}_{secrets.token_urlsafe(32)}",
+        "chat key": key,
+        "checkout or confirmation": secrets.token_urlsafe(32),
+        "link of an export": Vault(SECRET).seal("1795262400", purpose="export:1"),
+        "jwt": jwt.encode({"email": "hamlet@acme.example"}, SECRET, algorithm="HS256"),
+        "basic": f"Basic {basic}",
+        "bearer": f"bearer {secrets.token_hex(8)}",
+    }
+
+
+@pytest.fixture
+def stream() -> Iterator[io.BytesIO]:
+    before = structlog.get_config()
+    root, handlers, level = logging.getLogger(), logging.getLogger().handlers, None
+    level = root.level
+    stream = io.BytesIO()
+    logs.configure("info", secrets=SHAPES, stream=stream)
+    structlog.configure(cache_logger_on_first_use=False)
+    yield stream
+    structlog.configure(**before)
+    root.handlers, root.level = handlers, level
+
+
+@pytest.mark.parametrize("kind", made())
+def test_every_secret_is_blotted_wherever_it_stands(kind: str, stream: io.BytesIO) -> None:
+    for _ in range(50):  # they are random
+        secret = made()[kind]
+        told = secret.rpartition(" ")[2]
+        log = structlog.get_logger("x")
+        log.warning(f"said {secret}", reason=f"GET /x/{secret}?key={secret}", deep={"a": [secret]})
+        try:
+            raise ValueError(f"headers: {{'authorization': '{secret}'}}")
+        except ValueError:
+            log.exception("failed", error=f'"{secret}"')
+        assert told.encode() not in stream.getvalue()
+        assert b"[secret]" in stream.getvalue()
+        stream.seek(0)
+        stream.truncate()
+
+
+def test_what_is_no_secret_stays(stream: io.BytesIO) -> None:
+    facts = {
+        "id": "0123456789abcdef01234567",
+        "key": "01ab23cd",
+        "address": "2001:db8::1",
+        "operation": "receive_vendor_notice",
+        "reason": "EndpointsUnavailable: http://127.0.0.1:8545 does not answer",
+        "traceback": "models/chat/reports.py::check_may_report_messages_of_people_in_this_channel",
+        "number": 1795262400123,
+        "none": None,
+        "flag": True,
+    }
+    structlog.get_logger("x").info("what_happened", **facts)
+    line = orjson.loads(stream.getvalue())
+    line.pop("timestamp")
+    assert line == {"event": "what_happened", "level": "info", **facts}
+
+
+def test_servers_and_workers_set_the_log_up_alike() -> None:
+    """What the standard library logs goes through it too."""
+    key = made()["payment key"]
+    program = (
+        "import logging, logs; from models.secret_shapes import SHAPES;"
+        "logs.configure('info', secrets=SHAPES);"
+        f"logging.getLogger('urllib3').warning('retrying %s', {key!r})"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    line = orjson.loads(ran.stderr)
+    assert (line["event"], line["level"]) == ("retrying [secret]", "warning")
+
+
+@pytest.mark.parametrize("module", ["wsgi.py", "workers/registry.py"])
+def test_every_process_that_runs_for_long_knows_all_shapes(module: str) -> None:
+
+    source = (Path(logs.__file__).parent / module).read_text()
+    assert "logs.configure(settings.log_level, secrets=SHAPES)" in source

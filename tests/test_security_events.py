@@ -1,0 +1,126 @@
+"""What happened can be told afterwards: who, with which key, from where, in which request.
+
+Derived from the documents and the tables of errors, so that a new operation is told of on the day
+it is written. `tests/handlers/chat/test_security_events.py` plays the changes of state.
+"""
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+import specs
+from handlers.chat import errors as chat_errors
+from handlers.payment import errors as payment_errors
+from models.chat.actors import digest_of
+from security_events import SecurityEvent
+from server import errors as engine
+from tests.chat_app import ChatApp, ChatClient
+from tests.chat_cast import Cast
+from tests.contract import ContractClient, operations_of
+from tests.payment_app import PaymentApp
+
+ADDRESS = "127.0.0.1"
+CHAT, PAYMENT = specs.load("chat"), specs.load("payment")
+Lines = list[MutableMapping[str, Any]]
+
+
+def guarded(document: Mapping[str, Any]) -> list[str]:
+    """The operations that want a credential."""
+    return [
+        operation["operationId"]
+        for item in document["paths"].values()
+        for operation in item.values()
+        if isinstance(operation, Mapping)
+        and "operationId" in operation
+        and operation.get("security") != []
+    ]
+
+
+def security(lines: Lines) -> Lines:
+    return [line for line in lines if line["event"] == "security"]
+
+
+@pytest.fixture
+def lines() -> Iterator[Lines]:
+    with capture_logs() as captured:
+        yield captured
+
+
+def refusal(answer: httpx.Response, operation: str, service: str, **more: Any) -> dict[str, Any]:
+    return {
+        "event": "security",
+        "log_level": "warning",
+        "name": "credential_refused",
+        "actor": None,
+        "address": ADDRESS,
+        "id": answer.headers["Request-Id"],
+        "service": service,
+        "operation": operation,
+        **more,
+    }
+
+
+@pytest.mark.parametrize("operation", guarded(CHAT))
+def test_chat_tells_of_each_refused_key(
+    operation: str, chat_app: ChatApp, cast: Cast, lines: Lines
+) -> None:
+    client = ChatClient(chat_app, cast.hamlet.host, replace(cast.hamlet, key="x" * 32))
+    answer = client.request(*_filled(CHAT, operation))
+    assert answer.status_code == 401
+    key = digest_of("x" * 32)[:8]
+    told = refusal(answer, operation, "chat", key=key, reason="InvalidApiKey")
+    assert security(lines) == [told]
+
+
+@pytest.mark.parametrize("operation", guarded(PAYMENT))
+def test_payment_tells_of_each_refused_key(
+    operation: str, payment_app: PaymentApp, client: ContractClient, lines: Lines
+) -> None:
+    key = "prk_test_0123abcd_" + "x" * 43
+    method, path = _filled(PAYMENT, operation)
+    answer = client.with_key(key).request(method, path)
+    assert answer.status_code == 401
+    told = refusal(answer, operation, "payment", key="0123abcd", reason="Unauthenticated")
+    assert security(lines) == [told]
+
+
+def test_a_page_of_another_site_is_told_before_anybody_is_known(
+    chat_app: ChatApp, cast: Cast, lines: Lines
+) -> None:
+    client = ChatClient(chat_app, cast.hamlet.host, cast.hamlet)
+    answer = client.request("POST", "/messages", headers={"Origin": "https://evil.example"})
+    assert answer.status_code == 403
+    (line,) = security(lines)
+    told = refusal(answer, "", "chat", name="foreign_origin", key=None, reason="ForeignOrigin")
+    assert line == {**told, "operation": None}
+
+
+def test_each_refusal_of_a_credential_and_each_limit_has_a_name() -> None:
+    """By the tables of errors: whatever is answered 401 or 429."""
+    for kind, answer in chat_errors.DOMAIN.items():
+        if answer.status == 401:
+            assert _named(kind, chat_errors.SECURITY_EVENTS) is not None, kind
+    for kind, row in payment_errors.DOMAIN.items():
+        assert row.status not in (401, 429), kind
+    for table in (chat_errors.SECURITY_EVENTS, payment_errors.SECURITY_EVENTS):
+        assert table[engine.ForeignOrigin] == SecurityEvent.FOREIGN_ORIGIN
+        assert table[engine.RateLimited] == SecurityEvent.LIMIT_HIT
+    assert payment_errors.SECURITY_EVENTS[engine.Unauthenticated] == "credential_refused"
+
+
+def _named(kind: type[Exception], table: Mapping[type[Exception], Any]) -> Any:
+    return next((table[base] for base in kind.__mro__ if base in table), None)
+
+
+def _filled(document: Mapping[str, Any], operation: str) -> tuple[str, str]:
+    """The operation's method, and its path with something in each of its places."""
+    method, path = operations_of(document)[operation]
+    while "{" in path:
+        start, _, rest = path.partition("{")
+        name, _, rest = rest.partition("}")
+        path = f"{start}{'x@y.example' if name == 'email' else 1}{rest}"
+    return method, path
