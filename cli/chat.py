@@ -7,6 +7,7 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
+from cli.chat_audit import audit
 from cli.chat_export import export
 from cli.chat_mail import dead_mail
 from cli.databases import chat_database
@@ -28,6 +29,7 @@ def chat() -> None:
     """Run the chat service's back office."""
 
 
+chat.add_command(audit)
 chat.add_command(dead_mail)
 chat.add_command(export)
 

@@ -1,4 +1,4 @@
-"""Appends to the audit log, in the transaction of the change it tells.
+"""Appends to the audit log, in the transaction of the change it tells; and reads it.
 
 What is a security event too (security_events.py) is told to the log once the change is kept.
 """
@@ -8,14 +8,26 @@ from datetime import datetime
 from typing import Any, cast
 
 import orjson
-from sqlalchemy import Table, insert
+from sqlalchemy import Table, insert, select
 from sqlalchemy.orm import Session
 
+from models.chat.actors import Reader
 from models.chat.tables import AuditLog
 from models.database import after_commit
 from security_events import Asker, SecurityEvent, tell, who_asks
 
-_INSERT = insert(cast(Table, AuditLog.__table__))
+_TABLE = cast(Table, AuditLog.__table__)
+_INSERT = insert(_TABLE)
+SHOWN = (
+    "actor_id",
+    "user_id",
+    "channel_id",
+    "group_id",
+    "facts",
+    "key_id",
+    "address",
+    "request_id",
+)
 
 _EVENTS = {event.value: event for event in SecurityEvent}
 TOLD = frozenset(("by", "export_type", "property"))
@@ -90,6 +102,26 @@ def record_channel_changes(
     ]
     if rows:
         session.connection().execute(_INSERT, rows)
+
+
+def find_entries(
+    reader: Reader, realm_id: int, *, kind: str | None, user_id: int | None, limit: int
+) -> list[dict[str, Any]]:
+    """The newest changes of a realm, the newest last: `at`, `kind` and all of `SHOWN`.
+
+    `user_id`: who did it or had it done to them.
+    """
+    wanted = select(*(_TABLE.c[name] for name in ("id", "at", "kind", *SHOWN)))
+    wanted = wanted.where(_TABLE.c.realm_id == realm_id)
+    if kind is not None:
+        wanted = wanted.where(_TABLE.c.kind == kind)
+    if user_id is not None:
+        wanted = wanted.where((_TABLE.c.user_id == user_id) | (_TABLE.c.actor_id == user_id))
+    rows = reader.execute(wanted.order_by(_TABLE.c.id.desc()).limit(limit)).mappings().all()
+    return [
+        {**row, "at": row["at"].isoformat(), "facts": orjson.loads(row["facts"]) or None}
+        for row in reversed(rows)
+    ]
 
 
 def _asked_by(asker: Asker | None) -> dict[str, Any]:

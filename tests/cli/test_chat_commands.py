@@ -377,3 +377,37 @@ class TestFullContentAccess:
     ) -> None:
         specd.json("chat", "set-realm", "--realm", "1", "owner_full_content_access=true")
         assert realm_column(chat_database, "owner_full_content_access") is True
+
+
+class TestAudit:
+    def test_tells_who_changed_what(self, migrated: Specd, acme: dict[str, Any]) -> None:
+        migrated.json("chat", "set-realm", "--realm", "1", "name_changes_disabled=true")
+        entries = migrated.json("chat", "audit", "--realm", "acme.example")["entries"]
+        kinds = [entry["kind"] for entry in entries]
+        assert kinds[0] == "realm_created"
+        assert kinds[-1] == "realm_setting_changed"
+        newest = entries[-1]
+        assert newest.pop("at").startswith("20")
+        assert newest == {
+            "id": len(entries),
+            "kind": "realm_setting_changed",
+            "actor_id": None,
+            "user_id": None,
+            "channel_id": None,
+            "group_id": None,
+            "facts": {"property": "name_changes_disabled", "old": False, "new": True},
+            "key_id": None,
+            "address": None,
+            "request_id": None,
+        }
+        narrowed = ("chat", "audit", "--realm", "1", "--kind", "user_created", "--user", "1")
+        (made,) = migrated.json(*narrowed)["entries"]
+        assert (made["user_id"], made["facts"]["role"]) == (1, 100)
+        (last,) = migrated.json("chat", "audit", "--realm", "1", "--limit", "1")["entries"]
+        assert last["id"] == newest["id"]
+
+    def test_reads_well_without_json(self, migrated: Specd, acme: dict[str, Any]) -> None:
+        status, out, err = migrated("chat", "audit", "--realm", "1", "--kind", "realm_created")
+        assert (status, err) == (0, "")
+        assert out.splitlines()[-1] == "1 entries."
+        assert "realm_created  facts={'host': 'acme.example'}" in out
