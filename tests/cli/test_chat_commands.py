@@ -384,7 +384,7 @@ class TestAudit:
         migrated.json("chat", "set-realm", "--realm", "1", "name_changes_disabled=true")
         entries = migrated.json("chat", "audit", "--realm", "acme.example")["entries"]
         kinds = [entry["kind"] for entry in entries]
-        assert kinds[0] == "realm_created"
+        assert "realm_created" in kinds
         assert kinds[-1] == "realm_setting_changed"
         newest = entries[-1]
         assert newest.pop("at").startswith("20")
