@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from structlog.testing import capture_logs
 
 from models.chat.exports import Archive
 from pages import exports
@@ -61,6 +62,20 @@ def test_a_broken_download_goes_on_where_it_was(client: FlaskClient) -> None:
     assert get(client, "/exports/7/good", headers=other).data == BYTES
     beyond = {"Range": f"bytes={len(BYTES)}-"}
     assert get(client, "/exports/7/good", headers=beyond).status_code == 416
+
+
+def test_each_download_and_each_refusal_is_told(client: FlaskClient) -> None:
+    with capture_logs() as lines:
+        get(client, "/exports/7/good")
+        get(client, "/exports/7/bad")
+        get(client, "/exports/7", auth=("hamlet@acme.example", "key"))
+    told = {"event": "security", "address": "127.0.0.1", "operation": "send_archive"}
+    refused = {**told, "log_level": "warning", "name": "credential_refused", "export_id": 7}
+    assert [line for line in lines if line["event"] == "security"] == [
+        {**told, "log_level": "info", "name": "export_downloaded", "export_id": 7},
+        refused,
+        refused,
+    ]
 
 
 def test_an_administrator_needs_no_link(client: FlaskClient) -> None:
