@@ -71,7 +71,7 @@ def chat_filled(request: pytest.FixtureRequest) -> tuple[str, Cast]:
 
 @pytest.fixture
 def chat_database(chat_filled: tuple[str, Cast]) -> Iterator[Database]:
-    database = Database(chat_filled[0], lock_timeout_s=1.0)
+    database = Database(chat_filled[0], lock_timeout_s=30.0)
     yield database
     database.dispose()
 

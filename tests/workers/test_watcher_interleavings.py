@@ -524,15 +524,17 @@ def test_two_watchers_at_the_same_time(ledger: Ledger, chain: FakeChain) -> None
     for thread in threads:
         thread.start()
     rng = random.Random(7)
-    for _ in range(40):
-        with lock:
-            story.new_invoice_paid()
-            if rng.random() < 0.3:
-                chain.reorg(2)
-                chain.mine()
-    done.set()
-    for thread in threads:
-        thread.join()
+    try:
+        for _ in range(40):
+            with lock:
+                story.new_invoice_paid()
+                if rng.random() < 0.3:
+                    chain.reorg(2)
+                    chain.mine()
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
     assert failures == []
     story.check()
 
