@@ -245,6 +245,9 @@ class Settings:
     body_read_timeout_s: float = setting(
         15.0, seconds(0.1, 600), "Deadline for a client to send its whole request body."
     )
+    answer_read_timeout_s: float = setting(
+        20.0, seconds(0.1, 600), "How long a client may take no part of an answer before it ends."
+    )
     rate_limits: bool = setting(
         True, parse_bool, "Limit requests per API key (`specd demo` runs without)."
     )

@@ -83,6 +83,7 @@ def _build(names: tuple[str, ...]) -> Any:
         failures={name: FAILURES[name]() for name in services},
         find_archive=look_up_archive,
         archives=settings.chat_export_dir,
+        is_https=settings.public_url.startswith("https://"),
     )
     return build_app(services.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
 

@@ -49,6 +49,7 @@ def build_pages(
     poll_ms: int = 2000,
     find_archive: exports.FindArchive | None = None,
     archives: Path = Path(),
+    is_https: bool = False,
 ) -> Flask:
     """Build the application.
 
@@ -56,11 +57,11 @@ def build_pages(
     a service's name to the base path below which its openapi.json is served, such as
     `{"payment": "/v1"}`, and `failures` to what can go wrong there; `poll_ms` is how often an open
     checkout page asks for its status. `find_archive` looks up an export's archive among the files
-    of the folder `archives`.
+    of the folder `archives`. `is_https`: people reach the pages over HTTPS.
     """
     app = Pages(__name__, static_folder=None)
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    security.install(app)
+    security.install(app, is_https=is_https)
     assets.install(app)
     checkout.install(app, find_checkout, poll_ms=poll_ms)
     reference.install(app, documents, has_errors=frozenset(failures))

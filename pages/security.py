@@ -31,6 +31,15 @@ def secure(response: Response) -> Response:
     return response
 
 
-def install(app: Flask) -> None:
-    """Let every answer of `app`, error pages and static files included, pass through `secure`."""
+def install(app: Flask, *, is_https: bool) -> None:
+    """Let every answer of `app`, error pages and static files included, pass through `secure`; one
+    that people reach over HTTPS has browsers insist on it (RFC 6797).
+    """
+
+    def insist(response: Response) -> Response:
+        response.headers["Strict-Transport-Security"] = "max-age=31536000"
+        return response
+
     app.after_request(secure)
+    if is_https:
+        app.after_request(insist)

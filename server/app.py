@@ -20,7 +20,7 @@ from server.engine import Engine
 from server.errors import DocumentError
 from server.health import Probes
 from server.proxies import TrustedProxies
-from server.response import Response
+from server.response import NOT_KEPT, Response, is_kept, standing_headers
 from server.schemas import check_references
 from server.service import Chore, Service
 from server.stalls import StallMeter
@@ -63,13 +63,29 @@ def build_app(
 
 
 def refusal(app: Any, target: bytes, error: Exception, request_id: str) -> Response | None:
-    """How the service whose path `target` is would answer `error`; None where it is nobody's."""
+    """How the service whose path `target` is would answer `error`, with what it says on every
+    answer; None where it is nobody's.
+    """
     for middleware in getattr(app, "middleware_stack", None) or ():
         if isinstance(middleware, Engine):
             for api in middleware.apis:
                 if target.startswith(api.prefix):
-                    return api.service.respond(error, request_id)
+                    response = api.service.respond(error, request_id)
+                    standing = standing_headers(is_https=api.service.origins.is_https)
+                    response.headers += standing if is_kept(response) else (NOT_KEPT, *standing)
+                    return response
     return None
+
+
+def answer_deadline_s(app: Any) -> float:
+    """How long the most patient service waits for a client that does not read its answer."""
+    deadlines = [
+        api.service.answer_timeout_s
+        for middleware in getattr(app, "middleware_stack", None) or ()
+        if isinstance(middleware, Engine)
+        for api in middleware.apis
+    ]
+    return max(deadlines, default=Service.answer_timeout_s)
 
 
 @asynccontextmanager

@@ -25,13 +25,15 @@ class Origins:
     the operator allows. All are origins, such as `https://pay.example`.
     """
 
-    __slots__ = ("_known", "_scheme")
+    __slots__ = ("_known", "_scheme", "is_https")
 
     def __init__(self, public_url: str = "http://localhost", allowed: Collection[str] = ()) -> None:
         self._known = frozenset(
             origin_of(address).encode("latin-1") for address in (public_url, *allowed)
         )
-        self._scheme = f"{urlsplit(public_url).scheme}://".encode("ascii")
+        scheme = urlsplit(public_url).scheme
+        self.is_https = scheme == "https"
+        self._scheme = f"{scheme}://".encode("ascii")
 
     def check(self, headers: Mapping[bytes, bytes]) -> None:
         """Raises `ForeignOrigin` for a request that a page of another origin made a browser send.

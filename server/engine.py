@@ -16,9 +16,10 @@ from urllib.parse import quote
 import structlog
 from connexion.middleware.abstract import SpecMiddleware
 from connexion.spec import Specification
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import security_events
+from server.answering import END, linger, raw_headers, start
 from server.bodies import URLENCODED, Disconnected, read_body
 from server.browsers import SAFE_METHODS, is_browser, spare_people
 from server.compiler import CompiledAPI
@@ -32,7 +33,7 @@ from server.operation import Call, Operation
 from server.override import meant_method, media_type_of
 from server.proxies import TrustedProxies
 from server.request_log import RequestLog
-from server.response import JSON, Response
+from server.response import Response, standing_headers
 from server.service import Service
 from server.threads import Threads
 
@@ -40,10 +41,6 @@ log = structlog.get_logger("specd.requests")
 requests = RequestLog()
 # Until the headers are known to be sound, a body may follow, and the connection cannot go on.
 _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
-_END: Message = {"type": "http.response.body", "body": b""}
-_LINGER_BYTES = 4 * 1024 * 1024
-_LINGER_SECONDS = 2.0
-_JSON = (b"content-type", JSON.encode("ascii"))
 
 
 class ServedAPI:
@@ -51,6 +48,7 @@ class ServedAPI:
 
     def __init__(self, compiled: CompiledAPI, service: Service) -> None:
         self.service = service
+        self.standing = raw_headers(standing_headers(is_https=service.origins.is_https))
         self.router = compiled.router
         self.prefix = service.base_path.encode("ascii") + b"/"
         self.documents = {
@@ -142,7 +140,7 @@ class Engine(SpecMiddleware):
         if self.probes.knows(scope["path"]):
             response = await self.probes.respond(scope["path"], scope["method"])
             head = scope["method"] == "HEAD"
-            await send(_start(response, [], ()))
+            await send(start(response, [], (), raw_headers(standing_headers(is_https=False))))
             await send({"type": "http.response.body", "body": b"" if head else response.body})
             return
         await self.app(scope, receive, send)
@@ -169,13 +167,13 @@ class Engine(SpecMiddleware):
         extra = () if call is None else call.extra_headers
         if exchange.unread and _has_body(exchange.headers):
             headers.append((b"connection", b"close"))
-            await send(_start(response, headers, extra))
+            await send(start(response, headers, extra, api.standing))
             await send({"type": "http.response.body", "body": body, "more_body": True})
             if b"expect" not in exchange.headers:
-                await _linger(receive)
-            await send(_END)
+                await linger(receive)
+            await send(END)
         else:
-            await send(_start(response, headers, extra))
+            await send(start(response, headers, extra, api.standing))
             await send({"type": "http.response.body", "body": body})
         seconds = time.perf_counter() - started
         meter = api.unrouted if operation is None else api.meters[operation]
@@ -308,37 +306,3 @@ def _merge_slashes(path: bytes) -> bytes:
 
 def _has_body(headers: Mapping[bytes, bytes]) -> bool:
     return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
-
-
-def _start(
-    response: Response,
-    headers: list[tuple[bytes, bytes]],
-    extra: tuple[tuple[str, str], ...],
-) -> Message:
-    if response.status not in (204, 304):
-        media_type = response.media_type
-        headers.append(_JSON if media_type == JSON else (b"content-type", media_type.encode()))
-        headers.append((b"content-length", b"%d" % len(response.body)))
-    for name, value in response.headers:
-        headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
-    for name, value in extra:
-        headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
-    return {"type": "http.response.start", "status": response.status, "headers": headers}
-
-
-async def _linger(receive: Receive) -> None:
-    """Throw away the rest of a body that nobody read, for a short while and a bounded size.
-
-    The answer has gone out and the connection is about to close; closing it at once would reset it,
-    and a client that is still writing might never see the answer.
-    """
-    size = 0
-    try:
-        async with asyncio.timeout(_LINGER_SECONDS):
-            while size < _LINGER_BYTES:
-                message = await receive()
-                size += len(message.get("body", b""))
-                if message["type"] != "http.request" or not message.get("more_body", False):
-                    return
-    except TimeoutError:
-        return

@@ -12,6 +12,20 @@ import orjson
 JSON = "application/json"
 
 Headers = tuple[tuple[str, str], ...]
+NOT_KEPT = ("Cache-Control", "no-store")
+"""What an answer says that does not say itself whether it may be kept."""
+_NOT_GUESSED = ("X-Content-Type-Options", "nosniff")
+_HTTPS_ONLY = ("Strict-Transport-Security", "max-age=31536000")
+
+
+def standing_headers(*, is_https: bool) -> Headers:
+    """What every answer says, by whether people reach the service over HTTPS (RFC 6797)."""
+    return (_NOT_GUESSED, _HTTPS_ONLY) if is_https else (_NOT_GUESSED,)
+
+
+def is_kept(response: Response) -> bool:
+    """Does the answer say itself whether it may be kept?"""
+    return any(name.lower() == "cache-control" for name, _ in response.headers)
 
 
 @dataclass(slots=True)  # not frozen: that would make it several times as slow to make

@@ -90,6 +90,7 @@ class Service:
     ready: Callable[[], None] | None = None
     body_limit: int = 64 * 1024
     body_timeout_s: float = 15.0
+    answer_timeout_s: float = 20.0
     validate_responses: bool = False
     merge_slashes: bool = False
     form_in_query: bool = False

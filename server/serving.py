@@ -1,8 +1,9 @@
 """The gunicorn worker: uvicorn on uvloop and httptools, with a say in what HTTP it takes.
 
-uvicorn answers malformed HTTP in plain text, waits for headers for ever, and takes headers of any
-length; `Protocol` closes these three. It answers as the service whose path the request line named;
-where that never arrived, with the fields of the first service's error record.
+uvicorn answers malformed HTTP in plain text, waits for headers and for readers for ever, takes
+headers of any length, any number of hosts, and trailers for headers; `Protocol` closes these. It
+answers as the service whose path the request line named; where that never arrived, with the fields
+of the first service's error record.
 """
 
 from __future__ import annotations
@@ -10,18 +11,29 @@ from __future__ import annotations
 import asyncio
 import os
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import orjson
 from connexion.exceptions import ProblemException
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
 from uvicorn_worker import UvicornWorker
 
-from server.app import refusal
-from server.errors import HeadersTooLarge, RequestTimeout
-from server.response import Response
+from server.app import answer_deadline_s, refusal
+from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
+from server.response import NOT_KEPT, Response, standing_headers
+from server.slow_readers import SlowReaders
 
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0
+_watches: WeakKeyDictionary[ServerState, SlowReaders] = WeakKeyDictionary()
+
+
+class _Nowhere(list[tuple[bytes, bytes]]):
+    """Where trailers go (RFC 9110, section 6.5.1): nobody in front has looked at them."""
+
+    def append(self, _: tuple[bytes, bytes]) -> None:
+        return
 
 
 class Protocol(HttpToolsProtocol):
@@ -30,10 +42,23 @@ class Protocol(HttpToolsProtocol):
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
     _in_head = False
+    _bad_host: InvalidRequest | None = None
+    drains = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._await_head()
+        watch = _watches.get(self.server_state)
+        if watch is None:
+            deadline_s = answer_deadline_s(self.app)
+            connections: Any = self.connections
+            watch = SlowReaders(self.loop, connections, deadline_s=deadline_s)
+            _watches[self.server_state] = watch
+        watch.watch()
+
+    def resume_writing(self) -> None:
+        self.drains += 1
+        super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_arrived()
@@ -47,7 +72,11 @@ class Protocol(HttpToolsProtocol):
             if self._head_timer is None:
                 self._await_head()
             if self._head_bytes > MAX_HEAD:
-                self._refuse_as(HeadersTooLarge(MAX_HEAD), "headers_too_large", "too long")
+                self._refuse_as(
+                    HeadersTooLarge(MAX_HEAD),
+                    "headers_too_large",
+                    "The header section is too long.",
+                )
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -56,11 +85,31 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._head_arrived()
+        self._check_host()
         super().on_headers_complete()
+        self.headers = _Nowhere()
+
+    def _check_host(self) -> None:
+        """Raises for a request that does not say clearly which host it is for (RFC 9112, 3.2)."""
+        hosts = [value for name, value in self.headers if name == b"host"]
+        if len(hosts) != 1 and (hosts or self.parser.get_http_version() == "1.1"):
+            self._bad_host = invalid("/header/Host", "must be sent once")
+        elif not self.url.startswith(b"/") and b"://" in self.url:
+            authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
+            if [authority.lower()] != [host.lower() for host in hosts]:
+                self._bad_host = invalid("/header/Host", "must be the host of the address")
+        if self._bad_host is not None:
+            raise self._bad_host  # the parser stops, and `send_400_response` says why
 
     def send_400_response(self, msg: str) -> None:
         if len(getattr(self, "url", b"")) > MAX_HEAD:  # so long that the parser gave up on it
-            self._refuse_as(HeadersTooLarge(MAX_HEAD), "headers_too_large", "too long")
+            self._refuse_as(
+                HeadersTooLarge(MAX_HEAD), "headers_too_large", "The header section is too long."
+            )
+            return
+        if self._bad_host is not None:
+            message = "The request does not say clearly which host it is for."
+            self._refuse_as(self._bad_host, "malformed_http", message)
             return
         self._refuse(400, "malformed_http", "The request is not valid HTTP/1.1.")
 
@@ -76,14 +125,16 @@ class Protocol(HttpToolsProtocol):
     def _head_late(self) -> None:
         self._head_timer = None
         if not self.transport.is_closing():
-            self._refuse_as(RequestTimeout(HEAD_TIMEOUT_S), "request_timeout", "too slow")
+            self._refuse_as(
+                RequestTimeout(HEAD_TIMEOUT_S), "request_timeout", "The header section is too slow."
+            )
 
-    def _refuse_as(self, error: ProblemException, code: str, fault: str) -> None:
+    def _refuse_as(self, error: ProblemException, code: str, message: str) -> None:
         """Refuse in the words of the service the request is for, as far as that can be known."""
         request_id = os.urandom(12).hex()
-        response = refusal(self.app, getattr(self, "url", b""), error, request_id)
+        response = refusal(self.app, _path_of(getattr(self, "url", b"")), error, request_id)
         if response is None:
-            self._refuse(error.status, code, f"The header section is {fault}.")
+            self._refuse(error.status, code, message)
         else:
             self._answer(response, request_id)
 
@@ -92,7 +143,8 @@ class Protocol(HttpToolsProtocol):
         body = orjson.dumps(
             {"code": code, "message": message, "request_id": request_id, "details": []}
         )
-        self._answer(Response(status, body), request_id)
+        standing = (NOT_KEPT, *standing_headers(is_https=False))
+        self._answer(Response(status, body, standing), request_id)
 
     def _answer(self, response: Response, request_id: str) -> None:
         if self.transport.is_closing():  # one refusal is enough
@@ -108,6 +160,13 @@ class Protocol(HttpToolsProtocol):
         line = STATUS_LINE[response.status]
         self.transport.write(line + head.encode("latin-1") + b"\r\n" + response.body)
         self.transport.close()
+
+
+def _path_of(target: bytes) -> bytes:
+    """The path that a request target asks for; it may be a whole address (RFC 9112, 3.2.2)."""
+    if target.startswith(b"/"):
+        return target
+    return b"/" + target.partition(b"://")[2].partition(b"/")[2]
 
 
 class Worker(UvicornWorker):

@@ -33,7 +33,6 @@ CLOSE = (
 PAGE_HEADERS = (
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
     ("Referrer-Policy", "no-referrer"),
-    ("X-Content-Type-Options", "nosniff"),
 )
 
 
@@ -158,8 +157,18 @@ def _is_browser(ctx: Context) -> bool:
 def _cookie(ctx: Context, value: str, *, max_age_s: int | None = None) -> str:
     """Lax, because the browser comes back from the vendor's site; no script ever sees it."""
     age = vendor_sessions.LIFETIME.total_seconds() if max_age_s is None else max_age_s
-    secure = "; Secure" if urlsplit(ctx.settings.public_url).scheme == "https" else ""
-    return f"{COOKIE}={value}; Path={PATH}; Max-Age={age:.0f}; HttpOnly; SameSite=Lax{secure}"
+    secure = "; Secure" if _is_https(ctx) else ""
+    flags = f"Path={PATH}; Max-Age={age:.0f}; HttpOnly; SameSite=Lax{secure}"
+    return f"{_cookie_name(ctx)}={value}; {flags}"
+
+
+def _cookie_name(ctx: Context) -> str:
+    """Over HTTPS a name that browsers take from nobody else (RFC 6265bis, section 4.1.3.1)."""
+    return f"__Secure-{COOKIE}" if _is_https(ctx) else COOKIE
+
+
+def _is_https(ctx: Context) -> bool:
+    return urlsplit(ctx.settings.public_url).scheme == "https"
 
 
 def _browser(ctx: Context) -> str | None:
@@ -167,4 +176,5 @@ def _browser(ctx: Context) -> str | None:
     jar: SimpleCookie = SimpleCookie()
     with suppress(CookieError):
         jar.load(ctx.header("cookie") or "")
-    return jar[COOKIE].value if COOKIE in jar else None
+    name = _cookie_name(ctx)
+    return jar[name].value if name in jar else None

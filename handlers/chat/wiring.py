@@ -52,6 +52,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         ready=check_migrations,
         body_limit=BODY_LIMIT,
         body_timeout_s=settings.body_read_timeout_s,
+        answer_timeout_s=settings.answer_read_timeout_s,
         validate_responses=settings.validate_responses,
         origins=Origins(settings.public_url, settings.allowed_origins),
         merge_slashes=True,

@@ -12,6 +12,9 @@ from models.payment.errors import ChainNotConfigured
 from models.payment.invoice_view import InvoiceView
 from server.response import Response, encode
 
+ASK_AGAIN = ("Cache-Control", "private, no-cache")
+"""One's own copy is good as long as its ETag is."""
+
 
 def create_invoice(ctx: Context, *, idempotency_key: str, body: dict[str, Any]) -> Response:
     """Create an invoice for one attempt at an order."""
@@ -40,8 +43,8 @@ def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
     body = encode(render.invoice(invoice))
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     if if_none_match.strip() == "*" or etag in if_none_match:
-        return Response(304, b"", (("ETag", etag),))
-    return Response(200, body, (("ETag", etag),))
+        return Response(304, b"", (("ETag", etag), ASK_AGAIN))
+    return Response(200, body, (("ETag", etag), ASK_AGAIN))
 
 
 def cancel_invoice(ctx: Context, *, id_: str, idempotency_key: str) -> Response:

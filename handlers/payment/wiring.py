@@ -51,6 +51,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         rate_limit=rate_limit,
         ready=check_migrations,
         body_timeout_s=settings.body_read_timeout_s,
+        answer_timeout_s=settings.answer_read_timeout_s,
         validate_responses=settings.validate_responses,
         origins=Origins(settings.public_url, settings.allowed_origins),
         security_events=errors.SECURITY_EVENTS,

@@ -127,7 +127,7 @@ class TestSizes:
         assert received < 6 * 1024 * 1024
 
     def test_a_slow_body_is_cut(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("server.engine._LINGER_SECONDS", 0.02)
+        monkeypatch.setattr("server.answering._LINGER_SECONDS", 0.02)
 
         async def receive() -> dict[str, Any]:
             await asyncio.Event().wait()

@@ -377,6 +377,7 @@ class TestGetInvoice:
     ) -> None:
         path = f"{PATH}/{create(api).json()['id']}"
         etag = api.get(path).headers["ETag"]
+        assert api.get(path).headers["Cache-Control"] == "private, no-cache"
         for value in (etag, f'"other", W/{etag}', "*"):
             response = api.get(path, headers={"If-None-Match": value})
             assert (response.status_code, response.content) == (304, b"")

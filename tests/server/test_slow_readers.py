@@ -1,0 +1,113 @@
+"""Who does not read an answer loses the connection; who reads slowly does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from server.slow_readers import LEAST_BYTES, LOOKS, SlowReaders
+
+DEADLINE_S = 20.0
+
+
+class Loop:
+    """An event loop whose time a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.due: list[tuple[float, Callable[[], None]]] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def call_later(self, delay: float, work: Callable[[], None]) -> object:
+        self.due.append((self.now + delay, work))
+        return object()
+
+    def look(self) -> None:
+        (at, work), *self.due = self.due
+        self.now = at
+        work()
+
+
+class Reader:
+    """A connection, its transport and its exchange in one."""
+
+    def __init__(self, unread: int = 0) -> None:
+        self.unread = unread
+        self.drains = 0
+        self.cycle = object()
+        self.is_open = True
+        self.transport: Any = self
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def get_extra_info(self, name: str) -> None:
+        return None
+
+    def abort(self) -> None:
+        self.is_open = False
+
+
+def looks(reader: Reader, step: Callable[[], None], *, count: int = 5 * LOOKS) -> int:
+    """How often the connection is looked at before it ends; `count` when it does not."""
+    loop: Any = Loop()
+    readers = {reader}
+    watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
+    watch.watch()
+    watch.watch()
+    assert len(loop.due) == 1, "one timer for all"
+    for number in range(count):
+        step()
+        loop.look()
+        if not reader.is_open:
+            return number
+    return count
+
+
+def test_an_answer_that_nobody_reads_ends() -> None:
+    assert looks(Reader(unread=1), lambda: None) == LOOKS
+    assert looks(Reader(unread=10**6), lambda: None) == LOOKS
+
+
+def test_a_trickle_does_not_help() -> None:
+    reader = Reader(unread=10**6)
+
+    def trickle() -> None:
+        reader.unread -= LEAST_BYTES // LOOKS - 1
+
+    assert looks(reader, trickle) == LOOKS
+
+
+@pytest.mark.parametrize("how", ["reads", "drains", "asks again", "has all"])
+def test_who_goes_forward_stays(how: str) -> None:
+    reader = Reader(unread=10**6)
+
+    def step() -> None:
+        match how:
+            case "reads":
+                reader.unread -= LEAST_BYTES // LOOKS
+            case "drains":
+                reader.drains += 1
+            case "asks again":
+                reader.cycle = object()
+            case "has all":
+                reader.unread = 0
+
+    assert looks(reader, step) == 5 * LOOKS
+
+
+def test_nobody_is_looked_at_where_there_is_nobody() -> None:
+    loop: Any = Loop()
+    readers = {Reader()}
+    watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
+    watch.watch()
+    readers.clear()
+    loop.look()
+    assert loop.due == []
+    readers.add(Reader(unread=1))
+    watch.watch()
+    assert len(loop.due) == 1
