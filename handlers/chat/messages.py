@@ -6,7 +6,7 @@ from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.idempotency import answer_once
 from models.chat import deletion, editing, message_history, message_view, reports, sending
-from models.chat.clients import client_name, reads_own_messages
+from models.chat.clients import client_name
 from models.chat.drafts import check_message, render_message
 from models.chat.errors.parameters import MissingParameter
 from models.chat.errors.sending import OneChannelExpected
@@ -35,10 +35,6 @@ def send_message(
     """Send a message."""
     destination = _destination(type_, to)
     name = client_name(client, ctx.header("user-agent"))
-    is_read = read_by_sender
-    if is_read is None:
-        to_self = isinstance(destination, ToUsers) and destination.users == [ctx.actor.id]
-        is_read = reads_own_messages(name) and not to_self
 
     def work() -> Response:
         draft = check_message(
@@ -48,7 +44,7 @@ def send_message(
             topic=topic,
             content=content,
             client=name,
-            read_by_sender=is_read,
+            read_by_sender=read_by_sender,
         )
         sent = sending.send_message(ctx.session, draft, now=ctx.now)
         data: dict[str, Any] = {"id": sent.id}

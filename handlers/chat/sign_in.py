@@ -10,7 +10,7 @@ from handlers.chat.auth import host_of
 from handlers.chat.context import Context
 from models.chat import jwt_sign_in, sign_in, users
 from models.chat.actors import access_realm, find_actor
-from models.chat.emails import check_email
+from models.chat.emails import as_stored, check_email
 from models.chat.errors.identity import NotInProduction
 from models.chat.passwords import is_password
 from server.response import Response
@@ -20,6 +20,7 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     """Get your API key for your password."""
     host = host_of(ctx)
     realm = await ctx.read(lambda reader: access_realm(reader, host))
+    username = as_stored(username)  # before it is counted: spellings of one name count together
     limit = ctx.adapters.sign_in_limit
     await limit.take(ctx, realm.id, username)
     account = await ctx.read(lambda reader: sign_in.find_account(reader, realm, username))
@@ -41,7 +42,7 @@ def dev_fetch_api_key(ctx: Context, *, username: str) -> Response:
     if not ctx.settings.development:
         raise NotInProduction()
     realm = access_realm(ctx.session, host_of(ctx))
-    check_email(username)
+    username = check_email(username)
     found = sign_in.find_account(ctx.session, realm, username)
     ctx.actor_id = found.id
     account = sign_in.require_usable(realm, found)
@@ -59,7 +60,7 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
     """Get your API key for a signed token."""
     realm = access_realm(ctx.session, host_of(ctx))
     rules = jwt_sign_in.access_rules(ctx.session, ctx.adapters.vault, realm.id)
-    email = jwt_sign_in.read_email(token, rules, now=ctx.now)
+    email = as_stored(jwt_sign_in.read_email(token, rules, now=ctx.now))
     found = sign_in.find_account(ctx.session, realm, email)
     ctx.actor_id = found.id
     account = sign_in.require_usable(realm, found)

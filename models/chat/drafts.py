@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from models.chat.actors import Actor, Reader
+from models.chat.clients import reads_own_messages
 from models.chat.errors.sending import (
     EmptyTopicNotAllowed,
     GroupMentionNotAllowed,
@@ -78,16 +79,16 @@ def check_message(
     topic: str | None,
     content: str,
     client: str = "",
-    read_by_sender: bool = False,
+    read_by_sender: bool | None = None,
     names: Names | None = None,
 ) -> Draft:
     """Everything that can be wrong with a message from `sender` is raised here.
 
-    `topic` is ignored for direct messages. `names` is what the content may refer to, where that is
-    not what its sender may. Raises `MessageIsEmpty`, `MessageHasNullBytes`,
-    `MissingTopic`, `InvalidCharacterInTopic`, what `access_channel_to_send` and
-    `access_recipients` raise, `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`,
-    and the refusals of mentions.
+    `topic` is ignored for direct messages. `read_by_sender` None: as the client's kind has it, but
+    never a message to oneself. `names` is what the content may refer to, where that is not what its
+    sender may. Raises `MessageIsEmpty`, `MessageHasNullBytes`, `MissingTopic`,
+    `InvalidCharacterInTopic`, what `access_channel_to_send` and `access_recipients` raise,
+    `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`, and the refusals of mentions.
     """
     content = check_content(content)
     channel: ChannelView | None = None
@@ -109,6 +110,8 @@ def check_message(
         linkifiers = find_linkifiers(reader, sender.realm_id)
     rendered = _render(sender, content, names)
     check_mentions(reader, sender, channel, stored_topic, rendered)
+    if read_by_sender is None:
+        read_by_sender = reads_own_messages(client) and user_ids != (sender.id,)
     return Draft(
         sender,
         channel,

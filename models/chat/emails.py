@@ -27,20 +27,31 @@ _HOLDER: Any = select(User.id).where(
 
 
 def check_email(email: str) -> str:
-    """The address as it is stored: trimmed. Raises `InvalidEmail`."""
-    email = email.strip()
-    local, _, domain = email.rpartition("@")
-    if is_host(domain.lower()):
-        # The validator refuses names such as `localhost` and `acme.test`: an organization's own
-        # business here.
-        domain = "example.com"
+    """The address as it is stored: trimmed, with its domain in ASCII, which is what every check and
+    every mail server compares. Raises `InvalidEmail`.
+    """
+    local, _, domain = email.strip().rpartition("@")
+    # The validator refuses names such as `localhost` and `acme.test`: an organization's own
+    # business here.
+    is_plain = domain.isascii() and is_host(domain.lower())
     try:
-        validate_email(f"{local}@{domain}", check_deliverability=False)
+        valid = validate_email(
+            f"{local}@{'example.com' if is_plain else domain}", check_deliverability=False
+        )
     except EmailNotValidError:
         raise InvalidEmail() from None
+    email = f"{valid.local_part}@{domain if is_plain else valid.ascii_domain}"
     if len(email) > EMAIL_MAX:
         raise InvalidEmail()
     return email
+
+
+def as_stored(email: str) -> str:
+    """What somebody types to name an account, as it would be stored; trimmed where it is none."""
+    try:
+        return check_email(email)
+    except InvalidEmail:
+        return email.strip()
 
 
 def check_email_allowed(reader: Reader, realm: RealmView, email: str) -> None:

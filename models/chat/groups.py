@@ -21,6 +21,7 @@ from models.chat.group_settings import (
     find_group_values,
     store_group_value,
 )
+from models.chat.one_line import require_one_line
 from models.chat.permissions import belongs, require
 from models.chat.roles import DIRECT_GROUPS, NOBODY, SYSTEM_GROUPS, Role
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
@@ -140,8 +141,10 @@ def create_group(
 
 
 def check_group_name(session: Session, realm_id: int, name: str) -> str:
-    """The name as it is stored. Raises `InvalidUserGroupName`, `UserGroupExists`."""
-    name = name.strip()
+    """The name as it is stored. Raises `InvalidUserGroupName`, `InvalidParameter`,
+    `UserGroupExists`.
+    """
+    name = require_one_line("name", name.strip())
     if not name:
         raise InvalidUserGroupName(problem="can't be empty!")
     if len(name) > NAME_MAX:

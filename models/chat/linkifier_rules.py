@@ -9,7 +9,7 @@ import re2
 from uritemplate import URITemplate
 
 from models.chat.errors.organization_lists import ValidationFailure
-from models.chat.url_templates import is_url_template
+from models.chat.url_templates import is_url_template, leads_to_safety
 
 BLANK = "This field cannot be blank."
 NO_TEMPLATE = "Invalid URL template."
@@ -43,7 +43,7 @@ def check_linkifier(wanted: LinkifierFacts) -> None:
             _refuse(field, BLANK)
     groups = set(_compile(wanted.pattern).groupindex)
     for template in (wanted.url_template, *wanted.alternative_url_templates):
-        if not is_url_template(template):
+        if not is_url_template(template) or not leads_to_safety(template):
             main = template == wanted.url_template
             _refuse("url_template" if main else "alternative_url_templates", NO_TEMPLATE)
         _check_groups(groups, URITemplate(template).variable_names)

@@ -17,6 +17,7 @@ from models.chat.errors.organization_lists import (
 )
 from models.chat.linkifier_rules import LinkifierFacts, check_linkifier
 from models.chat.tables import Linkifier, Realm
+from models.chat.url_templates import leads_to_safety
 
 TAKEN = "Realm filter with this Realm and Pattern already exists."
 
@@ -35,7 +36,9 @@ _ALL: Any = (
 
 
 def list_linkifiers(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
-    """The realm's linkifiers in the order in which they apply."""
+    """The realm's linkifiers in the order in which they apply. Of those that an older release took,
+    none that leads to a script.
+    """
     return [
         {
             "id": row.id,
@@ -43,9 +46,14 @@ def list_linkifiers(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
             "url_template": row.url_template,
             "example_input": row.example_input,
             "reverse_template": row.reverse_template,
-            "alternative_url_templates": orjson.loads(row.alternative_url_templates),
+            "alternative_url_templates": [
+                template
+                for template in orjson.loads(row.alternative_url_templates)
+                if leads_to_safety(template)
+            ],
         }
         for row in reader.execute(_ALL, {"realm_id": realm_id})
+        if leads_to_safety(row.url_template)
     ]
 
 
@@ -96,7 +104,7 @@ def reorder_linkifiers(
 ) -> None:
     """Apply them in this order. Raises `InvalidLinkifierOrder` unless each is named once."""
     _take_turns(session, actor.realm_id)
-    known = [row.id for row in session.execute(_ALL, {"realm_id": actor.realm_id})]
+    known = [each["id"] for each in list_linkifiers(session.connection(), actor.realm_id)]
     if sorted(order) != sorted(known):
         raise InvalidLinkifierOrder()
     if order:

@@ -15,8 +15,9 @@ from models.chat.errors.organization_lists import (
     InvalidPlayground,
     ValidationFailure,
 )
+from models.chat.one_line import require_one_line
 from models.chat.tables import Playground, Realm
-from models.chat.url_templates import is_url_template
+from models.chat.url_templates import is_url_template, leads_to_safety
 
 CODE = "code"
 LANGUAGE = re.compile(r"[ a-zA-Z0-9_+-./#]*")
@@ -34,7 +35,9 @@ _ALL: Any = (
 
 
 def find_playgrounds(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
-    """The realm's playgrounds as clients are told of them."""
+    """The realm's playgrounds as clients are told of them. Of those that an older release took,
+    none that leads to a script.
+    """
     return [
         {
             "id": row.id,
@@ -44,6 +47,7 @@ def find_playgrounds(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
             "url_template": row.url_template,
         }
         for row in reader.execute(_ALL, {"realm_id": realm_id})
+        if leads_to_safety(row.url_template)
     ]
 
 
@@ -56,8 +60,10 @@ def create_playground(
     url_template: str,
     now: datetime,
 ) -> int:
-    """The id of a new playground. Raises `InvalidLanguage`, `ValidationFailure`."""
-    name, syntax_language = name.strip(), syntax_language.strip()
+    """The id of a new playground. Raises `InvalidParameter`, `InvalidLanguage` and
+    `ValidationFailure`.
+    """
+    name, syntax_language = require_one_line("name", name.strip()), syntax_language.strip()
     if LANGUAGE.fullmatch(syntax_language) is None:
         raise InvalidLanguage()
     # Those who add the same one at once do it one after the other.
@@ -120,7 +126,7 @@ def _problems(name: str, syntax_language: str, url_template: str) -> dict[str, l
 def _template_problem(url_template: str) -> str | None:
     if not url_template:
         return BLANK
-    if not is_url_template(url_template):
+    if not is_url_template(url_template) or not leads_to_safety(url_template):
         return NO_TEMPLATE
     variables = set(URITemplate(url_template).variable_names)
     if CODE not in variables:

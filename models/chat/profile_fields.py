@@ -19,6 +19,7 @@ from models.chat.errors.profile_fields import (
     SummaryIsFull,
 )
 from models.chat.field_data import check_field_data, find_account
+from models.chat.one_line import require_one_line
 from models.chat.profile_values import FieldType
 from models.chat.tables import ProfileField, Realm
 
@@ -134,6 +135,7 @@ def check_texts(name: str, hint: str) -> tuple[str, str]:
     for label, text, limit in (("name", name, NAME_MAX), ("hint", hint, HINT_MAX)):
         if len(text) > limit:
             raise InvalidParameter(name=label, problem=f"is too long (limit: {limit} characters)")
+        require_one_line(label, text)
     return name, hint
 
 

@@ -23,6 +23,7 @@ from models.chat.errors.profile_values import (
     UserWithIdIsDeactivated,
 )
 from models.chat.hosts import is_host
+from models.chat.one_line import require_one_line
 from models.chat.tables import ProfileField, ProfileValue, User
 from models.chat.user_events import tell_of_user
 
@@ -158,6 +159,8 @@ def check_text(type_: FieldType, name: str, field_data: str, value: str | list[i
     limit = LENGTHS.get(type_)
     if limit is not None and len(value) > limit:
         raise InvalidParameter(name=name, problem=f"is too long (limit: {limit} characters)")
+    if type_ != FieldType.PARAGRAPH:
+        require_one_line(name, value)
     match type_:
         case FieldType.DROPDOWN:
             if value not in orjson.loads(field_data or "{}"):

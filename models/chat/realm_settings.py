@@ -20,6 +20,7 @@ from models.chat.errors.organizations import RealmDoesNotExist, UnknownRealmSett
 from models.chat.errors.parameters import BadParameter, InvalidChoice, InvalidParameter
 from models.chat.errors.people import ExpectedValueMismatch
 from models.chat.group_settings import REALM_GROUPS, find_group_values, store_group_value
+from models.chat.one_line import require_one_line
 from models.chat.tables import Channel, Realm
 
 UNLIMITED = "unlimited"
@@ -30,7 +31,7 @@ Check = Callable[[str, Any], Any]
 """From a setting's name and a value to what is stored; raises what is wrong with the value."""
 
 
-def _text(least: int, most: int) -> Check:
+def _text(least: int, most: int, *, lines: bool = False) -> Check:
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str):
             raise InvalidParameter(name=name, problem="is not a string")
@@ -39,7 +40,7 @@ def _text(least: int, most: int) -> Check:
             raise InvalidParameter(name=name, problem="cannot be blank")
         if len(trimmed) > most:
             raise InvalidParameter(name=name, problem=f"is too long (limit: {most} characters)")
-        return trimmed
+        return trimmed if lines else require_one_line(name, trimmed)
 
     return check
 
@@ -96,7 +97,7 @@ class RealmSetting:
 
 SETTINGS: dict[str, RealmSetting] = {
     "name": RealmSetting(_text(1, 40)),
-    "description": RealmSetting(_text(0, 1000)),
+    "description": RealmSetting(_text(0, 1000, lines=True)),
     "default_language": RealmSetting(_text(1, 50)),
     "email_address_visibility": RealmSetting(_choice(1, 2, 3, 4, 5)),
     "emails_restricted_to_domains": RealmSetting(_boolean, owner_only=True),

@@ -9,6 +9,7 @@ from models.chat import audit
 from models.chat.actors import RealmView, find_realm, find_realm_at
 from models.chat.api_keys import KeyMaker
 from models.chat.errors.organizations import HostInUse, InvalidRealmName, RealmDoesNotExist
+from models.chat.full_names import NOTIFICATION_BOT
 from models.chat.group_settings import REALM_GROUPS
 from models.chat.groups import create_system_groups
 from models.chat.hosts import check_host
@@ -17,7 +18,6 @@ from models.chat.tables import Realm, User
 from models.chat.users import create_user
 
 NAME_MAX = 40
-NOTIFICATION_BOT = "Notification Bot"
 
 
 def create_realm(

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 
 from models.chat import events
 from models.chat.actors import Actor, Reader
-from models.chat.clients import reads_own_messages
 from models.chat.drafts import Draft, check_message
 from models.chat.errors.messages import NothingToChange
 from models.chat.errors.scheduling import (
@@ -93,13 +92,19 @@ def schedule_message(
     """
     scheduled_at = check_delivery_time(delivery_timestamp, now)
     destination = destination_of(kind, to)
-    draft = check_message(session, sender, destination, topic=topic, content=content, client=client)
-    if read_by_sender is None:
-        read_by_sender = reads_own_messages(client) and draft.user_ids != (sender.id,)
+    draft = check_message(
+        session,
+        sender,
+        destination,
+        topic=topic,
+        content=content,
+        client=client,
+        read_by_sender=read_by_sender,
+    )
     values = _columns_of(draft) | {
         "realm_id": sender.realm_id,
         "sender_id": sender.id,
-        "read_by_sender": read_by_sender,
+        "read_by_sender": draft.read_by_sender,
         "scheduled_at": scheduled_at,
         "next_try_at": scheduled_at,
         "created_at": now,

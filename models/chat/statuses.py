@@ -19,6 +19,7 @@ from models.chat.errors.people import (
     NoSuchUser,
     UserIsDeactivated,
 )
+from models.chat.one_line import require_one_line
 from models.chat.rendering.emoji import EMOJI
 from models.chat.tables import RealmEmoji, User, UserStatus
 from models.chat.users import access_user
@@ -191,7 +192,9 @@ def _check_realm_emoji(reader: Reader, actor: Actor, name: str, code: str) -> No
 
 
 def check_status(text: str | None, away: bool | None, emoji_name: str | None) -> str | None:
-    """The text as it is stored. Raises `NoNewStatus` when nothing at all was sent."""
+    """The text as it is stored. Raises `NoNewStatus` when nothing at all was sent, and
+    `InvalidParameter` for a text of more than one line.
+    """
     if text is None and away is None and emoji_name is None:
         raise NoNewStatus()
-    return None if text is None else text.strip()
+    return None if text is None else require_one_line("status_text", text.strip())

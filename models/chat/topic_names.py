@@ -29,17 +29,19 @@ def normalise_topic(topic: str, *, empty_name: str) -> str:
 
 
 def check_characters(topic: str) -> None:
-    """Raises `InvalidCharacterInTopic` for control characters, surrogates and non-characters."""
+    """Raises `InvalidCharacterInTopic` for what `is_forbidden` names."""
     for position, sign in enumerate(topic, start=1):
         if is_forbidden(sign):
             raise InvalidCharacterInTopic(position=position)
 
 
 def is_forbidden(sign: str) -> bool:
-    """Control characters, surrogates, and the 66 code points that are no characters at all."""
+    """Control characters, line and paragraph separators, surrogates, and the 66 code points that
+    are no characters at all: none belongs into a text of one line.
+    """
     code = ord(sign)
     return (
-        unicodedata.category(sign) in ("Cc", "Cs")
+        unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp")
         or 0xFDD0 <= code <= 0xFDEF
         or code & 0xFFFE == 0xFFFE
     )

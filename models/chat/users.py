@@ -46,7 +46,7 @@ def create_user(
     Raises `InvalidEmail`, `EmailInUse`, the classes of `check_full_name`, and `NoSuchUser` for an
     owner that is no person of the realm.
     """
-    email, full_name = check_email(email), check_full_name(full_name)
+    email, full_name = check_email(email), check_full_name(full_name, is_system_bot=is_system_bot)
     require_email_is_free(session, realm.id, email)
     if bot_owner_id is not None:
         owner = session.get(User, bot_owner_id)

@@ -109,14 +109,21 @@ class InvalidCharactersInName(ChatError):
 
 
 class InvalidNameFormat(ChatError):
-    """A name that ends like a mention's `|id`."""
+    """A name that ends like a mention's `|id`, or has a link in it."""
 
     sentence = "Invalid format!"
-    advice = "Leave out the `|` and the number at the end."
+    advice = "Leave out the `|` and the number at the end, and web addresses."
+
+
+class NameIsReserved(ChatError):
+    """The name is, or looks like, that of a system bot, which speaks for the organization."""
+
+    sentence = "This name is reserved."
+    advice = "Choose a name that nobody takes for the organization's own bot."
 
 
 class UniqueNamesRequired(ChatError):
-    """Somebody else has the name, and the organization wants them unique."""
+    """Somebody else has the name, or one that looks like it; the organization wants them unique."""
 
     sentence = "Unique names required in this organization."
     advice = "Choose another name."

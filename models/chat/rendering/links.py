@@ -15,6 +15,7 @@ _URL = re2.compile(
     r"(?i)(?:https?://|www\.)[^\s<>\x00-\x1f\x7f\"`{}|\\^]+|"
     r"[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+"
 )
+_SAFE = re2.compile(r"(?i)(?:https?|mailto|tel|xmpp):|/(?:[^/]|\z)")
 _TRAILING = ".,:;!?'*_~"
 _CLOSING = {")": "(", "]": "["}
 MOST_LINKS = 200
@@ -123,4 +124,13 @@ def _matches(text: str, compiled: tuple[Any, URITemplate], taken: Iterable[Link]
 
 def topic_links(topic: str, linkifiers: Sequence[Linkifier]) -> list[dict[str, str]]:
     """The links in a topic, as message objects carry them."""
-    return [{"text": link.text, "url": link.url} for link in find_links(topic, linkifiers)]
+    return [
+        {"text": link.text, "url": link.url}
+        for link in find_links(topic, linkifiers)
+        if is_safe(link.url)
+    ]
+
+
+def is_safe(url: str) -> bool:
+    """May a browser be sent there?"""
+    return _SAFE.match(url) is not None

@@ -18,7 +18,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 from models.chat.rendering import syntax
 from models.chat.rendering.code import render_code
-from models.chat.rendering.links import find_links
+from models.chat.rendering.links import find_links, is_safe
 from models.chat.rendering.names import Names
 from models.chat.rendering.sanitising import sanitise
 
@@ -176,7 +176,7 @@ def _finish_inline(tokens: Sequence[Token], env: EnvType, quoted: bool) -> list[
 def _split(token: Token, names: Names) -> list[Token]:
     if not names.finds_links:
         return [token]
-    links = [link for link in find_links(token.content, names.linkifiers) if _is_safe(link.url)]
+    links = [link for link in find_links(token.content, names.linkifiers) if is_safe(link.url)]
     if not links:
         return [token]
     pieces: list[Token] = []
@@ -189,10 +189,6 @@ def _split(token: Token, names: Names) -> list[Token]:
         position = link.end
     pieces.append(_text(token.content[position:]))
     return pieces
-
-
-def _is_safe(url: str) -> bool:
-    return re.match(r"(?:https?|mailto|tel|xmpp):|/(?!/)", url, re.IGNORECASE) is not None
 
 
 def _text(content: str) -> Token:

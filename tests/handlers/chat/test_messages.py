@@ -214,7 +214,16 @@ class TestSendMessage:
         assert flags(client="My desktop app") == ["read"]
         assert flags(client="website", read_by_sender=False) == []
         assert flags(read_by_sender=True) == ["read"]
-        assert flags(client="website", type="direct", to=[cast.hamlet.id]) == []
+        itself: list[Any] = [
+            [cast.hamlet.id],
+            [cast.hamlet.id, cast.hamlet.id],
+            [cast.hamlet.email],
+            cast.hamlet.email,
+            [f"user{cast.hamlet.id}@acme.example"],
+        ]
+        for to in itself:
+            assert flags(client="website", type="direct", to=to) == []
+        assert flags(client="website", type="direct", to=[cast.othello.id]) == ["read"]
 
     @pytest.mark.parametrize(
         ("who", "channel", "allowed"),

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from models.chat.tables import Event, Playground
-from models.chat.url_templates import is_url_template
+from models.chat.url_templates import is_url_template, leads_to_safety
 from models.database import Database
 from tests.chat_app import ChatClient
 
@@ -77,6 +77,7 @@ class TestCreatePlayground:
             ({"syntax_language": ""}, "pygments_language", BLANK),
             ({"url_template": ""}, "url_template", BLANK),
             ({"url_template": "https://x/{code"}, "url_template", "Invalid URL template."),
+            ({"url_template": "javascript:x({code})"}, "url_template", "Invalid URL template."),
             (
                 {"url_template": "https://x/{lang}"},
                 "url_template",
@@ -163,3 +164,31 @@ class TestDeletePlayground:
 )
 def test_url_templates_are_those_of_rfc_6570(text: str, expected: bool) -> None:
     assert is_url_template(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("https://x/{code}", True),
+        ("HTTP://x/{+code}", True),
+        ("mailto:{code}", True),
+        ("/x/{code}", True),
+        ("/{code}", True),
+        ("/", True),
+        ("javascript:alert({code})", False),
+        ("JavaScript:{code}", False),
+        ("data:text/html,{code}", False),
+        ("vbscript:{code}", False),
+        ("file:///{code}", False),
+        ("{code}", False),
+        ("{+code}", False),
+        ("{+code}://x", False),
+        ("http{+code}", False),
+        ("//evil.example/{code}", False),
+        ("/{+code}", False),
+        ("/{/code}", False),
+        ("x/{code}", False),
+    ],
+)
+def test_templates_lead_to_no_script(template: str, expected: bool) -> None:
+    assert leads_to_safety(template) is expected

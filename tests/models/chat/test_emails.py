@@ -1,0 +1,37 @@
+"""Addresses as they are stored, and the domains that give them away for minutes."""
+
+import pytest
+
+from models.chat.emails import as_stored, check_email, is_disposable
+from models.chat.errors.identity import InvalidEmail
+
+
+@pytest.mark.parametrize(
+    ("email", "stored"),
+    [
+        (" Hamlet@Acme.Example ", "Hamlet@Acme.Example"),
+        ("a@localhost", "a@localhost"),
+        ("x@mailinator\u3002com", "x@mailinator.com"),
+        ("x@\uff4dailinator.com", "x@mailinator.com"),
+        ("x@mailinator.\u212aom", "x@mailinator.kom"),
+        ("x@Bücher.de", "x@xn--bcher-kva.de"),
+        ("é@acme.test", "é@acme.test"),
+        ("e\u0301@acme.test", "é@acme.test"),
+    ],
+)
+def test_the_domain_is_stored_in_ascii(email: str, stored: str) -> None:
+    assert check_email(email) == as_stored(email) == stored
+    assert check_email(stored) == stored
+
+
+def test_no_address_is_refused_or_left_as_it_is() -> None:
+    with pytest.raises(InvalidEmail):
+        check_email("a@b@c")
+    assert as_stored(" a@b@c ") == "a@b@c"
+
+
+@pytest.mark.parametrize(
+    "domain", ["mailinator\u3002com", "\uff4dailinator.com", "x.MAILINATOR.com"]
+)
+def test_throw_away_domains_have_one_spelling(domain: str) -> None:
+    assert is_disposable(check_email(f"x@{domain}").rpartition("@")[2].lower())
