@@ -384,6 +384,39 @@ class Settings:
     chat_audit_retention_s: int = setting(
         63_072_000, whole(1, 315_360_000), "How long the chat service's audit log is kept."
     )
+    chat_devices_per_user: int = setting(
+        100, whole(1, 1_000_000), "Most devices a chat user may have."
+    )
+    chat_scheduled_messages_per_user: int = setting(
+        500, whole(1, 1_000_000), "Most scheduled messages of a chat user that wait or have failed."
+    )
+    chat_groups_per_user: int = setting(
+        250, whole(1, 1_000_000), "Most user groups a chat user may make."
+    )
+    chat_channels_per_user: int = setting(
+        1_000, whole(1, 1_000_000), "Most channels a chat user may make, archived ones aside."
+    )
+    chat_topic_policies_per_user: int = setting(
+        5_000, whole(1, 1_000_000), "Most topics a chat user may mute, unmute or follow by request."
+    )
+    chat_edits_per_message: int = setting(
+        500, whole(1, 1_000_000), "Most edits and moves of one chat message."
+    )
+    chat_linkifiers_per_realm: int = setting(
+        250, whole(1, 100_000), "Most linkifiers of a chat organization."
+    )
+    chat_playgrounds_per_realm: int = setting(
+        250, whole(1, 100_000), "Most code playgrounds of a chat organization."
+    )
+    chat_profile_fields_per_realm: int = setting(
+        100, whole(1, 100_000), "Most custom profile fields of a chat organization."
+    )
+    chat_domains_per_realm: int = setting(
+        500, whole(1, 100_000), "Most email domains of a chat organization."
+    )
+    chat_channel_folders_per_realm: int = setting(
+        500, whole(1, 100_000), "Most channel folders of a chat organization, archived ones too."
+    )
     scheduled_late_window_s: int = setting(
         600, whole(1, 31_536_000), "How late a scheduled chat message may still be sent."
     )

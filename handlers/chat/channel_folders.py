@@ -2,8 +2,10 @@
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
+from handlers.chat.quotas import require_realms
 from models.chat import channel_folders
 from models.chat.channel_folders import FolderChanges
+from models.chat.quotas import CHANNEL_FOLDERS
 from server.response import Response
 
 
@@ -20,6 +22,7 @@ def create_channel_folder(ctx: Context, *, name: str, description: str) -> Respo
     folder_id = channel_folders.create_folder(
         ctx.session, ctx.actor, name=name, description=description, now=ctx.now
     )
+    require_realms(ctx, CHANNEL_FOLDERS)
     return envelope.success(ctx, channel_folder_id=folder_id)
 
 

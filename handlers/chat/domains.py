@@ -2,7 +2,9 @@
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
+from handlers.chat.quotas import require_realms
 from models.chat import realm_domains
+from models.chat.quotas import DOMAINS
 from server.response import Response
 
 
@@ -17,6 +19,7 @@ def create_domain(ctx: Context, *, domain: str, allow_subdomains: bool) -> Respo
     added = realm_domains.add_domain(
         ctx.session, ctx.actor, domain=domain, allow_subdomains=allow_subdomains, now=ctx.now
     )
+    require_realms(ctx, DOMAINS)
     return envelope.success(ctx, new_domain=[added.id, added.domain])
 
 

@@ -2,8 +2,10 @@
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
+from handlers.chat.quotas import require_realms
 from models.chat import linkifiers
 from models.chat.linkifier_rules import LinkifierFacts
+from models.chat.quotas import LINKIFIERS
 from server.response import Response
 
 
@@ -27,6 +29,7 @@ def create_linkifier(
         pattern, url_template, example_input, reverse_template, alternative_url_templates or ()
     )
     linkifier_id = linkifiers.create_linkifier(ctx.session, ctx.actor, wanted, now=ctx.now)
+    require_realms(ctx, LINKIFIERS)
     return envelope.success(ctx, id=linkifier_id)
 
 

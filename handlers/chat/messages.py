@@ -5,6 +5,7 @@ from typing import Any
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.idempotency import answer_once
+from handlers.chat.quotas import require_of
 from models.chat import deletion, editing, message_history, message_view, reports, sending
 from models.chat.clients import client_name
 from models.chat.drafts import check_message, render_message
@@ -13,6 +14,7 @@ from models.chat.errors.sending import OneChannelExpected
 from models.chat.message_access import access_message, find_readable
 from models.chat.message_listing import Wanted, list_range
 from models.chat.message_view import ViewOptions
+from models.chat.quotas import MESSAGE_EDITS
 from models.chat.recipients import Destination, ToChannel, ToUsers
 from server.response import Response
 
@@ -157,6 +159,7 @@ def update_message(
         notify_new_thread=send_notification_to_new_thread,
     )
     editing.edit_message(ctx.session, ctx.actor, message_id, changes, now=ctx.now)
+    require_of(ctx, MESSAGE_EDITS, message_id)
     return envelope.success(ctx, detached_uploads=[])
 
 

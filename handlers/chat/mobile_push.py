@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from adapters.push_relay.relay import Push, RegistrationRefused
 from handlers.chat import envelope
 from handlers.chat.context import Context
+from handlers.chat.quotas import require_own
 from models.chat import devices
 from models.chat.devices import PushToken
 from models.chat.errors.push import (
@@ -16,6 +17,7 @@ from models.chat.errors.push import (
     PushServiceNotConfigured,
 )
 from models.chat.push_crypto import encrypt
+from models.chat.quotas import DEVICES
 from models.types import to_ms
 from server.response import Response
 
@@ -23,6 +25,7 @@ from server.response import Response
 def register_client_device(ctx: Context) -> Response:
     """Register a device you are signed in on."""
     device_id = devices.register_device(ctx.session, ctx.actor, now=ctx.now)
+    require_own(ctx, DEVICES)
     return envelope.success(ctx, device_id=device_id)
 
 

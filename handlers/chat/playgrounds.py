@@ -2,8 +2,10 @@
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
+from handlers.chat.quotas import require_realms
 from models.chat import playgrounds
 from models.chat.errors.parameters import MissingParameter
+from models.chat.quotas import PLAYGROUNDS
 from server.response import Response
 
 
@@ -21,6 +23,7 @@ def create_playground(
         url_template=url_template,
         now=ctx.now,
     )
+    require_realms(ctx, PLAYGROUNDS)
     return envelope.success(ctx, id=playground_id)
 
 

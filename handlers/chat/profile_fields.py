@@ -4,8 +4,10 @@ from typing import Any
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
+from handlers.chat.quotas import require_realms
 from models.chat import profile_field_changes, profile_fields
 from models.chat.profile_field_changes import FieldChanges
+from models.chat.quotas import PROFILE_FIELDS
 from server.response import Response
 
 
@@ -41,6 +43,7 @@ def create_profile_field(
         use_for_user_matching=use_for_user_matching,
         now=ctx.now,
     )
+    require_realms(ctx, PROFILE_FIELDS)
     return envelope.success(ctx, id=field_id)
 
 

@@ -3,8 +3,10 @@
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.idempotency import answer_once
+from handlers.chat.quotas import require_own
 from models.chat import scheduled_messages
 from models.chat.clients import client_name
+from models.chat.quotas import SCHEDULED_MESSAGES
 from models.chat.scheduled_messages import CHANNEL, DIRECT, Changes, To
 from server.response import Response
 
@@ -45,6 +47,7 @@ def create_scheduled_message(
             read_by_sender=read_by_sender,
             now=ctx.now,
         )
+        require_own(ctx, SCHEDULED_MESSAGES)
         return envelope.success(ctx, scheduled_message_id=made)
 
     parameters = {

@@ -4,9 +4,11 @@ from typing import Any
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
+from handlers.chat.quotas import require_own
 from models.chat import channel_notices, subscribing, subscriptions, unsubscribing
 from models.chat.channel_creation import NewChannel
 from models.chat.group_settings import GroupValue
+from models.chat.quotas import CHANNELS
 from models.chat.subscribing import WantedChannel
 from models.chat.subscriptions import SettingChange
 from server.response import Response
@@ -89,6 +91,8 @@ def subscribe(
         web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
         now=ctx.now,
     )
+    if outcome.created:
+        require_own(ctx, CHANNELS)
     data: dict[str, Any] = {
         "subscribed": {str(id_): names for id_, names in outcome.subscribed.items()},
         "already_subscribed": {

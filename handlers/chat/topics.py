@@ -2,7 +2,9 @@
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
+from handlers.chat.quotas import require_own
 from models.chat import topics, user_topics
+from models.chat.quotas import TOPIC_POLICIES
 from models.chat.user_topics import VisibilityPolicy
 from server.response import Response
 
@@ -17,6 +19,8 @@ def set_user_topic(ctx: Context, *, stream_id: int, topic: str, visibility_polic
         policy=VisibilityPolicy(visibility_policy),
         now=ctx.now,
     )
+    if visibility_policy != VisibilityPolicy.NONE:
+        require_own(ctx, TOPIC_POLICIES)
     return envelope.success(ctx)
 
 
@@ -35,6 +39,8 @@ def update_muted_topic(
         policy=VisibilityPolicy.MUTED if op == "add" else VisibilityPolicy.NONE,
         now=ctx.now,
     )
+    if op == "add":
+        require_own(ctx, TOPIC_POLICIES)
     return envelope.success(ctx)
 
 

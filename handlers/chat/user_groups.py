@@ -4,8 +4,10 @@ from typing import Any
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
+from handlers.chat.quotas import require_own
 from models.chat import groups
 from models.chat.group_settings import GroupValue
+from models.chat.quotas import GROUPS
 from server.response import Response
 
 
@@ -50,4 +52,5 @@ def create_user_group(
         settings={setting: value for setting, value in settings.items() if value is not None},
         now=ctx.now,
     )
+    require_own(ctx, GROUPS)
     return envelope.success(ctx, group_id=group.id)

@@ -1,0 +1,121 @@
+"""How many of a thing there may be: THE table. What a user can make without end is in it.
+
+A quota is looked at after the thing was made, in the same unit of work, which a refusal undoes. Two
+units at the same moment may pass it by as many as there are of them: it bounds a store, it counts
+no tickets. The operator's commands know no quotas.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy.orm import Session
+
+from models.chat.errors.quotas import QuotaExceeded
+from models.chat.tables import (
+    Channel,
+    ChannelFolder,
+    ClientDevice,
+    Linkifier,
+    MessageEdit,
+    Playground,
+    ProfileField,
+    RealmDomain,
+    ScheduledMessage,
+    UserGroup,
+    UserTopic,
+)
+
+_OWNER: Any = bindparam("owner_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """`what` there is too much of, `setting` with the bound, and the ids counted, of one owner."""
+
+    what: str
+    setting: str
+    counted: Select[Any]
+
+
+DEVICES = Quota(
+    "devices",
+    "chat_devices_per_user",
+    select(ClientDevice.id).where(ClientDevice.user_id == _OWNER),
+)
+SCHEDULED_MESSAGES = Quota(
+    "scheduled messages",
+    "chat_scheduled_messages_per_user",
+    select(ScheduledMessage.id).where(
+        ScheduledMessage.sender_id == _OWNER, ScheduledMessage.state != "sent"
+    ),
+)
+GROUPS = Quota(
+    "user groups",
+    "chat_groups_per_user",
+    select(UserGroup.id).where(UserGroup.creator_id == _OWNER, UserGroup.kind == "named"),
+)
+CHANNELS = Quota(
+    "channels",
+    "chat_channels_per_user",
+    select(Channel.id).where(Channel.creator_id == _OWNER, ~Channel.is_archived),
+)
+TOPIC_POLICIES = Quota(
+    "topics with a policy of their own",
+    "chat_topic_policies_per_user",
+    select(UserTopic.channel_id).where(UserTopic.user_id == _OWNER),
+)
+MESSAGE_EDITS = Quota(
+    "edits of this message",
+    "chat_edits_per_message",
+    select(MessageEdit.id).where(MessageEdit.message_id == _OWNER),
+)
+LINKIFIERS = Quota(
+    "linkifiers",
+    "chat_linkifiers_per_realm",
+    select(Linkifier.id).where(Linkifier.realm_id == _OWNER),
+)
+PLAYGROUNDS = Quota(
+    "playgrounds",
+    "chat_playgrounds_per_realm",
+    select(Playground.id).where(Playground.realm_id == _OWNER),
+)
+PROFILE_FIELDS = Quota(
+    "profile fields",
+    "chat_profile_fields_per_realm",
+    select(ProfileField.id).where(ProfileField.realm_id == _OWNER),
+)
+DOMAINS = Quota(
+    "domains",
+    "chat_domains_per_realm",
+    select(RealmDomain.id).where(RealmDomain.realm_id == _OWNER),
+)
+CHANNEL_FOLDERS = Quota(
+    "channel folders",
+    "chat_channel_folders_per_realm",
+    select(ChannelFolder.id).where(ChannelFolder.realm_id == _OWNER),
+)
+
+ALL = (
+    DEVICES,
+    SCHEDULED_MESSAGES,
+    GROUPS,
+    CHANNELS,
+    TOPIC_POLICIES,
+    MESSAGE_EDITS,
+    LINKIFIERS,
+    PLAYGROUNDS,
+    PROFILE_FIELDS,
+    DOMAINS,
+    CHANNEL_FOLDERS,
+)
+
+
+def require_within(session: Session, quota: Quota, owner_id: int, *, most: int) -> None:
+    """Has the owner (a user, a realm, a message) no more than that? Raises `QuotaExceeded`."""
+    some = quota.counted.limit(most + 1).subquery()
+    count = session.execute(
+        select(func.count()).select_from(some), {"owner_id": owner_id}
+    ).scalar_one()
+    if count > most:
+        raise QuotaExceeded(what=quota.what, limit=most)

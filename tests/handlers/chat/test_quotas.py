@@ -1,0 +1,175 @@
+"""Quotas: what users can make without end, they cannot. Derived from the document and the table."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+import settings
+import specs
+from models.chat import quotas
+from models.chat.tables import Event
+from models.clock import FrozenClock
+from models.database import Database
+from tests.chat_app import ChatApp, ChatClient
+from tests.chat_cast import Cast
+from tests.chat_channels import make_channel
+from tests.contract import operations_of
+
+SUCCESS = {"result": "success", "msg": ""}
+MOST = 2
+
+
+class Maker:
+    """Makes the n-th thing of a kind, as the one who may."""
+
+    def __init__(self, client: ChatClient, cast: Cast, clock: FrozenClock, database: Database):
+        self.member = client.acting_as(cast.hamlet)
+        self.admin, self.owner = client.acting_as(cast.iago), client.acting_as(cast.cordelia)
+        self.soon = int(clock.now().timestamp()) + 60
+        self.channel = database.run(
+            lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet])
+        )
+        self.hamlet = cast.hamlet.id
+        self.message: int | None = None
+
+    def device(self, n: int) -> Any:
+        return self.member.post("/register_client_device")
+
+    def scheduled_message(self, n: int) -> Any:
+        return self.member.post(
+            "/scheduled_messages", type="direct", to=[self.hamlet], content=f"{n}",
+            scheduled_delivery_timestamp=self.soon,
+        )  # fmt: skip
+
+    def group(self, n: int) -> Any:
+        return self.member.post(
+            "/user_groups/create", name=f"g{n}", description="", members=[self.hamlet]
+        )
+
+    def channels(self, n: int) -> Any:
+        return self.member.post("/users/me/subscriptions", subscriptions=[{"name": f"c{n}"}])
+
+    def topic_policy(self, n: int) -> Any:
+        return self.member.post(
+            "/user_topics", stream_id=self.channel, topic=f"t{n}", visibility_policy=1
+        )
+
+    def muted_topic(self, n: int) -> Any:
+        return self.member.patch(
+            "/users/me/subscriptions/muted_topics", stream_id=self.channel, topic=f"t{n}", op="add"
+        )
+
+    def edit(self, n: int) -> Any:
+        if self.message is None:
+            self.message = self.member.post(
+                "/messages", type="direct", to=[self.hamlet], content="x"
+            )["id"]
+        return self.member.patch(f"/messages/{self.message}", content=f"{n}")
+
+    def linkifier(self, n: int) -> Any:
+        return self.admin.post("/realm/filters", pattern=f"a{n}", url_template="https://x")
+
+    def playground(self, n: int) -> Any:
+        return self.admin.post(
+            "/realm/playgrounds",
+            name=f"p{n}", syntax_language="Python", url_template="https://x/{code}",
+        )  # fmt: skip
+
+    def profile_field(self, n: int) -> Any:
+        return self.admin.post("/realm/profile_fields", name=f"f{n}", field_type=1)
+
+    def domain(self, n: int) -> Any:
+        return self.owner.post("/realm/domains", domain=f"d{n}.example", allow_subdomains=False)
+
+    def folder(self, n: int) -> Any:
+        return self.admin.post("/channel_folders/create", name=f"f{n}", description="")
+
+
+CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
+    "register_client_device": (quotas.DEVICES, Maker.device),
+    "create_scheduled_message": (quotas.SCHEDULED_MESSAGES, Maker.scheduled_message),
+    "create_user_group": (quotas.GROUPS, Maker.group),
+    "subscribe": (quotas.CHANNELS, Maker.channels),
+    "set_user_topic": (quotas.TOPIC_POLICIES, Maker.topic_policy),
+    "update_muted_topic": (quotas.TOPIC_POLICIES, Maker.muted_topic),
+    "update_message": (quotas.MESSAGE_EDITS, Maker.edit),
+    "create_linkifier": (quotas.LINKIFIERS, Maker.linkifier),
+    "create_playground": (quotas.PLAYGROUNDS, Maker.playground),
+    "create_profile_field": (quotas.PROFILE_FIELDS, Maker.profile_field),
+    "create_domain": (quotas.DOMAINS, Maker.domain),
+    "create_channel_folder": (quotas.CHANNEL_FOLDERS, Maker.folder),
+}
+"""Operation -> what bounds it, and how it makes one."""
+
+BOUNDED_OTHERWISE = {
+    "create_user": "only those whom the operator lets",
+    "create_export": "so many a week",
+    "create_video_call": "kept by the vendor",
+    "create_zoom_call": "kept by the vendor",
+    "register_push_device": "one for each device",
+    "send_message": "so many requests a minute: keeping what was said is the purpose",
+}
+MAKING = ("create_", "register_", "add_", "send_message", "subscribe")
+
+
+def test_whatever_makes_things_is_bounded() -> None:
+    making = {name for name in operations_of(specs.load("chat")) if name.startswith(MAKING)}
+    assert making <= set(CASES) | set(BOUNDED_OTHERWISE)
+    assert {quota for quota, _ in CASES.values()} == set(quotas.ALL)
+
+
+def test_each_has_a_setting() -> None:
+    for quota in quotas.ALL:
+        assert getattr(settings.Settings(), quota.setting) >= 100
+
+
+@pytest.fixture
+def few(chat_app: ChatApp) -> Iterator[None]:
+    """An application whose operator is a miser."""
+    own = {quota.setting: getattr(chat_app.settings, quota.setting) for quota in quotas.ALL}
+    for name in own:
+        object.__setattr__(chat_app.settings, name, MOST)
+    yield
+    for name, value in own.items():
+        object.__setattr__(chat_app.settings, name, value)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("operation", CASES)
+def test_one_too_many_is_refused(
+    operation: str,
+    as_nobody: ChatClient,
+    cast: Cast,
+    clock: FrozenClock,
+    chat_database: Database,
+) -> None:
+    quota, make = CASES[operation]
+    maker = Maker(as_nobody, cast, clock, chat_database)
+    for n in range(MOST):
+        assert make(maker, n)["result"] == "success"
+    before = _events(chat_database)
+    assert make(maker, MOST) == {
+        "result": "error",
+        "msg": f"Too many {quota.what} (limit: {MOST}).",
+        "code": "BAD_REQUEST",
+    }
+    assert _events(chat_database) == before, "nothing has happened"
+
+
+@pytest.mark.usefixtures("few")
+def test_room_is_made_again(
+    as_nobody: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database
+) -> None:
+    maker = Maker(as_nobody, cast, clock, chat_database)
+    for n in range(MOST + 1):
+        maker.topic_policy(n)
+    off = {"stream_id": maker.channel, "visibility_policy": 0}
+    assert maker.member.post("/user_topics", topic="t0", **off) == SUCCESS
+    assert maker.topic_policy(MOST) == SUCCESS
+
+
+def _events(database: Database) -> int:
+    with database.reading() as reader:
+        return int(reader.execute(select(func.count()).select_from(Event)).scalar_one())
