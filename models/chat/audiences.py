@@ -1,28 +1,29 @@
 """Who may know of a channel, and who of its messages: the recipients of events about them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from sqlalchemy import select
 
 from models.chat.actors import Reader, RealmView
 from models.chat.id_lists import id_in
-from models.chat.membership import find_member_ids
+from models.chat.membership import find_members_of_each
 from models.chat.permissions import ChannelView
 from models.chat.roles import Role
 from models.chat.tables import Subscription, User, UserMessage
 
 
 class Audiences:
-    """Finds the audiences of many channels of a realm, each fact read once.
+    """Finds the audiences of these channels of a realm, each fact of all of them read once.
 
     The same rule as `permissions.has_metadata_access`, turned around.
     """
 
-    def __init__(self, reader: Reader, realm: RealmView) -> None:
+    def __init__(self, reader: Reader, realm: RealmView, channels: Iterable[ChannelView]) -> None:
         self._reader = reader
         self._realm = realm
+        self._channels = list(channels)
         self._roles: dict[int, int] | None = None
-        self._members: dict[int, set[int]] = {}
+        self._members: dict[int, set[int]] | None = None
 
     def of(self, channel: ChannelView, subscriber_ids: Collection[int]) -> set[int] | None:
         """Ids of the active users who may know that the channel exists; None: everybody."""
@@ -33,11 +34,7 @@ class Audiences:
             people = {user_id for user_id, role in roles.items() if role != Role.GUEST}
             return people | (roles.keys() & subscriber_ids)
         people = {user_id for user_id, role in roles.items() if role <= Role.ADMINISTRATOR}
-        for group_id in (
-            channel.can_administer_channel_group,
-            channel.can_add_subscribers_group,
-            channel.can_subscribe_group,
-        ):
+        for group_id in _insiders(channel):
             people |= {
                 user_id
                 for user_id in self._members_of(group_id)
@@ -56,11 +53,24 @@ class Audiences:
         return self._roles
 
     def _members_of(self, group_id: int) -> set[int]:
-        if group_id == self._realm.nobody_group_id:
-            return set()
-        if group_id not in self._members:
-            self._members[group_id] = find_member_ids(self._reader, group_id)
-        return self._members[group_id]
+        if self._members is None:
+            groups = {
+                group_id
+                for channel in self._channels
+                if channel.invite_only
+                for group_id in _insiders(channel)
+            } - {self._realm.nobody_group_id}
+            self._members = find_members_of_each(self._reader, groups)
+        return self._members.get(group_id, set())
+
+
+def _insiders(channel: ChannelView) -> tuple[int, ...]:
+    """The groups whose members may know of a private channel."""
+    return (
+        channel.can_administer_channel_group,
+        channel.can_add_subscribers_group,
+        channel.can_subscribe_group,
+    )
 
 
 def find_readers(reader: Reader, channel: ChannelView | None, message_ids: list[int]) -> set[int]:

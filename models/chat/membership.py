@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import CTE, Select, bindparam, select
 
 from models.chat.actors import Actor, Reader
+from models.chat.id_lists import id_in
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
 
 
@@ -76,7 +77,7 @@ def find_member_ids(reader: Reader, group_id: int) -> set[int]:
 
 def find_members_of_any(reader: Reader, group_ids: Iterable[int]) -> set[int]:
     """Ids of the active users in any of the groups, directly or through subgroups."""
-    start = select(UserGroup.id.label("group_id")).where(UserGroup.id.in_(list(group_ids)))
+    start = select(UserGroup.id.label("group_id")).where(id_in(reader, UserGroup.id, group_ids))
     below = start.cte("groups_below_any", recursive=True)
     below = below.union(
         select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
@@ -89,6 +90,31 @@ def find_members_of_any(reader: Reader, group_ids: Iterable[int]) -> set[int]:
         .where(User.is_active)
     )
     return set(reader.execute(members).scalars())
+
+
+def find_members_of_each(reader: Reader, group_ids: Iterable[int]) -> dict[int, set[int]]:
+    """Group id -> ids of its active users, directly or through subgroups; by one statement."""
+    wanted = list(group_ids)
+    members: dict[int, set[int]] = {group_id: set() for group_id in wanted}
+    start = select(UserGroup.id.label("root_id"), UserGroup.id.label("group_id")).where(
+        id_in(reader, UserGroup.id, wanted)
+    )
+    below = start.cte("groups_below_each", recursive=True)
+    below = below.union(
+        select(below.c.root_id, Subgroup.subgroup_id).join(
+            below, Subgroup.group_id == below.c.group_id
+        )
+    )
+    found = (
+        select(below.c.root_id, UserGroupMember.user_id)
+        .distinct()
+        .join(UserGroupMember, UserGroupMember.group_id == below.c.group_id)
+        .join(User, User.id == UserGroupMember.user_id)
+        .where(User.is_active)
+    )
+    for root_id, user_id in reader.execute(found):
+        members[root_id].add(user_id)
+    return members
 
 
 def find_subgroup_ids(reader: Reader, group_id: int) -> set[int]:

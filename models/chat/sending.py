@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from models.chat import automatic_policies, events, flags, search, topic_summary
 from models.chat.conversations import require_conversation
 from models.chat.drafts import Draft
-from models.chat.membership import find_member_ids
+from models.chat.membership import find_members_of_any
 from models.chat.message_view import ViewOptions, find_people, message_object
 from models.chat.rendering import plain_text
 from models.chat.tables import (
@@ -191,9 +191,7 @@ def mention_bits(session: Session, draft: Draft, user_id: Any) -> ColumnElement[
     if rendered.user_ids:
         bits = bits + _bit_if(user_id, rendered.user_ids, flags.MENTIONED)
     if rendered.group_ids:
-        members: set[int] = set()
-        for group_id in rendered.group_ids:
-            members |= find_member_ids(session, group_id)
+        members = find_members_of_any(session, rendered.group_ids)
         bits = bits + _bit_if(user_id, members, flags.GROUP_MENTIONED)
     if rendered.mentions_channel:
         bits = bits + flags.STREAM_WILDCARD_MENTIONED

@@ -41,7 +41,7 @@ def tell_of_subscribers(
         return
     subscribers = find_subscriber_ids(session, [channel.id for channel in shown])
     described = describe_channels(session, realm, shown, now=now)
-    audiences = Audiences(session, realm)
+    audiences = Audiences(session, realm, shown)
     is_new = {channel.id for channel in created}
     appeared: Told = []
     peers: Told = []
@@ -120,7 +120,7 @@ def tell_of_leavers(
     of a channel, that it is gone.
     """
     subscribers = find_subscriber_ids(session, [channel.id for channel in channels])
-    audiences = Audiences(session, realm)
+    audiences = Audiences(session, realm, channels)
     mine: dict[int, list[ChannelView]] = defaultdict(list)
     peers: Told = []
     gone: Told = []

@@ -140,7 +140,7 @@ def tell_peers(
     )
     channels = [ChannelView(*row) for row in rows]
     readers = find_subscriber_ids(session, [channel.id for channel in channels])
-    audiences = Audiences(session, actor.realm)
+    audiences = Audiences(session, actor.realm, channels)
     alike: dict[tuple[Any, tuple[int, ...]], list[int]] = {}
     for channel in channels:
         audience = audiences.of(channel, readers[channel.id])

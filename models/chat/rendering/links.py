@@ -3,9 +3,11 @@
 Every pattern runs on RE2, whose time is linear in the text whatever the pattern says.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import re2
@@ -20,6 +22,8 @@ _TRAILING = ".,:;!?'*_~"
 _CLOSING = {")": "(", "]": "["}
 MOST_LINKS = 200
 """In one run of text; what comes after them stays text."""
+MOST_LINKIFIERS = 20
+"""That are at work in one run of text."""
 
 # A linkifier matches between the start, a space or an opening sign, and what is no word character.
 _BEFORE = r"(?P<linkifier_before>^|\s|['\"\(,:<])"
@@ -27,6 +31,10 @@ _AFTER = r"(?P<linkifier_after>$|[^\pL\pN])"
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
 _OPTIONS.max_mem = 8 << 20
+_SET_OPTIONS = re2.Options()
+_SET_OPTIONS.log_errors = False
+_SET_OPTIONS.max_mem = 32 << 20
+_NOTHING = r"[^\x00-\x{10FFFF}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +55,64 @@ class Link:
     url: str
 
 
+class Linkifiers(tuple[Linkifier, ...]):
+    """An organization's linkifiers in the order they apply, compiled once: one pass over a text
+    tells which of them are in it.
+    """
+
+    _set: Any = None
+
+    def found_in(self, text: str) -> list[tuple[Any, URITemplate]]:
+        """Pattern and template of the first `MOST_LINKIFIERS` that match somewhere in the text."""
+        if not self:
+            return []
+        if self._set is None:
+            self._set = self._compile_set()
+        indices = sorted(self._set.Match(text) or ())[:MOST_LINKIFIERS]
+        compiled = (_compile(self[index]) for index in indices)
+        return [pair for pair in compiled if pair is not None]
+
+    def _compile_set(self) -> Any:
+        patterns = re2.Set.SearchSet(_SET_OPTIONS)
+        for linkifier in self:
+            # A pattern RE2 does not know (it was checked when it was stored) matches nothing.
+            known = _compile(linkifier) is not None
+            patterns.Add(_pattern_of(linkifier) if known else _NOTHING)
+        patterns.Compile()
+        return patterns
+
+
+@lru_cache(maxsize=64)
+def linkifiers_of(rows: tuple[tuple[str, str], ...]) -> Linkifiers:
+    """The linkifiers of these patterns and templates."""
+    return Linkifiers(Linkifier(pattern, template) for pattern, template in rows)
+
+
+def _pattern_of(linkifier: Linkifier) -> str:
+    return _BEFORE + r"(?P<linkifier_actual>" + linkifier.pattern + ")" + _AFTER
+
+
 @lru_cache(maxsize=512)
 def _compile(linkifier: Linkifier) -> tuple[Any, URITemplate] | None:
-    """None for a pattern RE2 does not know: it was checked when it was stored."""
-    pattern = _BEFORE + r"(?P<linkifier_actual>" + linkifier.pattern + ")" + _AFTER
+    """None for a pattern RE2 does not know."""
     try:
-        return re2.compile(pattern, _OPTIONS), URITemplate(linkifier.url_template)
+        compiled = re2.compile(_pattern_of(linkifier), _OPTIONS)
+        return compiled, URITemplate(linkifier.url_template)
     except re2.error:
         return None
 
 
-def find_links(text: str, linkifiers: Sequence[Linkifier]) -> list[Link]:
-    """Every link in a run of plain text, in order, none overlapping: addresses first, then
-    linkifiers in their order.
+def find_links(text: str, linkifiers: Linkifiers) -> list[Link]:
+    """The first `MOST_LINKS` links in a run of plain text, in order, none overlapping: addresses
+    first, then linkifiers in their order.
     """
     found: list[Link] = []
     if "://" in text or "@" in text or "ww." in text or "WW." in text:
         found.extend(_addresses(text))
-    for linkifier in linkifiers:
-        compiled = _compile(linkifier)
-        if compiled is not None:
-            found.extend(_matches(text, compiled, found))
+    for pattern, template in linkifiers.found_in(text):
+        taken = sorted((link.start, link.end) for link in found)
+        matches = _matches(text, pattern, template, taken)
+        found.extend(islice(matches, max(MOST_LINKS - len(found), 0)))
     return sorted(found, key=lambda link: link.start)
 
 
@@ -102,9 +147,10 @@ def _trim(url: str) -> str:
     return url[:end]
 
 
-def _matches(text: str, compiled: tuple[Any, URITemplate], taken: Iterable[Link]) -> Iterator[Link]:
-    pattern, template = compiled
-    taken = list(taken)
+def _matches(
+    text: str, pattern: Any, template: URITemplate, taken: Sequence[tuple[int, int]]
+) -> Iterator[Link]:
+    """The matches of a linkifier that overlap none of what is `taken`, which is in order."""
     position = 0
     for _ in range(MOST_LINKS):
         match = pattern.search(text, position)
@@ -115,14 +161,15 @@ def _matches(text: str, compiled: tuple[Any, URITemplate], taken: Iterable[Link]
             position = max(match.end(), position + 1)
         else:
             position = end  # the sign after one match may be the one before the next
-            if not any(link.start < end and start < link.end for link in taken):
+            before = bisect_left(taken, (end, 0)) - 1  # the last one that begins before the end
+            if before < 0 or taken[before][1] <= start:
                 values = {k: v for k, v in match.groupdict().items() if v is not None}
                 yield Link(start, end, text[start:end], template.expand(values))
         if position > len(text):
             return
 
 
-def topic_links(topic: str, linkifiers: Sequence[Linkifier]) -> list[dict[str, str]]:
+def topic_links(topic: str, linkifiers: Linkifiers) -> list[dict[str, str]]:
     """The links in a topic, as message objects carry them."""
     return [
         {"text": link.text, "url": link.url}

@@ -14,7 +14,7 @@ from sqlalchemy import and_, bindparam, func, or_, select
 from models.chat.actors import Actor, Reader
 from models.chat.permissions import belongs, readable_channel_ids
 from models.chat.rendering.emoji import EMOJI
-from models.chat.rendering.links import Linkifier
+from models.chat.rendering.links import Linkifiers, linkifiers_of
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
 
@@ -39,7 +39,7 @@ class Names:
     channels: dict[str, tuple[int, str]] = field(default_factory=dict)
     emoji: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Custom emoji: name -> id, address."""
-    linkifiers: Sequence[Linkifier] = ()
+    linkifiers: Linkifiers = field(default_factory=Linkifiers)
     finds_links: bool = True
     """Whether addresses that nobody wrote as links become links."""
 
@@ -63,9 +63,10 @@ _LINKIFIERS: Any = (
 )
 
 
-def find_linkifiers(reader: Reader, realm_id: int) -> list[Linkifier]:
+def find_linkifiers(reader: Reader, realm_id: int) -> Linkifiers:
     """The organization's linkifiers in the order they apply."""
-    return [Linkifier(*row) for row in reader.execute(_LINKIFIERS, {"realm_id": realm_id})]
+    rows = reader.execute(_LINKIFIERS, {"realm_id": realm_id})
+    return linkifiers_of(tuple((pattern, template) for pattern, template in rows))
 
 
 def find_names(reader: Reader, author: Actor, text: str) -> Names:

@@ -4,12 +4,14 @@ import random
 import re
 import time
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
 from models.chat.rendering import (
     Names,
     content_html_diff,
+    links,
     plain_text,
     render,
     sanitise,
@@ -17,7 +19,7 @@ from models.chat.rendering import (
 )
 from models.chat.rendering.code import HIGHLIGHT_MAX, LANGUAGES
 from models.chat.rendering.emoji import EMOJI, character
-from models.chat.rendering.links import Linkifier
+from models.chat.rendering.links import MOST_LINKS, Linkifier, Linkifiers, find_links
 from models.chat.rendering.sanitising import CLEANER
 from tests.models.chat.injections import vectors
 
@@ -27,10 +29,12 @@ NAMES = Names(
     groups={"players": (9, "players", True), "crew": (10, "crew", False)},
     channels={"denmark": (1, "Denmark"), "<i>x</i>": (2, "<i>x</i>")},
     emoji={"acme": (3, "/user_avatars/1/emoji/3.png"), "evil": (4, "javascript:alert(1)")},
-    linkifiers=[
-        Linkifier(r"#(?P<id>[0-9]{2,8})", "https://tracker.example/{id}"),
-        Linkifier(r"ev(?P<x>.+)il", "javascript:alert({x})"),
-    ],
+    linkifiers=Linkifiers(
+        [
+            Linkifier(r"#(?P<id>[0-9]{2,8})", "https://tracker.example/{id}"),
+            Linkifier(r"ev(?P<x>.+)il", "javascript:alert({x})"),
+        ]
+    ),
 )
 TAGS = frozenset(
     (
@@ -271,7 +275,9 @@ class TestLinks:
         assert "javascript" not in html("ev1il").lower().replace("ev1il", "")
 
     def test_a_catastrophic_pattern_costs_nothing(self) -> None:
-        names = Names(linkifiers=[Linkifier(r"(?P<a>(a+)+)\$", "https://a.example/{a}")])
+        names = Names(
+            linkifiers=Linkifiers([Linkifier(r"(?P<a>(a+)+)\$", "https://a.example/{a}")])
+        )
         render("a" * 28, names)  # compiles
         started = time.process_time()
         render("a" * 28, names)
@@ -452,3 +458,45 @@ class TestDiff:
 
 def test_plain_text_has_the_words_only() -> None:
     assert plain_text(html("**a** & `b`\n\n* c\n* d")).split() == ["a", "&", "b", "c", "d"]
+
+
+class TestManyLinkifiers:
+    HUNDRED = Linkifiers(
+        Linkifier(rf"{chr(97 + n % 26)}{n}-(?P<id>[0-9]+)", f"https://{n}.example/{{id}}")
+        for n in range(100)
+    )
+
+    def test_only_those_are_at_work_that_a_text_matches(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        searched: list[str] = []
+        matches = links._matches
+
+        def watched(text: str, *rest: Any) -> Any:
+            searched.append(text)
+            return matches(text, *rest)
+
+        monkeypatch.setattr(links, "_matches", watched)
+        found = find_links("see (b1-22), a0-7", self.HUNDRED)
+        assert [link.url for link in found] == ["https://1.example/22", "https://0.example/7"]
+        assert searched == ["see (b1-22), a0-7"] * 2
+
+    def test_twenty_in_one_run_of_text(self) -> None:
+        text = " ".join(f"{chr(97 + n % 26)}{n}-1" for n in range(100))
+        found = find_links(text, self.HUNDRED)
+        assert [link.url for link in found] == [f"https://{n}.example/1" for n in range(20)]
+
+    def test_a_pattern_that_nobody_knows_disturbs_no_other(self) -> None:
+        known = Linkifiers([Linkifier("(", "https://a.example"), self.HUNDRED[0]])
+        (found,) = find_links("a0-7", known)
+        assert found.url == "https://0.example/7"
+
+    def test_two_hundred_links_in_one_run_of_text(self) -> None:
+        text = " ".join(f"http://a.example/{n} a0-{n}" for n in range(1000))
+        assert len(find_links(text, self.HUNDRED)) == MOST_LINKS
+
+    def test_the_first_of_two_that_overlap(self) -> None:
+        both = Linkifiers(
+            [Linkifier("b-(?P<n>[0-9])", "/b/{n}"), Linkifier("a b-(?P<n>[0-9])", "/ab/{n}")]
+        )
+        assert [link.url for link in find_links("a b-1, a b-2 a", both)] == ["/b/1", "/b/2"]
