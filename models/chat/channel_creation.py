@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit
 from models.chat.actors import Actor
-from models.chat.descriptions import render_description
+from models.chat.descriptions import render_descriptions
 from models.chat.errors.authorization import MustBeOwner
 from models.chat.errors.channels import (
     DefaultChannelIsPrivate,
@@ -135,13 +135,15 @@ def create_channels(
     Nobody is subscribed and nobody is told: see models/chat/subscription_events.py.
     """
     held = _store_groups(session, actor, groups, now)
+    descriptions = [description for _, description in named]
+    rendered = render_descriptions(session, actor, descriptions)
     channels = [
         Channel(
             realm_id=actor.realm.id,
             name=name,
             name_key=name.casefold(),
             description=description,
-            rendered_description=render_description(session, actor, description),
+            rendered_description=html,
             invite_only=wanted.invite_only,
             is_web_public=wanted.is_web_public,
             history_public_to_subscribers=wanted.has_public_history,
@@ -153,7 +155,7 @@ def create_channels(
             topics_policy=wanted.topics_policy or INHERIT,
             **held,
         )
-        for name, description in named
+        for (name, description), html in zip(named, rendered, strict=True)
     ]
     session.add_all(channels)
     session.flush()

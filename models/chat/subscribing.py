@@ -23,7 +23,7 @@ from models.chat.channel_creation import (
 )
 from models.chat.channels import check_channel_name, find_channels_by_name
 from models.chat.errors.authorization import InsufficientPermission
-from models.chat.errors.channels import ChannelNotAccessible
+from models.chat.errors.channels import ChannelNotAccessible, TooManyNewChannels
 from models.chat.permissions import (
     ChannelView,
     belongs,
@@ -37,6 +37,9 @@ from models.chat.subscriptions import DEFAULT_SETTINGS, check_color, color_of
 from models.chat.tables import Message, Subscription
 
 _INSERT = insert(cast(Table, Subscription.__table__))
+
+MOST_NEW = 20
+"""Each channel that is made begins with a notice, and its description is rendered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,8 @@ def subscribe(
     `refuse_unauthorized`: a channel the actor has no right to is an error, else it is left out.
     Raises what the checks raise, in this order: groups, folder, retention, names and colors, the
     right to make channels, `ChannelNotAccessible` and `InsufficientPermission` for those that
-    exist, `NoSuchUser` and `UserIsDeactivated`.
+    exist, `NoSuchUser` and `UserIsDeactivated`. Makes `MOST_NEW` channels at most
+    (`TooManyNewChannels`).
     """
     groups = check_groups(session, actor, new)
     check_folder(session, actor, new.folder_id)
@@ -90,6 +94,8 @@ def subscribe(
         by_key.setdefault(name.casefold(), clean)
     existing = find_channels_by_name(session, actor, by_key)
     missing = [channel for key, channel in by_key.items() if key not in existing]
+    if len(missing) > MOST_NEW:
+        raise TooManyNewChannels(most=MOST_NEW)
     if missing:
         require_may_create(session, actor, new, web_public_enabled=web_public_enabled)
     others = not is_self(actor, principals)

@@ -38,6 +38,13 @@ class ChannelsDoNotExist(ChatError):
     advice = "Check the names, or create the channels with `POST /users/me/subscriptions`."
 
 
+class TooManyNewChannels(ChatError):
+    """More channels were to be made at once than may be. Facts: `most`."""
+
+    sentence = "Too many new channels at once (maximum {most})."
+    advice = "Make fewer in one request."
+
+
 class ChannelNotAccessible(ChatError):
     """It exists, but the actor may not subscribe to it. Facts: `name`."""
 

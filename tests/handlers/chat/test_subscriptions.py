@@ -323,6 +323,13 @@ class TestSubscribe:
             ("channel events", made),
         ]
 
+    def test_makes_twenty_channels_at_most(self, chat: ChatClient) -> None:
+        names = [f"fresh {number}" for number in range(21)]
+        assert subscribe(chat, *names) == bad("Too many new channels at once (maximum 20).")
+        assert mine(chat) == {}
+        assert subscribe(chat, *names[:20])["result"] == "success"
+        assert subscribe(chat, *names)["result"] == "success"  # one of them is new
+
     def test_takes_the_same_statements_for_one_and_for_many(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
