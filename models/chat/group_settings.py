@@ -5,7 +5,7 @@ becomes an anonymous group. In the database it is always one group id.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -20,6 +20,7 @@ from models.chat.errors.people import (
     InvalidUserId,
     UserGroupDeactivated,
 )
+from models.chat.id_lists import id_in
 from models.chat.roles import (
     ADMINISTRATORS,
     EVERYONE,
@@ -145,8 +146,7 @@ def check_group_value(
         members = sorted(set(value.get("direct_members", ())))
         subgroups = sorted(set(value.get("direct_subgroups", ())))
         if members or len(subgroups) > 1:
-            for subgroup in subgroups:
-                check_group(session, realm_id, setting, subgroup)
+            _check_named(session, realm_id, setting, subgroups)
             check_members(session, realm_id, members)
             return AnonymousGroup(tuple(members), tuple(subgroups))
         value = subgroups[0] if subgroups else NOBODY
@@ -156,11 +156,31 @@ def check_group_value(
 def check_group(session: Session, realm_id: int, setting: GroupSetting, group: int | str) -> int:
     """The id of a group that a setting may be set to, named by id or by name."""
     key = UserGroup.id == group if isinstance(group, int) else UserGroup.name == group
-    row = session.execute(
-        select(UserGroup.id, UserGroup.kind, UserGroup.name, UserGroup.is_deactivated).where(
-            UserGroup.realm_id == realm_id, key
+    row = session.execute(select(*_FACTS).where(UserGroup.realm_id == realm_id, key)).first()
+    return _check_facts(setting, row)
+
+
+def _check_named(
+    session: Session, realm_id: int, setting: GroupSetting, group_ids: Sequence[int]
+) -> None:
+    """The same for many groups, by one statement; the first one's fault is raised."""
+    if not group_ids:
+        return
+    found = session.execute(
+        select(*_FACTS).where(
+            UserGroup.realm_id == realm_id, id_in(session, UserGroup.id, group_ids)
         )
-    ).first()
+    )
+    rows = {row.id: row for row in found}
+    for group_id in group_ids:
+        _check_facts(setting, rows.get(group_id))
+
+
+_FACTS = (UserGroup.id, UserGroup.kind, UserGroup.name, UserGroup.is_deactivated)
+
+
+def _check_facts(setting: GroupSetting, row: Any) -> int:
+    """The id of a group by its `_FACTS`; raises where a setting may not be set to it."""
     if row is None or row.kind == "anonymous":
         raise InvalidUserGroup()
     if row.is_deactivated:

@@ -23,7 +23,11 @@ from models.chat.channel_creation import (
 )
 from models.chat.channels import check_channel_name, find_channels_by_name
 from models.chat.errors.authorization import InsufficientPermission
-from models.chat.errors.channels import ChannelNotAccessible, TooManyNewChannels
+from models.chat.errors.channels import (
+    ChannelNotAccessible,
+    TooManyNewChannels,
+    TooManySubscriptions,
+)
 from models.chat.permissions import (
     ChannelView,
     belongs,
@@ -38,6 +42,8 @@ from models.chat.tables import Message, Subscription
 
 _INSERT = insert(cast(Table, Subscription.__table__))
 
+MOST_TIES = 5000
+"""Channels times users of one request."""
 MOST_NEW = 20
 """Each channel that is made begins with a notice, and its description is rendered."""
 
@@ -80,7 +86,7 @@ def subscribe(
     Raises what the checks raise, in this order: groups, folder, retention, names and colors, the
     right to make channels, `ChannelNotAccessible` and `InsufficientPermission` for those that
     exist, `NoSuchUser` and `UserIsDeactivated`. Makes `MOST_NEW` channels at most
-    (`TooManyNewChannels`).
+    (`TooManyNewChannels`), and `MOST_TIES` subscriptions (`TooManySubscriptions`).
     """
     groups = check_groups(session, actor, new)
     check_folder(session, actor, new.folder_id)
@@ -105,6 +111,7 @@ def subscribe(
     if missing and others:
         _require_may_add_to_new(session, actor, groups)
     people = access_principals(session, actor, principals)
+    check_ties(len(by_key), len(people))
     created = create_channels(
         session, actor, [(c.name, c.description) for c in missing], new, groups, now=now
     )
@@ -119,6 +126,12 @@ def subscribe(
     outcome.channels = channels
     _add(session, actor, channels, colors, outcome, new, now)
     return outcome
+
+
+def check_ties(channels: int, people: int) -> None:
+    """Raises `TooManySubscriptions` where one request would change too many."""
+    if channels * people > MOST_TIES:
+        raise TooManySubscriptions(most=MOST_TIES)
 
 
 def _authorize(

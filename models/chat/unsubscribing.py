@@ -13,8 +13,10 @@ from models.chat.actors import Actor
 from models.chat.channels import check_channel_name, find_channels_by_name
 from models.chat.errors.channels import ChannelsDoNotExist
 from models.chat.flags import READ
+from models.chat.id_lists import id_in
 from models.chat.permissions import ChannelView, can_remove_subscribers, require
 from models.chat.principals import access_principals
+from models.chat.subscribing import check_ties
 from models.chat.subscription_events import tell_of_leavers
 from models.chat.tables import Message, Subscription, UserMessage
 
@@ -33,9 +35,11 @@ def unsubscribe(
 
     Returns the names of the channels that somebody left, and of those that somebody was not in.
     Everybody may leave, and take out the bots they own. Raises `NoSuchUser`, `UserIsDeactivated`,
-    what `check_channel_name` raises, `ChannelsDoNotExist`, `InsufficientPermission`.
+    what `check_channel_name` raises, `TooManySubscriptions`, `ChannelsDoNotExist`,
+    `InsufficientPermission`.
     """
     people = access_principals(session, actor, principals)
+    check_ties(len(names), len(people))
     others = any(row.id != actor.id and row.bot_owner_id != actor.id for row in people)
     keys = {check_channel_name(name).casefold(): name.strip() for name in names}
     found = find_channels_by_name(session, actor, keys)
@@ -65,23 +69,33 @@ def unsubscribe(
 def _mark_read(
     session: Session, realm_id: int, left: Mapping[int, Sequence[int]], *, now: datetime
 ) -> None:
-    """What one has left is read: nobody can mark it so any more. One statement for each channel."""
+    """What one has left is read: nobody can mark it so any more."""
     read: dict[int, list[int]] = defaultdict(list)
-    for channel_id, user_ids in left.items():
-        there = select(Message.id).where(Message.channel_id == channel_id)
-        marked = session.connection().execute(
-            update(_COPY)
-            .where(
-                _COPY.c.user_id.in_(user_ids),
-                _COPY.c.flags.op("&")(literal(READ, literal_execute=True))
-                == literal(0, literal_execute=True),
-                _COPY.c.message_id.in_(there),
-            )
-            .values(flags=_COPY.c.flags + READ)
-            .returning(_COPY.c.user_id, _COPY.c.message_id)
+    leavers = {user_id for user_ids in left.values() for user_id in user_ids}
+    there = (
+        select(Message.id)
+        .join(Subscription, Subscription.channel_id == Message.channel_id)
+        .where(
+            Message.id == _COPY.c.message_id,
+            id_in(session, Message.channel_id, left),
+            Subscription.user_id == _COPY.c.user_id,
+            ~Subscription.is_active,
         )
-        for user_id, message_id in marked:
-            read[user_id].append(message_id)
+        .correlate(_COPY)
+    )
+    marked = session.connection().execute(
+        update(_COPY)
+        .where(
+            id_in(session, _COPY.c.user_id, leavers),
+            _COPY.c.flags.op("&")(literal(READ, literal_execute=True))
+            == literal(0, literal_execute=True),
+            there.exists(),
+        )
+        .values(flags=_COPY.c.flags + READ)
+        .returning(_COPY.c.user_id, _COPY.c.message_id)
+    )
+    for user_id, message_id in marked:
+        read[user_id].append(message_id)
     flagged: dict[str, Any] = {"op": "add", "operation": "add", "flag": "read"}
     events.append_all(
         session,

@@ -45,6 +45,13 @@ class TooManyNewChannels(ChatError):
     advice = "Make fewer in one request."
 
 
+class TooManySubscriptions(ChatError):
+    """The channels times the users of a request are more than may be. Facts: `most`."""
+
+    sentence = "Too many subscriptions at once (maximum {most})."
+    advice = "Name fewer channels or fewer users in one request."
+
+
 class ChannelNotAccessible(ChatError):
     """It exists, but the actor may not subscribe to it. Facts: `name`."""
 

@@ -6,6 +6,7 @@ import orjson
 import pytest
 from sqlalchemy import event, select
 
+from models.chat import subscribing
 from models.chat.tables import Event, Message
 from models.database import Database
 from tests.chat_app import ChatClient, Repeated
@@ -329,6 +330,20 @@ class TestSubscribe:
         assert mine(chat) == {}
         assert subscribe(chat, *names[:20])["result"] == "success"
         assert subscribe(chat, *names)["result"] == "success"  # one of them is new
+
+    def test_makes_five_thousand_subscriptions_at_most(
+        self, chat: ChatClient, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(subscribing, "MOST_TIES", 4)
+        refused = bad("Too many subscriptions at once (maximum 4).")
+        subscribe(chat, "a", "b", "c")
+        people = [cast.othello.id, cast.iago.id]
+        assert subscribe(chat, "a", "b", "c", principals=people) == refused
+        assert subscribe(chat, "a", "b", principals=people)["result"] == "success"
+        form = {"subscriptions": ["a", "b", "c"], "principals": people}
+        assert chat.delete(SUBSCRIPTIONS, **form) == refused
+        form["subscriptions"] = ["a", "b"]
+        assert chat.delete(SUBSCRIPTIONS, **form)["result"] == "success"
 
     def test_takes_the_same_statements_for_one_and_for_many(
         self, chat: ChatClient, cast: Cast, chat_database: Database
