@@ -9,11 +9,12 @@ from sqlalchemy.orm import Session
 
 from cli.chat_audit import audit
 from cli.chat_export import export
+from cli.chat_keys import key_maker, renew_key, revoke_keys
 from cli.chat_mail import dead_mail
 from cli.databases import chat_database
 from cli.output import answer, json_option
 from models.chat import administering, jwt_sign_in, realms, users
-from models.chat.api_keys import KeyMaker, load_secret
+from models.chat.api_keys import load_secret
 from models.chat.newcomers import join_default_channels
 from models.chat.passwords import hash_password
 from models.chat.realm_settings import TEXT_SETTINGS, change_realm
@@ -31,12 +32,9 @@ def chat() -> None:
 
 chat.add_command(audit)
 chat.add_command(dead_mail)
+chat.add_command(renew_key)
+chat.add_command(revoke_keys)
 chat.add_command(export)
-
-
-def key_maker(settings: Settings) -> KeyMaker:
-    """Makes API keys under the same secret as the server."""
-    return KeyMaker(load_secret(settings.data_dir, settings.chat_secret))
 
 
 @chat.command("create-realm")

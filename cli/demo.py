@@ -14,7 +14,7 @@ import click
 import httpx
 
 from adapters.chain.playground import CHAIN_ID, TOKEN, Playground, PlaygroundError
-from cli.chat import key_maker
+from cli.chat_keys import key_maker
 from cli.databases import chat_database, payment_database
 from cli.demo_chat import ChatAccess, seed_chat
 from cli.demo_seed import Access, OpenInvoice, seed, store_access, stored_access, try_open

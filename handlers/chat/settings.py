@@ -60,6 +60,7 @@ async def update_settings(
         if hashes is not None:
             old, new = hashes
             own_password.set_password(session, actor, old_hash=old, new_hash=new, now=ctx.now)
+            ctx.adapters.sign_in_limit.forgive(ctx, session, actor.realm_id, actor.delivery_email)
         if full_name is not None:
             _rename(ctx, session, full_name)
         if new_email is not None:
@@ -93,14 +94,14 @@ async def _update_others(ctx: Context, targets: Targets, settings: dict[str, Any
 async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None, str]:
     """The hash of the old password, which was right, and of the new one, which is strong.
 
-    Attempts count together with those to sign in.
+    Attempts count together with those to sign in, and are forgotten once the password is changed:
+    the right old one alone does not make a weak new one free.
     """
     actor, limit = ctx.actor, ctx.adapters.sign_in_limit
     await limit.take_from_within(ctx)
     old_hash = await ctx.read(lambda reader: own_password.find_hash(reader, actor))
     # Some 50 ms of work by design, each: in a thread, holding no connection and no lock.
     await asyncio.to_thread(own_password.check_old, old, old_hash)
-    await ctx.write(lambda s: limit.forgive(ctx, s, actor.realm_id, actor.delivery_email))
     return old_hash, await asyncio.to_thread(own_password.hash_new, new)
 
 

@@ -20,6 +20,7 @@ from models.chat import (
 )
 from models.chat.bulk_deletion import Places
 from models.chat.deactivation import Removal
+from models.chat.key_renewal import renew_key
 from models.chat.user_changes import UserChanges
 from server.response import Response
 
@@ -173,8 +174,17 @@ def deactivate_own_user(ctx: Context) -> Response:
 
 def reactivate_user(ctx: Context, *, user_id: int) -> Response:
     """Reactivate a user."""
-    deactivation.reactivate_user(ctx.session, ctx.actor, user_id, now=ctx.now)
+    deactivation.reactivate_user(ctx.session, ctx.adapters.keys, ctx.actor, user_id, now=ctx.now)
     return envelope.success(ctx)
+
+
+def regenerate_own_api_key(ctx: Context) -> Response:
+    """Replace your API key."""
+    actor = ctx.actor
+    api_key = renew_key(
+        ctx.session, ctx.adapters.keys, actor.realm, actor.id, actor_id=actor.id, now=ctx.now
+    )
+    return envelope.success(ctx, api_key=api_key)
 
 
 def update_own_profile_data(ctx: Context, *, data: list[dict[str, Any]]) -> Response:

@@ -113,13 +113,8 @@ def access_administered(
     return found
 
 
-def grant(
-    session: Session, realm: RealmView, email: str, rights: Mapping[str, bool], *, now: datetime
-) -> int:
-    """Set rights that only the operator gives: `can_create_users`, `can_change_user_emails`.
-
-    Returns the user's id. Raises `NoUserWithEmail`.
-    """
+def access_named(session: Session, realm: RealmView, email: str) -> User:
+    """A person or a bot of the realm by their real email. Raises `NoUserWithEmail`."""
     user = session.scalar(
         select(User).where(
             User.realm_id == realm.id,
@@ -129,6 +124,17 @@ def grant(
     )
     if user is None:
         raise NoUserWithEmail(email=email)
+    return user
+
+
+def grant(
+    session: Session, realm: RealmView, email: str, rights: Mapping[str, bool], *, now: datetime
+) -> int:
+    """Set rights that only the operator gives: `can_create_users`, `can_change_user_emails`.
+
+    Returns the user's id. Raises `NoUserWithEmail`.
+    """
+    user = access_named(session, realm, email)
     await_writes_of(session, [user.id])
     user.can_create_users = rights.get("can_create_users", user.can_create_users)
     user.can_change_user_emails = rights.get("can_change_user_emails", user.can_change_user_emails)

@@ -14,11 +14,20 @@ from sqlalchemy.orm import Session
 from models.chat import audit
 from models.chat.actors import Actor
 from models.chat.administering import access_administered, await_writes_of, lock_user
+from models.chat.api_keys import KeyMaker
 from models.chat.bulk_deletion import Places, delete_messages_of
 from models.chat.errors.administration import LastUser, OnlyOwner
+from models.chat.key_renewal import renew_key
 from models.chat.outbox import enqueue_mail
 from models.chat.roles import Role
-from models.chat.tables import ClientDevice, ProfileValue, User, UserStatus, VendorToken
+from models.chat.tables import (
+    ClientDevice,
+    EmailChange,
+    ProfileValue,
+    User,
+    UserStatus,
+    VendorToken,
+)
 from models.chat.user_changes import tell_of_picture
 from models.chat.user_events import (
     find_named_group_ids,
@@ -116,8 +125,10 @@ def _end(session: Session, actor: Actor, user: User, removal: Removal, now: date
 
 
 def _forget_secrets(session: Session, user_ids: Sequence[int]) -> None:
-    """What let this server reach their devices, and act for them elsewhere, is of no use now."""
-    for table in (ClientDevice, VendorToken):
+    """What let this server reach their devices, act for them elsewhere, and change their address
+    is of no use now.
+    """
+    for table in (ClientDevice, VendorToken, EmailChange):
         session.execute(delete(table).where(table.user_id.in_(user_ids)))
 
 
@@ -172,9 +183,12 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     tell_of_picture(session, actor.realm, user, dummy_email(user.id, actor.realm.host), now=now)
 
 
-def reactivate_user(session: Session, actor: Actor, user_id: int, *, now: datetime) -> None:
-    """Give an account back, with its key, role, subscriptions and groups; an active one stays as it
-    is. A bot whose owner is gone becomes the actor's. Raises what `access_administered` raises,
+def reactivate_user(
+    session: Session, keys: KeyMaker, actor: Actor, user_id: int, *, now: datetime
+) -> None:
+    """Give an account back, with its role, subscriptions and groups; an active one stays as it is.
+    Its API key is another: whoever had the old one in the meantime gets nothing with it. A bot
+    whose owner is gone becomes the actor's. Raises what `access_administered` raises,
     `MustBeOwner`.
     """
     target = access_administered(session, actor, user_id, bots=True, deactivated=True)
@@ -182,6 +196,7 @@ def reactivate_user(session: Session, actor: Actor, user_id: int, *, now: dateti
     if user.is_active:
         return
     target.require_owner_if(user.role == Role.OWNER)
+    renew_key(session, keys, actor.realm, user.id, actor_id=actor.id, now=now)
     _set_active(session, actor, [user], True, now)
     if user.bot_type is None:
         return

@@ -1,15 +1,18 @@
-"""Changing one's own password. The API key stays as it is: it is not made from the password."""
+"""Changing one's own password. The API key stays as it is: it is not made from the password.
+
+Whoever knew the old one may have asked for another email address: that wish ends with it.
+"""
 
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from models.chat import audit
 from models.chat.actors import Actor, Reader
 from models.chat.errors.settings import NewPasswordTooWeak, WrongPassword
 from models.chat.passwords import hash_if_strong, is_password
-from models.chat.tables import User
+from models.chat.tables import EmailChange, User
 
 
 def find_hash(reader: Reader, actor: Actor) -> str | None:
@@ -42,6 +45,7 @@ def set_password(
     )
     if changed.rowcount == 0:
         raise WrongPassword()
+    session.execute(delete(EmailChange).where(EmailChange.user_id == actor.id))
     audit.record(
         session, actor.realm_id, "user_password_changed", actor_id=actor.id, user_id=actor.id,
         now=now,

@@ -8,13 +8,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from adapters.archives import verify_archive
+from models.chat import key_renewal
 from models.chat.actors import Actor, authenticate, find_actor
 from models.chat.api_keys import load_secret
 from models.chat.channel_creation import NewChannel
 from models.chat.errors.identity import InvalidApiKey
 from models.chat.passwords import is_password
 from models.chat.subscribing import WantedChannel, subscribe
-from models.chat.tables import JwtConfiguration, Realm, Subscription, User
+from models.chat.tables import AuditLog, JwtConfiguration, Realm, Subscription, User
 from models.chat.vault import Vault
 from models.database import Database
 from tests.cli.runner import Specd
@@ -411,3 +412,50 @@ class TestAudit:
         assert (status, err) == (0, "")
         assert out.splitlines()[-1] == "1 entries."
         assert "realm_created  facts={'host': 'acme.example'}" in out
+
+
+class TestKeys:
+    def test_renew_key_ends_the_old_one(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database
+    ) -> None:
+        new = migrated.json(
+            "chat", "renew-key", "--realm", "acme.example", "--email", acme["email"]
+        )
+        assert new == {"user_id": 1, "email": acme["email"], "api_key": new["api_key"]}
+        assert sign_in(chat_database, new).id == 1
+        with pytest.raises(InvalidApiKey):
+            sign_in(chat_database, acme)
+        status, out, _ = migrated("chat", "renew-key", "--realm", "1", "--email", acme["email"])
+        assert (status, out.splitlines()[0]) == (
+            0, f"User 1, {acme['email']}, has from now on the API key",
+        )  # fmt: skip
+
+    def test_renew_key_of_nobody(self, migrated: Specd, acme: dict[str, Any]) -> None:
+        nobody = ("--email", "nobody@acme.example")
+        assert "nobody@acme.example" in migrated.refusal(
+            "chat", "renew-key", "--realm", "acme.example", *nobody
+        )
+
+    def test_revoke_keys_ends_all_of_an_organization(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        monkeypatch.setattr(key_renewal, "BATCH", 2)
+        globex = migrated.json(
+            "chat", "create-realm", "--name", "Globex", "--host", "globex.example",
+            "--owner-email", "hank@globex.example", "--owner-name", "Hank",
+        )  # fmt: skip
+        user = ("--realm", "acme.example", "--name", "Hamlet", "--email", "hamlet@acme.example")
+        hamlet = migrated.json("chat", "create-user", *user)
+        assert migrated.json("chat", "revoke-keys", "acme.example") == {
+            "realm_id": acme["realm_id"],
+            "revoked": 3,  # with the notification bot's
+        }
+        for made in (acme, hamlet):
+            with pytest.raises(InvalidApiKey):
+                sign_in(chat_database, made)
+        assert sign_in(chat_database, globex, "globex.example").realm_id == globex["realm_id"]
+        with chat_database.reading() as reader:
+            noted = select(AuditLog.facts).where(AuditLog.kind == "realm_api_keys_revoked")
+            assert reader.execute(noted).scalars().all() == ['{"keys":3}']
+        assert migrated.refusal("chat", "revoke-keys", "nowhere.example")

@@ -1,5 +1,6 @@
 """Accounts that end and begin again: DELETE /users/{user_id}, DELETE /users/me, reactivation."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from models.chat import bulk_deletion
 from models.chat.tables import Channel, Message, MessageArchive, Outbox, Topic, User, UserMessage
 from models.database import Database
 from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
+from tests.chat_cast import KEYS, Cast
 from tests.chat_channels import make_channel
 from tests.chat_people import audited, change_user, events_of, make_fields, user_row
 
@@ -173,6 +174,10 @@ class TestDeactivateUser:
     ) -> None:
         change_user(chat_database, cast.iago.id, role=100)
         assert as_cordelia.delete(path_of(cast.iago)) == SUCCESS
+
+
+class TestEachOther:
+    """Each holds their own row while they write: one of them is sent back to begin again."""
 
     def test_owners_who_deactivate_each_other_leave_one(
         self, as_cordelia: ChatClient, as_iago: ChatClient, cast: Cast, chat_database: Database
@@ -386,7 +391,9 @@ class TestReactivateUser:
         as_iago.delete(path_of(cast.hamlet), actions={"delete_profile": True})
         so_far = len(events_of(chat_database))
         assert as_iago.post(f"{path_of(cast.hamlet)}/reactivate") == SUCCESS
-        own = chat.get("/users/me")
+        assert chat.get("/users/me")["msg"] == "Invalid API key"
+        key = KEYS.key_of(user_row(chat_database, cast.hamlet.id))
+        own = chat.acting_as(replace(cast.hamlet, key=key)).get("/users/me")
         assert (own["is_active"], own["full_name"], own["role"]) == (True, "Deleted user", 400)
         row = user_row(chat_database, cast.hamlet.id)
         assert (row.is_active, row.is_deleted) == (True, False)

@@ -157,3 +157,5 @@ linkifiers()
 domains()
 exports()
 done(sdk.UsersApi(OTHELLO_AGAIN).deactivate_own_user())
+assert len(sdk.UsersApi(HAMLET).regenerate_own_api_key().api_key) == 32
+unknown(sdk.UsersApi(HAMLET).get_own_user)

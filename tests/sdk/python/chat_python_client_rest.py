@@ -3,6 +3,7 @@
 import specd_chat_client.models as of
 from chat_python_client import (
     CORDELIA,
+    HAMLET,
     NOBODY,
     OTHELLO_AGAIN,
     PEOPLE,
@@ -51,7 +52,7 @@ from specd_chat_client.api.mobile_push import (
     send_test_push_notification,
 )
 from specd_chat_client.api.playgrounds import create_playground, delete_playground
-from specd_chat_client.api.users import deactivate_own_user
+from specd_chat_client.api.users import deactivate_own_user, get_own_user, regenerate_own_api_key
 
 
 def mobile_push() -> None:
@@ -157,3 +158,5 @@ playgrounds()
 domains()
 exports()
 done(deactivate_own_user, by=OTHELLO_AGAIN)
+assert len(read(of.NewApiKey, regenerate_own_api_key).api_key) == 32
+assert refused(get_own_user, by=HAMLET) == "UNAUTHORIZED"

@@ -1,10 +1,11 @@
 // Every operation of the chat document, by the SDK of @hey-api/openapi-ts.
 
 import * as sdk from "../../../../build/sdk/chat/hey-api";
+import { read, same } from "../answers";
 import { channels, folders, messages } from "./chat_channels";
 import { profileFields, realm, settings, signIn, users } from "./chat_people";
 import * as rest from "./chat_rest";
-import { done, othello } from "./stage";
+import { done, hamlet, othello, unknown } from "./stage";
 
 async function main(): Promise<void> {
   await signIn();
@@ -22,6 +23,8 @@ async function main(): Promise<void> {
   await rest.domains();
   await rest.dataExports();
   await done(sdk.deactivateOwnUser({ client: othello }));
+  same((await read(sdk.regenerateOwnApiKey({ client: hamlet }))).api_key.length, 32);
+  await unknown(sdk.getOwnUser({ client: hamlet }));
 }
 
 main();

@@ -1,0 +1,69 @@
+"""`specd chat renew-key`, `revoke-keys`: API keys that end before their users do."""
+
+from functools import partial
+
+import click
+
+from cli.databases import chat_database
+from cli.output import answer, json_option
+from models.chat import key_renewal, realms
+from models.chat.api_keys import KeyMaker, load_secret
+from models.clock import SystemClock
+from settings import Settings
+
+
+def key_maker(settings: Settings) -> KeyMaker:
+    """Makes API keys under the same secret as the server."""
+    return KeyMaker(load_secret(settings.data_dir, settings.chat_secret))
+
+
+@click.command("renew-key")
+@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.option("--email", required=True, help="Real email of the person or bot.")
+@json_option
+def renew_key(realm: str, email: str, as_json: bool) -> None:
+    """Give a person or a bot another API key and show it.
+
+    The old one is refused from the server's next request on.
+    """
+    settings, now = Settings.from_env(), SystemClock().now()
+    keys = key_maker(settings)
+    with chat_database(settings) as database:
+        user_id, api_key = database.run(
+            lambda session: key_renewal.renew_named_key(
+                session, keys, realms.access_realm_named(session, realm), email, now=now
+            )
+        )
+    answer(
+        {"user_id": user_id, "email": email, "api_key": api_key},
+        as_json=as_json,
+        text=f"User {user_id}, {email}, has from now on the API key\n{api_key}",
+    )
+
+
+@click.command("revoke-keys")
+@click.argument("realm")
+@json_option
+def revoke_keys(realm: str, as_json: bool) -> None:
+    """Revoke all API keys of an organization, by its id or its host: people's and bots'.
+
+    After a leak. People sign in again for a new one; bots get theirs from `specd chat renew-key`.
+    Where the server's secret may have leaked too, replace that first (`specd chat rotate-secret`).
+    """
+    settings, now = Settings.from_env(), SystemClock().now()
+    keys = key_maker(settings)
+    revoked = after_id = 0
+    with chat_database(settings) as database:
+        of = database.run(lambda session: realms.access_realm_named(session, realm))
+        while True:
+            work = partial(key_renewal.revoke_some_keys, keys=keys, realm=of, now=now)
+            count, after_id = database.run(partial(work, after_id=after_id))
+            if count == 0:
+                break
+            revoked += count
+        database.run(lambda session: key_renewal.note_revocation(session, of, revoked, now=now))
+    answer(
+        {"realm_id": of.id, "revoked": revoked},
+        as_json=as_json,
+        text=f"Organization {of.id}: {revoked} API keys revoked.",
+    )

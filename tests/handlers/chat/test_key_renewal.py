@@ -1,0 +1,138 @@
+"""API keys that end: POST /users/me/api_key/regenerate, reactivation, the operator's commands."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import func, select
+
+from models.chat.key_renewal import renew_named_key, revoke_some_keys
+from models.chat.realms import access_realm_by_id
+from models.chat.tables import ClientDevice, EmailChange
+from models.clock import FrozenClock
+from models.database import Database
+from tests.chat_app import ChatClient
+from tests.chat_cast import KEYS, PASSWORD, Cast, Member
+from tests.chat_people import audited, change_user, events_of, user_row
+
+PATH = "/users/me/api_key/regenerate"
+INVALID = {"result": "error", "msg": "Invalid API key", "code": "UNAUTHORIZED"}
+DONE = {"result": "success", "msg": ""}
+
+
+def rows(database: Database, table: type) -> int:
+    with database.reading() as reader:
+        return int(reader.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+def with_key(client: ChatClient, member: Member, key: str) -> ChatClient:
+    return client.acting_as(replace(member, key=key))
+
+
+class TestRegenerateOwnApiKey:
+    def test_the_new_one_holds_and_the_old_one_ends(
+        self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, cast: Cast,
+        chat_database: Database,
+    ) -> None:  # fmt: skip
+        hamlet = cast.hamlet
+        answer = chat.post(PATH)
+        key = answer["api_key"]
+        assert answer == {**DONE, "api_key": key}
+        assert key != hamlet.key
+        assert chat.get("/users/me") == INVALID
+        assert chat.post("/users/me/status", status_text="busy") == INVALID
+        assert chat.post(PATH) == INVALID
+        assert with_key(chat, hamlet, key).get("/users/me")["user_id"] == hamlet.id
+        assert as_othello.get("/users/me")["result"] == "success"
+        form = {"username": hamlet.email, "password": PASSWORD}
+        assert as_nobody.post("/fetch_api_key", **form)["api_key"] == key
+        assert audited(chat_database, "user_api_key_renewed") == [(hamlet.id, hamlet.id, {})]
+        assert key not in str(events_of(chat_database))
+
+    def test_ends_what_hung_on_it(
+        self, chat: ChatClient, as_othello: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        device = chat.post("/register_client_device")["device_id"]
+        others = as_othello.post("/register_client_device")["device_id"]
+        assert chat.patch("/settings", email="new@acme.example") == DONE
+        chat.post(PATH)
+        told = {"type": "device", "op": "remove", "device_id": device, "to": [cast.hamlet.id]}
+        assert events_of(chat_database, "device")[-1] == told
+        assert rows(chat_database, EmailChange) == 0
+        assert list(as_othello.get("/users/me/devices")["devices"]) == [str(others)]
+
+    def test_is_not_for_bots(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
+        assert as_reminder.post(PATH)["msg"] == "This endpoint does not accept bot requests."
+        assert as_reminder.get("/users/me")["result"] == "success"
+        assert as_nobody.post(PATH)["code"] == "UNAUTHORIZED"
+
+
+class TestAtOnce:
+    def test_two_at_once_leave_one_key(self, chat: ChatClient, cast: Cast) -> None:
+        """The second is refused, or waits for the first in vain."""
+        answers = [r.json() for r in chat.at_once(*(chat.build("POST", PATH) for _ in range(2)))]
+        good = [answer["api_key"] for answer in answers if answer["result"] == "success"]
+        assert len(good) == 1
+        assert with_key(chat, cast.hamlet, good[0]).get("/users/me")["result"] == "success"
+
+
+class TestReactivation:
+    @pytest.mark.parametrize("who", ["hamlet", "reminder"])
+    def test_brings_another_key(
+        self, as_iago: ChatClient, cast: Cast, chat_database: Database, who: str
+    ) -> None:
+        member: Member = getattr(cast, who)
+        change_user(chat_database, member.id, is_active=False)
+        assert as_iago.post(f"/users/{member.id}/reactivate") == DONE
+        assert as_iago.acting_as(member).get("/users/me") == INVALID
+        assert audited(chat_database, "user_api_key_renewed") == [(cast.iago.id, member.id, {})]
+        key = user_row(chat_database, member.id).api_key_sha256
+        assert as_iago.post(f"/users/{member.id}/reactivate") == DONE
+        assert user_row(chat_database, member.id).api_key_sha256 == key, "they were active"
+
+
+class TestPasswordChange:
+    def test_ends_a_wish_for_another_address(
+        self, chat: ChatClient, chat_database: Database
+    ) -> None:
+        assert chat.patch("/settings", email="new@acme.example") == DONE
+        change = {"old_password": PASSWORD, "new_password": "the undiscovered country"}
+        assert chat.patch("/settings", **change) == DONE
+        assert rows(chat_database, EmailChange) == 0
+
+
+class TestOperator:
+    def test_renews_one_key(
+        self, chat: ChatClient, as_reminder: ChatClient, cast: Cast, chat_database: Database,
+        clock: FrozenClock,
+    ) -> None:  # fmt: skip
+        bot = cast.reminder
+        made = chat_database.run(
+            lambda s: renew_named_key(
+                s, KEYS, access_realm_by_id(s, cast.realm_id), bot.email.upper(), now=clock.now()
+            )
+        )
+        assert made[0] == bot.id
+        assert as_reminder.get("/users/me") == INVALID
+        assert with_key(chat, bot, made[1]).get("/users/me")["user_id"] == bot.id
+        assert chat.get("/users/me")["result"] == "success"
+
+    def test_revokes_all_of_a_realm(
+        self, chat: ChatClient, as_hank: ChatClient, as_nobody: ChatClient, cast: Cast,
+        chat_database: Database, clock: FrozenClock,
+    ) -> None:  # fmt: skip
+        chat.post("/register_client_device")
+        count, last = chat_database.run(
+            lambda s: revoke_some_keys(
+                s, keys=KEYS, realm=access_realm_by_id(s, cast.realm_id), after_id=0,
+                now=clock.now(),
+            )
+        )  # fmt: skip
+        assert (count, last) == (9, cast.ophelia.id)
+        for member in cast.acme:
+            if member is not cast.ophelia:
+                assert chat.acting_as(member).get("/users/me") == INVALID
+        assert as_hank.get("/users/me")["result"] == "success"
+        assert rows(chat_database, ClientDevice) == 0
+        form = {"username": cast.hamlet.email, "password": PASSWORD}
+        key = as_nobody.post("/fetch_api_key", **form)["api_key"]
+        assert with_key(chat, cast.hamlet, key).get("/users/me")["result"] == "success"
