@@ -18,6 +18,7 @@ from handlers.payment import wiring as payment_wiring
 from handlers.payment.context import PaymentAdapters
 from models.chat.exports import Archive, access_archive
 from models.chat.hosts import parse_host
+from models.chat.links import Link, try_spend
 from models.clock import SystemClock
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.secret_shapes import SHAPES
@@ -76,12 +77,19 @@ def _build(names: tuple[str, ...]) -> Any:
                 now=chat.clock.now(),
             )
 
+    def spend_link(link: Link) -> bool:
+        assert chat is not None
+        assert chat.database is not None
+        now = chat.clock.now()
+        return chat.database.run(lambda session: try_spend(session, link, now=now))
+
     documents = {name: service.base_path for name, service in services.items()}
     pages = build_pages(
         find_checkout=look_up,
         documents=documents,
         failures={name: FAILURES[name]() for name in services},
         find_archive=look_up_archive,
+        spend_link=spend_link,
         archives=settings.chat_export_dir,
         is_https=settings.public_url.startswith("https://"),
     )

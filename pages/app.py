@@ -48,6 +48,7 @@ def build_pages(
     failures: Mapping[str, Sequence[errors.Failure]] = MappingProxyType({}),
     poll_ms: int = 2000,
     find_archive: exports.FindArchive | None = None,
+    spend_link: exports.SpendLink | None = None,
     archives: Path = Path(),
     is_https: bool = False,
 ) -> Flask:
@@ -57,7 +58,8 @@ def build_pages(
     a service's name to the base path below which its openapi.json is served, such as
     `{"payment": "/v1"}`, and `failures` to what can go wrong there; `poll_ms` is how often an open
     checkout page asks for its status. `find_archive` looks up an export's archive among the files
-    of the folder `archives`. `is_https`: people reach the pages over HTTPS.
+    of the folder `archives`, `spend_link` uses its link up. `is_https`: people reach the pages
+    over HTTPS.
     """
     app = Pages(__name__, static_folder=None)
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
@@ -66,8 +68,8 @@ def build_pages(
     checkout.install(app, find_checkout, poll_ms=poll_ms)
     reference.install(app, documents, has_errors=frozenset(failures))
     errors.install(app, failures)
-    if find_archive is not None:
-        exports.install(app, find_archive, archives)
+    if find_archive is not None and spend_link is not None:
+        exports.install(app, find_archive, spend_link, archives)
     app.register_error_handler(HTTPException, _show_http_error)
     app.register_error_handler(DatabaseUnavailable, _show_unavailable)
     return app

@@ -1,11 +1,13 @@
 """The archives of organizations' data: sent piece by piece, in parts too, never held in memory.
 
-The token in an address is a secret and never logged; without one the browser asks for an API key.
+The token in an address is a secret and never logged. It works once and for its administrator alone.
+No browser is asked for an API key, which it would keep.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,29 +17,53 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wsgi import ClosingIterator
 
 from models.chat.exports import Archive
+from models.chat.links import Link
 from security_events import SecurityEvent, tell
 
 FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]
 """From an export's id, the Host, a link's token, and an email with its API key, to the archive.
 None: there is none for them."""
 
+SpendLink = Callable[[Link], bool]
+"""Use a link up; False when somebody else was first."""
+
 AT_ONCE = 4
 """Downloads at the same time in one process: they must leave threads for the other pages."""
+OF_ONE_REALM = 2
+"""Downloads of one organization among them: its administrators must leave places for others."""
 
 LINK_DEAD = "This link does not work any more. Open the list of exports again for a new one."
-ASK = {"WWW-Authenticate": 'Basic realm="Email and API key of an administrator"'}
+NO_LINK = "Open the list of exports for a link that works here.\n"
 
 
-def install(app: Flask, find_archive: FindArchive, folder: Path) -> None:
+class Places:
+    """The downloads under way, by organization."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: Counter[int] = Counter()
+
+    def try_take(self, realm_id: int) -> bool:
+        with self._lock:
+            is_free = self._taken.total() < AT_ONCE and self._taken[realm_id] < OF_ONE_REALM
+            self._taken[realm_id] += is_free
+            return is_free
+
+    def give_back(self, realm_id: int) -> None:
+        with self._lock:
+            self._taken[realm_id] -= 1
+
+
+def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder: Path) -> None:
     """Add /exports/<id>/<token>, and /exports/<id> for administrators with their key."""
-    places = threading.BoundedSemaphore(AT_ONCE)
+    places = Places()
 
     def send_archive(export_id: int, token: str | None = None) -> ResponseReturnValue:
         given = request.authorization
         key = None
         if token is None:
             if given is None or given.type != "basic":
-                return make_response("An administrator's email and API key, please.\n", 401, ASK)
+                return make_response(NO_LINK, 403)
             key = (given.username or "", given.password or "")
         archive = find_archive(export_id, request.host, token, key)
         if archive is None:
@@ -49,12 +75,15 @@ def install(app: Flask, find_archive: FindArchive, folder: Path) -> None:
         path = folder / archive.name
         if not path.is_file():
             abort(404, "The archive's file is not on this machine.")
-        if not places.acquire(blocking=False):
+        if not places.try_take(archive.realm_id):
             busy = "Too many downloads at once. Try again in a while.\n"
             return make_response(busy, 503, {"Retry-After": "10"})
-        _tell(SecurityEvent.EXPORT_DOWNLOADED, export_id)
         with ExitStack() as until_sent:
-            until_sent.callback(places.release)
+            until_sent.callback(places.give_back, archive.realm_id)
+            is_first = archive.link is None or request.method == "HEAD" or spend_link(archive.link)
+            if not is_first:
+                abort(404, LINK_DEAD)
+            _tell(SecurityEvent.EXPORT_DOWNLOADED, export_id)
             response = send_file(
                 path,
                 mimetype="application/zip",

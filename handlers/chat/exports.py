@@ -29,6 +29,7 @@ def list_exports(ctx: Context) -> Response:
         ctx.actor.realm_id,
         base=_base(ctx),
         vault=ctx.adapters.vault,
+        user_id=ctx.actor.id,
         now=ctx.now,
     )
     return envelope.success(ctx, exports=found)

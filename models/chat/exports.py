@@ -3,7 +3,6 @@
 models/chat/export_runs.py is the worker's side; docs/decisions tells why it is so.
 """
 
-import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -24,6 +23,7 @@ from models.chat.errors.exports import (
     InvalidExportId,
 )
 from models.chat.export_scope import FULL_WITHOUT_CONSENT
+from models.chat.links import Link, find_link, make_link
 from models.chat.permissions import require_role
 from models.chat.tables import DataExport, Message, Realm, User
 from models.chat.vault import Vault
@@ -31,7 +31,6 @@ from models.chat.vault import Vault
 REQUESTED, STARTED, SUCCEEDED = "requested", "started", "succeeded"
 FAILED, DELETED = "failed", "deleted"
 LIMIT, LIMIT_PERIOD = 5, timedelta(days=7)
-LINK_LIFETIME = timedelta(hours=1)
 
 EXPORTS = cast(Table, DataExport.__table__)
 _BY_ID: Select[Any] = select(*EXPORTS.c).where(EXPORTS.c.id == bindparam("export_id"))
@@ -49,11 +48,13 @@ _CONSENTS: Any = (
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A finished export's file, for whoever may have it."""
+    """A finished export's file, for whoever may have it; `link` is what they came with."""
 
     name: str
     sha256: str
     made_at: datetime
+    realm_id: int
+    link: Link | None = None
 
 
 def request_export(
@@ -115,13 +116,19 @@ def add_export(
 
 
 def find_exports(
-    reader: Reader, realm_id: int, *, base: str, vault: Vault | None = None, now: datetime
+    reader: Reader,
+    realm_id: int,
+    *,
+    base: str,
+    vault: Vault | None = None,
+    user_id: int = 0,
+    now: datetime,
 ) -> list[dict[str, Any]]:
     """Records of what administrators asked for, oldest first. With a `vault` the addresses of
-    archives work by themselves for `LINK_LIFETIME`; else they ask for a key.
+    archives are links of that user's, which work once; else they need a key.
     """
     rows = reader.execute(_ASKED_FOR, {"of_realm_id": realm_id})
-    return [_record(row, base=base, vault=vault, now=now) for row in rows]
+    return [_record(row, base=base, vault=vault, user_id=user_id, now=now) for row in rows]
 
 
 def find_consents(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
@@ -179,21 +186,27 @@ def access_archive(
     key: tuple[str, str] | None,
     now: datetime,
 ) -> Archive | None:
-    """The archive, for whoever has a link that works (`token`) or is an administrator with their
-    API email and `key`; None for anybody else.
+    """The archive, for an administrator with a link of theirs that works (`token`), or with their
+    API email and `key`; None for anybody else, who may have been one when the link was made.
     """
     realm = actors.find_realm_at(reader, host)
-    if realm is None or not (
-        _is_link(vault, export_id, token, now)
-        or (key is not None and _is_administrator(reader, host, *key))
-    ):
+    if realm is None:
+        return None
+    link = None
+    if token is not None:
+        purpose = _purpose(export_id)
+        found = find_link(reader, vault, token, purpose=purpose, realm_id=realm.id, now=now)
+        if found is None or not _is_administrator(found[1]):
+            return None
+        link = found[0]
+    elif key is None or not _is_administrators_key(reader, host, *key):
         return None
     row = reader.execute(_BY_ID, {"export_id": export_id}).first()
     if row is None or row.realm_id != realm.id or row.acting_user_id is None:
         return None
-    return (
-        None if row.state != SUCCEEDED else Archive(row.archive, row.archive_sha256, row.ended_at)
-    )
+    if row.state != SUCCEEDED:
+        return None
+    return Archive(row.archive, row.archive_sha256, row.ended_at, realm.id, link)
 
 
 def address_of(base: str, export_id: int) -> str:
@@ -201,27 +214,30 @@ def address_of(base: str, export_id: int) -> str:
     return f"{base}/exports/{export_id}"
 
 
-def _is_link(vault: Vault, export_id: int, token: str | None, now: datetime) -> bool:
-    ends = None if token is None else vault.open(token, purpose=_purpose(export_id))
-    return ends is not None and now.timestamp() < int(ends)
-
-
-def _is_administrator(reader: Reader, host: str, email: str, api_key: str) -> bool:
+def _is_administrator(actor: Actor) -> bool:
     try:
-        actor = actors.authenticate(reader, host=host, email=email, api_key=api_key)
         require_role(actor, "administrator")
     except ChatError:
         return False
     return True
 
 
-def _record(row: Any, *, base: str, vault: Vault | None, now: datetime) -> dict[str, Any]:
+def _is_administrators_key(reader: Reader, host: str, email: str, api_key: str) -> bool:
+    try:
+        actor = actors.authenticate(reader, host=host, email=email, api_key=api_key)
+    except ChatError:
+        return False
+    return _is_administrator(actor)
+
+
+def _record(
+    row: Any, *, base: str, vault: Vault | None, user_id: int, now: datetime
+) -> dict[str, Any]:
     url = None
     if row.state == SUCCEEDED:
         url = address_of(base, row.id)
         if vault is not None:
-            ends = str(math.ceil((now + LINK_LIFETIME).timestamp()))
-            url += "/" + vault.seal(ends, purpose=_purpose(row.id))
+            url += "/" + make_link(vault, user_id, purpose=_purpose(row.id), now=now)
     return {
         "id": row.id,
         "acting_user_id": row.acting_user_id,

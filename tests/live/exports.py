@@ -108,13 +108,17 @@ class Owner:
                     return took
 
     def download(self, export_id: int, target: Path) -> str:
-        """SHA-256 of the archive, fetched by its link in two parts."""
-        (url,) = [each["export_url"] for each in self.exports() if each["id"] == export_id]
-        size = int(httpx.head(url).headers["Content-Length"])
+        """SHA-256 of the archive, fetched in two parts, each by a link of its own."""
+
+        def link() -> str:
+            (url,) = [each["export_url"] for each in self.exports() if each["id"] == export_id]
+            return str(url)
+
+        size = int(httpx.head(link()).headers["Content-Length"])
         digest = hashlib.sha256()
         with target.open("wb") as out:
             for span in (f"bytes=0-{size // 2}", f"bytes={size // 2 + 1}-"):
-                with httpx.stream("GET", url, headers={"Range": span}, timeout=60) as part:
+                with httpx.stream("GET", link(), headers={"Range": span}, timeout=60) as part:
                     assert part.status_code == 206
                     for chunk in part.iter_bytes():
                         out.write(chunk)

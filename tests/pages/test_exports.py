@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,26 +13,40 @@ from flask.testing import FlaskClient
 from structlog.testing import capture_logs
 
 from models.chat.exports import Archive
+from models.chat.links import Link
 from pages import exports
 from pages.app import build_pages
 
 BYTES = bytes(range(256)) * 1000
-ARCHIVE = Archive("7-abc.zip", "5" * 64, datetime(2026, 11, 21, 12, tzinfo=UTC))
+ARCHIVE = Archive("7-abc.zip", "5" * 64, datetime(2026, 11, 21, 12, tzinfo=UTC), 1)
 IAGO = ("iago@acme.example", "key")
 
 
 @pytest.fixture
 def app(tmp_path: Path) -> Flask:
     (tmp_path / ARCHIVE.name).write_bytes(BYTES)
+    spent: set[str] = set()
 
     def find(export_id: int, host: str, token: str | None, key: Any) -> Archive | None:
-        if (export_id, host) != (7, "acme.example"):
+        realm_id = {"acme.example": 1, "globex.example": 2, "third.example": 3}.get(host)
+        if export_id != 7 or realm_id is None:
             return None
-        return ARCHIVE if token == "good" or key == IAGO else None
+        archive = replace(ARCHIVE, realm_id=realm_id)
+        if key == IAGO:
+            return archive
+        if token is None or not token.startswith("good") or token in spent:
+            return None
+        return replace(archive, link=Link(token, 1, ARCHIVE.made_at))
+
+    def spend(link: Link) -> bool:
+        is_first = link.key not in spent
+        spent.add(link.key)
+        return is_first
 
     return build_pages(
-        find_checkout=lambda token: None, documents={}, find_archive=find, archives=tmp_path
-    )
+        find_checkout=lambda token: None, documents={}, find_archive=find, spend_link=spend,
+        archives=tmp_path,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -39,8 +54,8 @@ def client(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
-def get(client: FlaskClient, path: str, **more: Any) -> Any:
-    return client.get(path, base_url="http://acme.example", **more)
+def get(client: FlaskClient, path: str, host: str = "acme.example", **more: Any) -> Any:
+    return client.get(path, base_url=f"http://{host}", **{"buffered": True, **more})
 
 
 def test_a_link_gives_the_archive(client: FlaskClient) -> None:
@@ -53,15 +68,25 @@ def test_a_link_gives_the_archive(client: FlaskClient) -> None:
     assert answer.headers["Accept-Ranges"] == "bytes"
 
 
-def test_a_broken_download_goes_on_where_it_was(client: FlaskClient) -> None:
+def test_a_link_works_once(client: FlaskClient) -> None:
+    asked = client.head("/exports/7/good", base_url="http://acme.example", buffered=True)
+    assert (asked.status_code, asked.headers["Content-Length"]) == (200, str(len(BYTES)))
+    assert get(client, "/exports/7/good").data == BYTES
+    again = get(client, "/exports/7/good")
+    assert again.status_code == 404
+    assert "Open the list of exports again for a new one." in again.text
+    assert get(client, "/exports/7/good2").data == BYTES
+
+
+def test_a_broken_download_goes_on_with_a_new_link(client: FlaskClient) -> None:
     rest = {"Range": "bytes=1000-", "If-Range": f'"{ARCHIVE.sha256}"'}
     answer = get(client, "/exports/7/good", headers=rest)
     assert (answer.status_code, answer.data) == (206, BYTES[1000:])
     assert answer.headers["Content-Range"] == f"bytes 1000-{len(BYTES) - 1}/{len(BYTES)}"
     other = {"Range": "bytes=1000-", "If-Range": '"another"'}
-    assert get(client, "/exports/7/good", headers=other).data == BYTES
+    assert get(client, "/exports/7/good2", headers=other).data == BYTES
     beyond = {"Range": f"bytes={len(BYTES)}-"}
-    assert get(client, "/exports/7/good", headers=beyond).status_code == 416
+    assert get(client, "/exports/7/good3", headers=beyond).status_code == 416
 
 
 def test_each_download_and_each_refusal_is_told(client: FlaskClient) -> None:
@@ -80,8 +105,8 @@ def test_each_download_and_each_refusal_is_told(client: FlaskClient) -> None:
 
 def test_an_administrator_needs_no_link(client: FlaskClient) -> None:
     asked = get(client, "/exports/7")
-    assert asked.status_code == 401
-    assert asked.headers["WWW-Authenticate"].startswith("Basic ")
+    assert (asked.status_code, asked.text) == (403, exports.NO_LINK)
+    assert "WWW-Authenticate" not in asked.headers, "no browser is asked for a key"
     assert get(client, "/exports/7", auth=IAGO).data == BYTES
     assert get(client, "/exports/7", auth=("hamlet@acme.example", "key")).status_code == 404
 
@@ -97,11 +122,19 @@ def test_says_so_when_the_file_is_elsewhere(client: FlaskClient, tmp_path: Path)
     assert get(client, "/exports/7/good").status_code == 404
 
 
-def test_slow_downloads_leave_threads_for_others(client: FlaskClient) -> None:
-    slow = [get(client, "/exports/7/good", buffered=False) for _ in range(exports.AT_ONCE)]
-    refused = get(client, "/exports/7/good")
+def test_slow_downloads_leave_threads_and_places_for_others(client: FlaskClient) -> None:
+    tokens = iter(f"good{number}" for number in range(100))
+
+    def begin(host: str) -> Any:
+        return get(client, f"/exports/7/{next(tokens)}", host, buffered=False)
+
+    slow = [begin("acme.example") for _ in range(exports.OF_ONE_REALM)]
+    refused = get(client, "/exports/7/good-kept")
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "10")
+    slow += [begin("globex.example") for _ in range(exports.AT_ONCE - exports.OF_ONE_REALM)]
+    assert [answer.status_code for answer in slow] == [200] * exports.AT_ONCE
+    assert begin("third.example").status_code == 503
     for answer in slow:
         answer.close()
-    with get(client, "/exports/7/good") as answer:
-        assert answer.status_code == 200
+    with get(client, "/exports/7/good-kept") as answer:
+        assert answer.status_code == 200, "who was sent away has not used their link"

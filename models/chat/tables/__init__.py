@@ -31,6 +31,7 @@ from models.chat.tables.message import (
 from models.chat.tables.outbox import Outbox
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage
+from models.chat.tables.spent_link import SpentLink
 from models.chat.tables.user import EmailChange, ProfileField, ProfileValue, User, UserStatus
 from models.chat.tables.vendor_token import VendorToken
 
@@ -62,6 +63,7 @@ __all__ = [
     "RealmDomain",
     "RealmEmoji",
     "ScheduledMessage",
+    "SpentLink",
     "Subgroup",
     "Subscription",
     "Topic",

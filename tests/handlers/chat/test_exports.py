@@ -1,6 +1,7 @@
 """Operations of the tag exports, and the worker that makes what they ask for."""
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
 from adapters.archives import verify_archive
-from models.chat.exports import access_archive
-from models.chat.tables import AuditLog, DataExport, Event, Message, Realm
+from models.chat.exports import Archive, access_archive
+from models.chat.links import LIFETIME, Link, try_spend
+from models.chat.tables import AuditLog, DataExport, Event, Message, Realm, SpentLink, User
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
@@ -147,7 +149,7 @@ class TestCreateExport:
 
 
 class TestListExports:
-    def test_leads_to_archives_for_an_hour(
+    def test_leads_to_archives_for_ten_minutes(
         self, as_iago: ChatClient, as_hank: ChatClient, worker: Exports, chat_database: Database,
         cast: Cast, clock: FrozenClock, folder: Path,
     ) -> None:  # fmt: skip
@@ -172,10 +174,68 @@ class TestListExports:
         assert look_up(token, export_id=2) is None
         assert look_up(token[:-2]) is None
         assert look_up(None) is None
-        for member, expected in ((cast.iago, found), (cast.hamlet, None), (cast.hank, None)):
+        by_key = replace(found, link=None)
+        for member, expected in ((cast.iago, by_key), (cast.hamlet, None), (cast.hank, None)):
             assert look_up(None, key=(member.email, member.key)) == expected
-        clock.advance(seconds=3600)
+        clock.advance(seconds=599)
+        assert look_up(token).name == found.name
+        clock.advance(seconds=1)
         assert look_up(token) is None
+
+    @pytest.mark.parametrize("change", ["demoted", "deactivated", "elsewhere", "used"])
+    def test_a_link_ends_with_what_it_stands_for(
+        self, change: str, as_iago: ChatClient, as_cordelia: ChatClient, worker: Exports,
+        chat_database: Database, cast: Cast, clock: FrozenClock,
+    ) -> None:  # fmt: skip
+        as_iago.post("/export/realm")
+        assert worker.try_work_one()
+
+        def link_of(client: ChatClient) -> str:
+            (record,) = client.get("/export/realm")["exports"]
+            return str(record["export_url"]).rpartition("/")[2]
+
+        def look_up(token: str) -> Archive | None:
+            with chat_database.reading() as reader:
+                return access_archive(
+                    reader, VAULT, 1, host="acme.example", token=token, key=None, now=clock.now()
+                )
+
+        def spend(archive: Archive) -> bool:
+            link = archive.link
+            assert link is not None
+            return chat_database.run(lambda session: try_spend(session, link, now=clock.now()))
+
+        iagos, cordelias = link_of(as_iago), link_of(as_cordelia)
+        found = look_up(iagos)
+        assert found is not None
+        match change:
+            case "demoted":
+                assert as_cordelia.patch(f"/users/{cast.iago.id}", role=400)["result"] == "success"
+            case "deactivated":
+                assert as_cordelia.delete(f"/users/{cast.iago.id}")["result"] == "success"
+            case "elsewhere":
+                moved = update(User).where(User.id == cast.iago.id)
+                hanks = select(User.realm_id).where(User.id == cast.hank.id).scalar_subquery()
+                other = moved.values(realm_id=hanks)
+                chat_database.run(lambda session: session.execute(other))
+            case "used":
+                assert [spend(found), spend(found)] == [True, False]
+        assert look_up(iagos) is None
+        assert look_up(cordelias) is not None, "a link is one administrator's"
+
+    def test_spent_links_are_forgotten_when_they_have_ended(
+        self, chat_database: Database, clock: FrozenClock
+    ) -> None:
+        def spend(key: str) -> bool:
+            link = Link(key, 1, clock.now() + LIFETIME)
+            return chat_database.run(lambda session: try_spend(session, link, now=clock.now()))
+
+        assert spend("a")
+        for _ in range(4):
+            clock.advance(seconds=600)
+            assert spend(str(clock.now()))
+        with chat_database.reading() as reader:
+            assert len(reader.execute(select(SpentLink.key)).all()) <= 3
 
     def test_events_and_notice_tell_that_it_is_there(
         self, as_iago: ChatClient, worker: Exports, chat_database: Database, cast: Cast
