@@ -7,6 +7,7 @@ idle transactions.
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -22,11 +23,16 @@ from models.errors import DatabaseUnavailable
 T = TypeVar("T")
 
 STATEMENT_TIMEOUT_S = 30
+READ_TIMEOUT_S = 10
+"""Of a statement that only reads (PostgreSQL), or of a whole reading unit (SQLite)."""
+SQLITE_STEPS_PER_LOOK = 100_000
+"""Steps of SQLite's machine, about a millisecond, between two looks at the time."""
 SNAPSHOT_TIMEOUT_S = 600
 CONNECT_TIMEOUT_S = 5
 
 SQLITE_BUSY = 5
-SQLITE_OUTAGES = frozenset({5, 6, 7, 9, 10, 11, 13, 14, 15, 26})  # busy, locked, ..., full, no file
+SQLITE_OUTAGES = frozenset({5, 6, 7, 9, 10, 11, 13, 14, 15, 26})
+# busy, locked, out of memory, interrupted, ..., full, no file
 SQLITE_UNIQUE = frozenset({1555, 2067})  # SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 UNIQUE_VIOLATION = "23505"
 LOCK_NOT_AVAILABLE = "55P03"
@@ -72,7 +78,14 @@ class Database:
     Engines are made on first use, so a forked worker never shares a socket with its parent.
     """
 
-    def __init__(self, url: str, *, lock_timeout_s: float = 5.0, pool_size: int = 8) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        lock_timeout_s: float = 5.0,
+        read_timeout_s: float = READ_TIMEOUT_S,
+        pool_size: int = 8,
+    ) -> None:
         self._url = make_url(url)
         self.dialect = self._url.get_backend_name()
         if self.dialect not in ("sqlite", "postgresql"):
@@ -82,6 +95,7 @@ class Database:
         self.reads_inline = self.dialect == "sqlite"
         self.write_threads = 1 if self.dialect == "sqlite" else pool_size
         self._lock_timeout_s = lock_timeout_s
+        self._read_timeout_s = read_timeout_s
         self._pool_size = pool_size
         self._making = threading.Lock()
         self._reader: Engine | None = None
@@ -89,10 +103,20 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A Core connection in AUTOCOMMIT, for reads: each statement sees the latest state."""
+        """A Core connection in AUTOCOMMIT, for reads: each statement sees the latest state.
+
+        What takes longer than the time limit of reads ends as `DatabaseUnavailable`.
+        """
+        with self._reading(self._read_timeout_s) as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self, seconds: float) -> Iterator[Connection]:
         reader = self._reader or self._make_reader()
         try:
             with reader.connect() as connection:
+                if self.dialect == "sqlite":
+                    connection.info["deadline"].ends_at = time.monotonic() + seconds
                 yield connection
         except SQLAlchemyError as error:
             _raise_outage(error)
@@ -103,7 +127,7 @@ class Database:
         """A read-only Core connection on which every statement sees the same moment, however long
         it takes. Execute with `yield_per` to read in batches.
         """
-        with self.reading() as connection:
+        with self._reading(SNAPSHOT_TIMEOUT_S) as connection:
             if self.dialect == "sqlite":
                 connection.exec_driver_sql("BEGIN")
                 try:
@@ -175,6 +199,7 @@ class Database:
                 engine = self._create_engine(read_only=True, isolation_level="AUTOCOMMIT")
                 if self.dialect == "sqlite":
                     _prepare(engine, self._sqlite_pragmas("PRAGMA query_only = ON"))
+                    event.listen(engine, "connect", _watch_deadline)
                 self._reader = engine
             return self._reader
 
@@ -199,8 +224,9 @@ class Database:
                 "isolation_level": None,  # pysqlite begins nothing by itself; see _begin_immediate
             }
         else:
+            seconds = self._read_timeout_s if read_only else STATEMENT_TIMEOUT_S
             limits = {
-                "statement_timeout": f"{STATEMENT_TIMEOUT_S}s",
+                "statement_timeout": f"{seconds * 1000:.0f}ms",
                 "lock_timeout": f"{self._lock_timeout_s * 1000:.0f}ms",
                 "idle_in_transaction_session_timeout": f"{STATEMENT_TIMEOUT_S}s",
                 "default_transaction_read_only": "on" if read_only else "off",
@@ -253,6 +279,20 @@ def _prepare(engine: Engine, pragmas: tuple[str, ...]) -> None:
     def on_connect(connection: Any, record: Any) -> None:
         for pragma in pragmas:
             connection.execute(pragma)
+
+
+class _Deadline:
+    """When SQLite gives up the reading under way; it calls this now and then."""
+
+    ends_at = float("inf")
+
+    def __call__(self) -> bool:
+        return time.monotonic() > self.ends_at
+
+
+def _watch_deadline(connection: Any, record: Any) -> None:
+    record.info["deadline"] = deadline = _Deadline()
+    connection.set_progress_handler(deadline, SQLITE_STEPS_PER_LOOK)
 
 
 def _begin_immediate(connection: Connection) -> None:

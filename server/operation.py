@@ -23,6 +23,7 @@ from server.bodies import Body
 from server.context import Context
 from server.errors import InvalidRequest, Unauthenticated, Violation
 from server.parameters import Parameters, parse_pairs
+from server.phases import is_reading, preparation_of
 from server.response import Response, as_response
 from server.responses import Responses
 from server.security import Check
@@ -60,6 +61,7 @@ class Operation:
         "_inline_reads",
         "_is_async",
         "_is_long_read",
+        "_prepare_function",
         "body",
         "function",
         "header_parameters",
@@ -101,11 +103,12 @@ class Operation:
         self.header_parameters = header_parameters
         self.body = body
         self.responses = responses
-        self.readonly = method == "GET"
+        self.readonly = method == "GET" or is_reading(function)
         self._authenticate = authenticate
         self._is_async = inspect.iscoroutinefunction(function)
         self._inline_reads = service.database is None or service.database.reads_inline
-        self._is_long_read = self.readonly and responses.hold_lists
+        self._is_long_read = is_reading(function) or (self.readonly and responses.hold_lists)
+        self._prepare_function = preparation_of(function)
 
     @property
     def argument_names(self) -> frozenset[str]:
@@ -150,8 +153,10 @@ class Operation:
     async def _prepare_off(
         self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
     ) -> dict[str, Any]:
-        """The handler's arguments, made on the event loop only where that takes no time."""
-        if self._inline_reads and not is_large:
+        """The handler's arguments, and its first phase where it has two; on the event loop only
+        where that takes no time.
+        """
+        if self._inline_reads and not is_large and self._prepare_function is None:
             return self._prepare_with(ctx, call)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(threads.reading, self._prepare_with, ctx, call)
@@ -189,7 +194,10 @@ class Operation:
         assert self.service.database is not None
         with self.service.database.reading() as connection:
             ctx.session = connection
-            return self._prepare(ctx, call)
+            arguments = self._prepare(ctx, call)
+            if self._prepare_function is not None:
+                ctx.prepared = self._prepare_function(ctx, **arguments)
+            return arguments
 
     def _read(self, ctx: Context, call: Call) -> Response:
         assert self.service.database is not None

@@ -27,6 +27,7 @@ from settings import Settings
 from tests.chat_cast import KEYS, VAULT, Member
 from tests.contract import OutsideTheDocument, judge_of
 from tests.service_app import Relay, ServiceApp
+from tests.slow_work import WatchedDatabase
 
 BASE = "/api/v1"
 UNFORESEEN = (403, 404, 405, 408, 413, 415, 431)
@@ -37,7 +38,7 @@ class ChatApp(ServiceApp):
     """The compiled application and the event loop its requests run on."""
 
     def __init__(self, database: Database, clock: Clock, data_dir: Path, **settings: Any) -> None:
-        self._database, self._clock = Relay(database), Relay(clock)
+        self._database, self._clock = WatchedDatabase(database), Relay(clock)
         self.settings = Settings(
             data_dir=data_dir,
             chat_database_url="sqlite:///unused.db",

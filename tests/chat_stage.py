@@ -16,6 +16,7 @@ from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import CAST_MADE_AT, Cast, make_cast
 from tests.postgres import Copies, PostgresServer
+from tests.slow_work import refused_in_units
 
 Template = tuple[str, Cast]
 """Where the copy comes from (a file or a database's name), and who is in it."""
@@ -79,6 +80,13 @@ def chat_database(chat_filled: tuple[str, Cast]) -> Iterator[Database]:
 @pytest.fixture
 def cast(chat_filled: tuple[str, Cast]) -> Cast:
     return chat_filled[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_slow_in_units() -> Iterator[None]:
+    """Slow work in a write unit of the chat service fails whatever test it happens in."""
+    with refused_in_units():
+        yield
 
 
 @pytest.fixture(scope="session")

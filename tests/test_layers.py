@@ -24,6 +24,7 @@ ALLOWED = {
         "settings",
         "specs",
         "server.context",
+        "server.phases",
         "server.response",
     },
     "workers": {"adapters", "logs", "models", "settings"},

@@ -34,29 +34,31 @@ class ScheduledDelivery:
     def try_deliver_one(self) -> bool:
         """Send or fail the message that is due longest; False when there is none.
 
+        The message is chosen, its text rendered while nothing is locked, and then it is taken: who
+        finds that another worker was first has done a step too.
+
         A fault on the way is rolled back and noted with that message in a unit of its own, so that
-        it does not keep others waiting; a fault before a message was taken is raised.
+        it does not keep others waiting; a fault before a message was chosen is raised.
         """
         now = self._clock.now()
         with self._database.reading() as reader:
             if not delivery.is_anything_due(reader, now=now):
                 return False
-        taken: list[Any] = []
-
-        def work(session: Session) -> None:
-            taken.clear()
-            due = delivery.take_due(session, now=now)
-            if due is not None:
-                taken.append(due)
-                delivery.deliver(session, due, now=now, late_window=self._late_window)
-
+        due = self._database.run(lambda session: delivery.choose_due(session, now=now))
+        if due is None:
+            return False
         try:
+            with self._database.reading() as reader:
+                text = delivery.prepare(reader, due)
+
+            def work(session: Session) -> None:
+                if delivery.take_chosen(session, due):
+                    delivery.deliver(session, due, text, now=now, late_window=self._late_window)
+
             self._database.run(work)
         except Exception:
-            if not taken:
-                raise
-            self._note_fault(taken[0])
-        return bool(taken)
+            self._note_fault(due)
+        return True
 
     def _note_fault(self, due: Any) -> None:
         self._log.warning(

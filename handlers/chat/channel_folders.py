@@ -1,11 +1,15 @@
 """Operations of the tag channel_folders."""
 
+from typing import Any
+
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_realms
 from models.chat import channel_folders
 from models.chat.channel_folders import FolderChanges
 from models.chat.quotas import CHANNEL_FOLDERS
+from models.chat.texts import render_texts
+from server.phases import prepared_by
 from server.response import Response
 
 
@@ -17,15 +21,27 @@ def list_channel_folders(ctx: Context, *, include_archived: bool) -> Response:
     return envelope.success(ctx, channel_folders=found)
 
 
+def _prepare(ctx: Context, *, description: str | None = None, **_: Any) -> str:
+    text = description or ""
+    return render_texts(ctx.session, ctx.actor, [text])[text]
+
+
+@prepared_by(_prepare)
 def create_channel_folder(ctx: Context, *, name: str, description: str) -> Response:
     """Create a channel folder."""
     folder_id = channel_folders.create_folder(
-        ctx.session, ctx.actor, name=name, description=description, now=ctx.now
+        ctx.session,
+        ctx.actor,
+        name=name,
+        description=description,
+        html=ctx.prepared,
+        now=ctx.now,
     )
     require_realms(ctx, CHANNEL_FOLDERS)
     return envelope.success(ctx, channel_folder_id=folder_id)
 
 
+@prepared_by(_prepare)
 def update_channel_folder(
     ctx: Context,
     *,
@@ -36,7 +52,9 @@ def update_channel_folder(
 ) -> Response:
     """Change, archive or restore a channel folder."""
     changes = FolderChanges(name=name, description=description, is_archived=is_archived)
-    channel_folders.update_folder(ctx.session, ctx.actor, channel_folder_id, changes, now=ctx.now)
+    channel_folders.update_folder(
+        ctx.session, ctx.actor, channel_folder_id, changes, html=ctx.prepared, now=ctx.now
+    )
     return envelope.success(ctx)
 
 

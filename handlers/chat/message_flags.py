@@ -5,12 +5,37 @@ from typing import Any
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from models.chat.flagging import update_flags
-from models.chat.message_access import check_readable
-from models.chat.message_ranges import clamp_counts, find_range, parse_anchor
+from models.chat.message_access import check_readable, find_readable
+from models.chat.message_ranges import Range, clamp_counts, find_range, parse_anchor
 from models.chat.narrow import build_narrow
+from server.phases import prepared_by
 from server.response import Response
 
 
+def _find(
+    ctx: Context,
+    *,
+    anchor: str,
+    include_anchor: bool,
+    num_before: int,
+    num_after: int,
+    narrow: list[Any],
+    **_: Any,
+) -> Range:
+    at = parse_anchor(anchor)
+    num_before, num_after = clamp_counts(num_before, num_after)
+    return find_range(
+        ctx.session,
+        ctx.actor,
+        build_narrow(ctx.session, ctx.actor, narrow),
+        anchor=at,
+        include_anchor=include_anchor,
+        num_before=num_before,
+        num_after=num_after,
+    )
+
+
+@prepared_by(_find)
 def update_message_flags_for_narrow(
     ctx: Context,
     *,
@@ -23,23 +48,14 @@ def update_message_flags_for_narrow(
     flag: str,
 ) -> Response:
     """Add or remove a flag on a range of messages."""
-    at = parse_anchor(anchor)
-    num_before, num_after = clamp_counts(num_before, num_after)
-    found = find_range(
-        ctx.session,
-        ctx.actor,
-        build_narrow(ctx.session, ctx.actor, narrow),
-        anchor=at,
-        include_anchor=include_anchor,
-        num_before=num_before,
-        num_after=num_after,
-    )
-    flagged = update_flags(ctx.session, ctx.actor, found.ids, op=op, flag=flag, now=ctx.now)
+    found: Range = ctx.prepared
+    ids = find_readable(ctx.session, ctx.actor, found.ids)
+    flagged = update_flags(ctx.session, ctx.actor, ids, op=op, flag=flag, now=ctx.now)
     data: dict[str, Any] = {
-        "processed_count": len(found.ids),
+        "processed_count": len(ids),
         "updated_count": flagged.changed,
-        "first_processed_id": found.ids[0] if found.ids else None,
-        "last_processed_id": found.ids[-1] if found.ids else None,
+        "first_processed_id": ids[0] if ids else None,
+        "last_processed_id": ids[-1] if ids else None,
         "found_oldest": found.found_oldest,
         "found_newest": found.found_newest,
     }

@@ -8,7 +8,7 @@ from handlers.chat.idempotency import answer_once
 from handlers.chat.quotas import require_of
 from models.chat import deletion, editing, message_history, message_view, reports, sending
 from models.chat.clients import client_name
-from models.chat.drafts import check_message, render_message
+from models.chat.drafts import check_message
 from models.chat.errors.parameters import MissingParameter
 from models.chat.errors.sending import OneChannelExpected
 from models.chat.message_access import access_message, find_readable
@@ -16,11 +16,18 @@ from models.chat.message_listing import Wanted, list_range
 from models.chat.message_view import ViewOptions
 from models.chat.quotas import MESSAGE_EDITS
 from models.chat.recipients import Destination, ToChannel, ToUsers
+from models.chat.texts import PreparedText, prepare_text
+from server.phases import changes_nothing, prepared_by
 from server.response import Response
 
 DIRECT_TYPES = frozenset(("direct", "private"))
 
 
+def _prepare_message(ctx: Context, *, content: str, **_: Any) -> PreparedText:
+    return prepare_text(ctx.session, ctx.actor, content)
+
+
+@prepared_by(_prepare_message)
 def send_message(
     ctx: Context,
     *,
@@ -44,7 +51,7 @@ def send_message(
             ctx.actor,
             destination,
             topic=topic,
-            content=content,
+            text=ctx.prepared,
             client=name,
             read_by_sender=read_by_sender,
         )
@@ -136,6 +143,11 @@ def get_message(
     return envelope.success(ctx, message=message, raw_content=seen.content)
 
 
+def _prepare_edit(ctx: Context, *, content: str | None = None, **_: Any) -> PreparedText | None:
+    return None if content is None else editing.prepare_edit(ctx.session, ctx.actor, content)
+
+
+@prepared_by(_prepare_edit)
 def update_message(
     ctx: Context,
     *,
@@ -158,7 +170,9 @@ def update_message(
         notify_old_thread=send_notification_to_old_thread,
         notify_new_thread=send_notification_to_new_thread,
     )
-    editing.edit_message(ctx.session, ctx.actor, message_id, changes, now=ctx.now)
+    editing.edit_message(
+        ctx.session, ctx.actor, message_id, changes, text=ctx.prepared, now=ctx.now
+    )
     require_of(ctx, MESSAGE_EDITS, message_id)
     return envelope.success(ctx, detached_uploads=[])
 
@@ -194,6 +208,8 @@ def report_message(
     return envelope.success(ctx)
 
 
+@changes_nothing
 def render_text(ctx: Context, *, content: str) -> Response:
     """Render a text as a message."""
-    return envelope.success(ctx, rendered=render_message(ctx.session, ctx.actor, content).html)
+    text = prepare_text(ctx.session, ctx.actor, content)
+    return envelope.success(ctx, rendered=text.rendered.html)

@@ -1,5 +1,7 @@
 """Operations of the tag scheduled_messages."""
 
+from typing import Any
+
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.idempotency import answer_once
@@ -8,6 +10,8 @@ from models.chat import scheduled_messages
 from models.chat.clients import client_name
 from models.chat.quotas import SCHEDULED_MESSAGES
 from models.chat.scheduled_messages import CHANNEL, DIRECT, Changes, To
+from models.chat.texts import PreparedText, prepare_text
+from server.phases import prepared_by
 from server.response import Response
 
 KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHANNEL}
@@ -20,6 +24,11 @@ def list_scheduled_messages(ctx: Context) -> Response:
     return envelope.success(ctx, scheduled_messages=found)
 
 
+def _prepare_new(ctx: Context, *, content: str, **_: Any) -> PreparedText:
+    return prepare_text(ctx.session, ctx.actor, content)
+
+
+@prepared_by(_prepare_new)
 def create_scheduled_message(
     ctx: Context,
     *,
@@ -40,7 +49,7 @@ def create_scheduled_message(
             ctx.actor,
             kind=KINDS[type_],
             to=to,
-            content=content,
+            text=ctx.prepared,
             topic=topic,
             delivery_timestamp=scheduled_delivery_timestamp,
             client=client_name(client, ctx.header("user-agent")),
@@ -61,6 +70,15 @@ def create_scheduled_message(
     return answer_once(ctx, key=idempotency_key, parameters=parameters, work=work)
 
 
+def _prepare_edit(
+    ctx: Context, *, scheduled_message_id: int, content: str | None = None, **_: Any
+) -> PreparedText | None:
+    return scheduled_messages.prepare_edit(
+        ctx.session, ctx.actor, scheduled_message_id, content=content
+    )
+
+
+@prepared_by(_prepare_edit)
 def update_scheduled_message(
     ctx: Context,
     *,
@@ -84,6 +102,7 @@ def update_scheduled_message(
             topic=topic,
             delivery_timestamp=scheduled_delivery_timestamp,
         ),
+        text=ctx.prepared,
         client=client_name(client, ctx.header("user-agent")),
         now=ctx.now,
     )

@@ -9,8 +9,10 @@ from models.chat import channel_notices, subscribing, subscriptions, unsubscribi
 from models.chat.channel_creation import NewChannel
 from models.chat.group_settings import GroupValue
 from models.chat.quotas import CHANNELS
-from models.chat.subscribing import WantedChannel
+from models.chat.subscribing import WantedChannel, one_line
 from models.chat.subscriptions import SettingChange
+from models.chat.texts import render_texts
+from server.phases import prepared_by
 from server.response import Response
 
 
@@ -28,6 +30,12 @@ def list_subscriptions(
     return envelope.success(ctx, subscriptions=found)
 
 
+def _prepare(ctx: Context, *, subscriptions: list[dict[str, Any]], **_: Any) -> dict[str, str]:
+    descriptions = (one_line(item.get("description", "")) for item in subscriptions)
+    return render_texts(ctx.session, ctx.actor, descriptions)
+
+
+@prepared_by(_prepare)
 def subscribe(
     ctx: Context,
     *,
@@ -88,6 +96,7 @@ def subscribe(
         ),
         principals=principals or [],
         refuse_unauthorized=authorization_errors_fatal,
+        html=ctx.prepared,
         web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
         now=ctx.now,
     )

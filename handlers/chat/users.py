@@ -21,7 +21,10 @@ from models.chat import (
 from models.chat.bulk_deletion import Places
 from models.chat.deactivation import Removal
 from models.chat.key_renewal import renew_key
+from models.chat.profile_values import LONGEST_RENDERED
+from models.chat.texts import render_texts
 from models.chat.user_changes import UserChanges
+from server.phases import prepared_by
 from server.response import Response
 
 
@@ -124,6 +127,19 @@ def get_user(
     return _one(ctx, row, client_extavatar, include_custom_profile_fields)
 
 
+def _prepare_profile(
+    ctx: Context,
+    *,
+    data: list[dict[str, Any]] | None = None,
+    profile_data: list[dict[str, Any]] | None = None,
+    **_: Any,
+) -> dict[str, str]:
+    values = (entry["value"] for entry in data or profile_data or ())
+    texts = (value for value in values if isinstance(value, str) and len(value) <= LONGEST_RENDERED)
+    return render_texts(ctx.session, ctx.actor, texts)
+
+
+@prepared_by(_prepare_profile)
 def update_user(
     ctx: Context,
     *,
@@ -135,7 +151,7 @@ def update_user(
 ) -> Response:
     """Update a user."""
     values = [(entry["id"], entry["value"]) for entry in profile_data or ()]
-    changes = UserChanges(full_name, role, values, new_email)
+    changes = UserChanges(full_name, role, values, new_email, html=ctx.prepared)
     user_changes.change_user(ctx.session, ctx.actor, user_id, changes, now=ctx.now)
     return envelope.success(ctx)
 
@@ -187,11 +203,14 @@ def regenerate_own_api_key(ctx: Context) -> Response:
     return envelope.success(ctx, api_key=api_key)
 
 
+@prepared_by(_prepare_profile)
 def update_own_profile_data(ctx: Context, *, data: list[dict[str, Any]]) -> Response:
     """Fill in your custom profile fields."""
     values = [(entry["id"], entry["value"]) for entry in data]
     actor = ctx.actor
-    profile_values.set_profile_values(ctx.session, actor, actor.id, values, now=ctx.now)
+    profile_values.set_profile_values(
+        ctx.session, actor, actor.id, values, html=ctx.prepared, now=ctx.now
+    )
     return envelope.success(ctx)
 
 

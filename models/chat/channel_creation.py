@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit
 from models.chat.actors import Actor
-from models.chat.descriptions import render_descriptions
 from models.chat.errors.authorization import MustBeOwner
 from models.chat.errors.channels import (
     DefaultChannelIsPrivate,
@@ -28,6 +27,7 @@ from models.chat.group_settings import (
 )
 from models.chat.permissions import CHANNEL_COLUMNS, ChannelView, belongs, require
 from models.chat.tables import Channel, ChannelFolder, DefaultChannel
+from models.chat.texts import NO_TEXTS
 
 UNLIMITED = "unlimited"
 REALM_DEFAULT = "realm_default"
@@ -128,22 +128,22 @@ def create_channels(
     wanted: NewChannel,
     groups: CheckedGroups,
     *,
+    html: Mapping[str, str] = NO_TEXTS,
     now: datetime,
 ) -> list[ChannelView]:
-    """Make channels of (name, description), both checked, that do not exist yet.
+    """Make channels of (name, description), both checked, that do not exist yet. `html`:
+    descriptions -> rendered ones.
 
     Nobody is subscribed and nobody is told: see models/chat/subscription_events.py.
     """
     held = _store_groups(session, actor, groups, now)
-    descriptions = [description for _, description in named]
-    rendered = render_descriptions(session, actor, descriptions)
     channels = [
         Channel(
             realm_id=actor.realm.id,
             name=name,
             name_key=name.casefold(),
             description=description,
-            rendered_description=html,
+            rendered_description=html[description],
             invite_only=wanted.invite_only,
             is_web_public=wanted.is_web_public,
             history_public_to_subscribers=wanted.has_public_history,
@@ -155,7 +155,7 @@ def create_channels(
             topics_policy=wanted.topics_policy or INHERIT,
             **held,
         )
-        for (name, description), html in zip(named, rendered, strict=True)
+        for name, description in named
     ]
     session.add_all(channels)
     session.flush()

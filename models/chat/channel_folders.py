@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit, events
 from models.chat.actors import Actor, Reader
-from models.chat.descriptions import render_description
 from models.chat.errors.channel_folders import (
     FolderExists,
     FolderInUse,
@@ -63,9 +62,9 @@ def find_folders(reader: Reader, realm_id: int, *, include_archived: bool) -> li
 
 
 def create_folder(
-    session: Session, actor: Actor, *, name: str, description: str, now: datetime
+    session: Session, actor: Actor, *, name: str, description: str, html: str, now: datetime
 ) -> int:
-    """The id of a new folder, the last of all.
+    """The id of a new folder, the last of all. `html`: its description, rendered.
 
     Raises what `check_folder_name` raises, and `FolderExists`.
     """
@@ -77,7 +76,7 @@ def create_folder(
         name=name,
         name_key=name.casefold(),
         description=description,
-        rendered_description=render_description(session, actor, description),
+        rendered_description=html,
         creator_id=actor.id,
         date_created=now,
         is_archived=False,
@@ -104,9 +103,16 @@ class FolderChanges:
 
 
 def update_folder(
-    session: Session, actor: Actor, folder_id: int, changes: FolderChanges, *, now: datetime
+    session: Session,
+    actor: Actor,
+    folder_id: int,
+    changes: FolderChanges,
+    *,
+    html: str,
+    now: datetime,
 ) -> None:
-    """Change a folder, all or nothing; who waits for news is told of what really changed.
+    """Change a folder, all or nothing; who waits for news is told of what really changed. `html`:
+    a new description, rendered.
 
     Raises `InvalidChannelFolder`, what `check_folder_name` raises, `FolderExists`, `FolderInUse`.
     """
@@ -125,7 +131,7 @@ def update_folder(
         told["name"] = name
     if changes.description is not None and changes.description != folder.description:
         folder.description = changes.description
-        folder.rendered_description = render_description(session, actor, changes.description)
+        folder.rendered_description = html
         told["description"] = folder.description
         told["rendered_description"] = folder.rendered_description
     if changes.is_archived is not None and changes.is_archived != folder.is_archived:

@@ -31,6 +31,7 @@ from models.chat.scheduled_messages import (
     tell_sender,
 )
 from models.chat.sending import send_message
+from models.chat.texts import PreparedText, prepare_text
 
 TOO_LATE = "Message could not be sent at the scheduled time."
 UNEXPECTED = "Internal server error"
@@ -66,12 +67,35 @@ def is_anything_due(reader: Reader, *, now: datetime) -> bool:
     return reader.execute(_SOME_DUE, {"at": now}).first() is not None
 
 
-def take_due(session: Session, *, now: datetime) -> Any | None:
-    """The message that has been due longest, locked; those that other workers hold are skipped."""
+def choose_due(session: Session, *, now: datetime) -> Any | None:
+    """The message that has been due longest, of those that nobody delivers just now; the lock on it
+    ends with the transaction.
+    """
     return session.connection().execute(_TAKE, {"at": now}).first()
 
 
-def deliver(session: Session, due: Any, *, now: datetime, late_window: timedelta) -> None:
+def prepare(reader: Reader, chosen: Any) -> PreparedText:
+    """The text of a chosen message."""
+    sender = find_actor(reader, chosen.sender_id)
+    assert sender is not None
+    return prepare_text(reader, sender, chosen.content)
+
+
+def take_chosen(session: Session, chosen: Any) -> bool:
+    """Lock the chosen message, unless somebody else has it or has changed it since."""
+    seen = {"wanted_id": chosen.id, "at": chosen.next_try_at, "tried": chosen.attempts}
+    row = session.connection().execute(_TAKE_AGAIN, seen).first()
+    return row is not None and tuple(row) == tuple(chosen)
+
+
+def deliver(
+    session: Session,
+    due: Any,
+    text: PreparedText,
+    *,
+    now: datetime,
+    late_window: timedelta,
+) -> None:
     """Send the taken message, or fail it for good: it is late, or may not be sent any more."""
     sender = find_writer(session, due.sender_id)
     assert sender is not None
@@ -88,7 +112,7 @@ def deliver(session: Session, due: Any, *, now: datetime, late_window: timedelta
             sender,
             destination_of(DIRECT if due.channel_id is None else CHANNEL, stored_to(due)),
             topic=due.topic,
-            content=due.content,
+            text=text,
             client=due.client,
             read_by_sender=due.read_by_sender,
         )

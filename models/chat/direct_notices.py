@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from models.chat import events, flags, search
 from models.chat.actors import find_actor
 from models.chat.conversations import key_of
-from models.chat.drafts import Draft, check_content, render_message
+from models.chat.drafts import Draft, check_content
 from models.chat.message_view import find_people
 from models.chat.notices import CLIENT
 from models.chat.quotes import Quotes
@@ -20,6 +20,7 @@ from models.chat.realms import find_notification_bot_id
 from models.chat.rendering import plain_text
 from models.chat.sending import message_as_sent
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
+from models.chat.texts import prepare_text
 
 _MESSAGE = cast(Table, Message.__table__)
 _INSERT_CONVERSATION = insert(cast(Table, Conversation.__table__)).returning(
@@ -47,7 +48,7 @@ def send_direct_notices(
     bot = find_actor(session, find_notification_bot_id(session, realm_id))
     assert bot is not None
     content = check_content(content)
-    rendered = render_message(session, bot, content, (quotes or Quotes()).names)
+    rendered = prepare_text(session, bot, content, (quotes or Quotes()).names).rendered
     draft = Draft(bot, None, (), "", content, rendered, CLIENT, False)
     conversations = _require_conversations(session, realm_id, bot.id, user_ids)
     connection = session.connection()

@@ -1,9 +1,9 @@
-"""A message before it is sent: everything checked and rendered, nothing written.
+"""A message before it is sent: everything checked, nothing written. Its text is rendered already.
 
 The same checks hold for a message sent now, scheduled for later, and delivered by the worker.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -29,13 +29,12 @@ from models.chat.recipients import (
     access_channel_to_send,
     access_recipients,
 )
-from models.chat.rendering import Names, Rendered, find_linkifiers, find_names, render, topic_links
-from models.chat.tables import Message, Subscription
+from models.chat.rendering import Rendered, topic_links
+from models.chat.tables import Message, Subscription, UserGroup
+from models.chat.texts import PreparedText, shorten
 from models.chat.topic_names import key_of, normalise_topic
 from models.chat.topic_summary import is_known
 
-CONTENT_MAX = 10_000
-TRUNCATED = "\n[message truncated]"
 WILDCARD_THRESHOLD = 15
 """Up to so many readers anybody may address all at once."""
 
@@ -60,14 +59,12 @@ class Draft:
 
 
 def check_content(content: str) -> str:
-    """The content as it is stored. Raises `MessageIsEmpty`, `MessageHasNullBytes`."""
-    content = content.rstrip().lstrip("\n")
+    """The text as it is stored. Raises `MessageIsEmpty`, `MessageHasNullBytes`."""
+    content = shorten(content)
     if not content.strip():
         raise MessageIsEmpty()
     if "\0" in content:
         raise MessageHasNullBytes()
-    if len(content) > CONTENT_MAX:
-        content = content[: CONTENT_MAX - len(TRUNCATED)] + TRUNCATED
     return content
 
 
@@ -77,20 +74,18 @@ def check_message(
     destination: Destination,
     *,
     topic: str | None,
-    content: str,
+    text: PreparedText,
     client: str = "",
     read_by_sender: bool | None = None,
-    names: Names | None = None,
 ) -> Draft:
     """Everything that can be wrong with a message from `sender` is raised here.
 
     `topic` is ignored for direct messages. `read_by_sender` None: as the client's kind has it, but
-    never a message to oneself. `names` is what the content may refer to, where that is not what its
-    sender may. Raises `MessageIsEmpty`, `MessageHasNullBytes`, `MissingTopic`,
+    never a message to oneself. Raises `MessageIsEmpty`, `MessageHasNullBytes`, `MissingTopic`,
     `InvalidCharacterInTopic`, what `access_channel_to_send` and `access_recipients` raise,
     `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`, and the refusals of mentions.
     """
-    content = check_content(content)
+    content = check_content(text.content)
     channel: ChannelView | None = None
     user_ids: tuple[int, ...] = ()
     stored_topic = ""
@@ -103,13 +98,7 @@ def check_message(
         check_topic(reader, sender, channel, stored_topic)
     else:
         user_ids = tuple(access_recipients(reader, sender, destination.users))
-    if names is None:
-        names = find_names(reader, sender, content)
-        linkifiers = names.linkifiers
-    else:
-        linkifiers = find_linkifiers(reader, sender.realm_id)
-    rendered = _render(sender, content, names)
-    check_mentions(reader, sender, channel, stored_topic, rendered)
+    check_mentions(reader, sender, channel, stored_topic, text.rendered)
     if read_by_sender is None:
         read_by_sender = reads_own_messages(client) and user_ids != (sender.id,)
     return Draft(
@@ -118,24 +107,11 @@ def check_message(
         user_ids,
         stored_topic,
         content,
-        rendered,
+        text.rendered,
         client[:30],
         read_by_sender,
-        topic_links(stored_topic, linkifiers),
+        topic_links(stored_topic, text.linkifiers),
     )
-
-
-def render_message(
-    reader: Reader, author: Actor, content: str, names: Names | None = None
-) -> Rendered:
-    """Content as HTML, with the names given, or those that its author may use."""
-    if names is None:
-        names = find_names(reader, author, content)
-    return _render(author, content, names)
-
-
-def _render(author: Actor, content: str, names: Names) -> Rendered:
-    return render(content, names, empty_topic_name=author.realm.empty_topic_display_name)
 
 
 def effective_topics_policy(actor: Actor, channel: ChannelView) -> str:
@@ -168,6 +144,8 @@ def check_mentions(
     """Raises where the text addresses more people than its author may."""
     if rendered.refused_group is not None:
         raise GroupMentionNotAllowed(name=rendered.refused_group)
+    if rendered.group_ids:
+        _check_groups(reader, sender, rendered.group_ids)
     if channel is None or not (rendered.mentions_channel or rendered.mentions_topic):
         return
     if belongs(reader, sender, sender.realm.can_mention_many_users_group):
@@ -186,6 +164,16 @@ def check_mentions(
         )
         if _exceeds_threshold(reader, some):
             raise TopicWildcardMentionNotAllowed()
+
+
+def _check_groups(reader: Reader, sender: Actor, group_ids: Iterable[int]) -> None:
+    """The text was rendered a moment ago: what it mentions must still be allowed."""
+    mentioned = select(UserGroup.name, UserGroup.can_mention_group, UserGroup.is_deactivated).where(
+        UserGroup.id.in_(group_ids)
+    )
+    for name, can_mention_group, is_deactivated in reader.execute(mentioned):
+        if is_deactivated or not belongs(reader, sender, can_mention_group):
+            raise GroupMentionNotAllowed(name=name)
 
 
 def _exceeds_threshold(reader: Reader, some: object) -> bool:

@@ -9,9 +9,9 @@ from sqlalchemy import Table, insert, update
 from sqlalchemy.orm import Session
 
 from models.chat import events, search
-from models.chat.actors import Actor
+from models.chat.actors import Actor, Reader
 from models.chat.audiences import find_readers
-from models.chat.drafts import Draft, check_content, check_mentions, render_message
+from models.chat.drafts import Draft, check_content, check_mentions
 from models.chat.errors.messages import (
     ContentAndChannelEdited,
     DirectMessagesCannotMove,
@@ -30,9 +30,13 @@ from models.chat.moving import Move, check_move, move_messages
 from models.chat.rendering import Rendered, plain_text
 from models.chat.sending import mention_bits
 from models.chat.tables import Message, MessageEdit, UserMessage
+from models.chat.texts import PreparedText, prepare_text
 
 _EDIT = cast(Table, MessageEdit.__table__)
 _COPY = cast(Table, UserMessage.__table__)
+
+
+TOMBSTONE = "(deleted)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,24 @@ class Changes:
     notify_new_thread: bool = True
 
 
+def prepare_edit(reader: Reader, actor: Actor, content: str) -> PreparedText:
+    """An emptied message stays as a tombstone, as the reference has it."""
+    return prepare_text(reader, actor, content if content.strip() else TOMBSTONE)
+
+
 def edit_message(
-    session: Session, actor: Actor, message_id: int, changes: Changes, *, now: datetime
+    session: Session,
+    actor: Actor,
+    message_id: int,
+    changes: Changes,
+    *,
+    text: PreparedText | None,
+    now: datetime,
 ) -> None:
-    """Change a message, and those that move with it. Raises what is wrong, before any change."""
+    """Change a message, and those that move with it. Raises what is wrong, before any change.
+
+    `text`: `prepare_edit` of the new content.
+    """
     message = access_message(session, actor, message_id, lock=True)
     if message.is_archived:
         raise InvalidMessage()
@@ -80,7 +98,8 @@ def edit_message(
     rendered: Rendered | None = None
     content = message.content
     if changes.content is not None:
-        content, rendered = _check_content(session, actor, message, changes, now)
+        assert text is not None
+        content, rendered = _check_content(session, actor, message, changes, text, now)
     if rendered is None and move is None:
         return  # every value is what it was
     if content == message.content:
@@ -105,7 +124,12 @@ def edit_message(
 
 
 def _check_content(
-    session: Session, actor: Actor, message: MessageView, changes: Changes, now: datetime
+    session: Session,
+    actor: Actor,
+    message: MessageView,
+    changes: Changes,
+    text: PreparedText,
+    now: datetime,
 ) -> tuple[str, Rendered]:
     realm = actor.realm
     if not realm.allow_message_editing:
@@ -119,12 +143,9 @@ def _check_content(
         digest = sha256(message.content.encode("utf-8")).hexdigest()
         if digest != changes.prev_content_sha256.lower():
             raise PreviousContentMismatch()
-    assert changes.content is not None
-    # An emptied message stays as a tombstone, as the reference has it.
-    content = check_content(changes.content) if changes.content.strip() else "(deleted)"
-    rendered = render_message(session, actor, content)
-    check_mentions(session, actor, message.channel, message.topic, rendered)
-    return content, rendered
+    content = check_content(text.content)
+    check_mentions(session, actor, message.channel, message.topic, text.rendered)
+    return content, text.rendered
 
 
 def _change_content(

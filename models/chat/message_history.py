@@ -7,12 +7,14 @@ from sqlalchemy import bindparam, select
 from models.chat.actors import Actor, Reader
 from models.chat.errors.messages import EditHistoryDisabled
 from models.chat.message_access import access_message
-from models.chat.rendering import content_html_diff
+from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topic_names import display_topic
 
 MOST_EDITS = 100
 """In one answer, the newest ones: what a message said before those is not told."""
+MOST_DIFFED = 200_000
+"""Characters of one answer that are compared, of the newest edits first."""
 
 _EDITS: Any = (
     select(
@@ -52,6 +54,7 @@ def find_history(
     topic, content = message.topic, message.content
     rendered, channel_id = message.rendered_content, message.channel_id
     snapshots: list[dict[str, Any]] = []
+    left = MOST_DIFFED
     edits = reader.execute(_EDITS, {"message_id": message.id}).all()
     beginning = (message.sent_at, message.sender_id)
     if len(edits) > MOST_EDITS:
@@ -75,9 +78,9 @@ def find_history(
             if policy == "all":
                 snapshot["prev_content"] = edit.prev_content
                 snapshot["prev_rendered_content"] = edit.prev_rendered_content
-                snapshot["content_html_diff"] = content_html_diff(
-                    edit.prev_rendered_content, rendered
-                )
+                left -= len(edit.prev_rendered_content) + len(rendered)
+                compare = content_html_diff if left >= 0 else coarse_html_diff
+                snapshot["content_html_diff"] = compare(edit.prev_rendered_content, rendered)
             content, rendered = edit.prev_content, edit.prev_rendered_content
         if policy == "all" or moved:
             snapshots.append(snapshot)

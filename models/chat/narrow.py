@@ -22,25 +22,21 @@ from sqlalchemy import (
     true,
 )
 
-from models.chat import search
 from models.chat.actors import Actor, Reader
 from models.chat.conversations import find_conversations
 from models.chat.errors.messages import InvalidMessage
 from models.chat.errors.narrows import BadNarrow
-from models.chat.flags import MENTIONED
-from models.chat.id_lists import id_in
 from models.chat.message_access import ID_MAX, access_message
 from models.chat.narrow_channels import NamedChannels
 from models.chat.narrow_people import NamedUsers
 from models.chat.narrow_terms import NAMES_PEOPLE, Term, parse_terms
+from models.chat.narrow_together import SMALLEST_GROUP, Together, shared_conversations
 from models.chat.permissions import ChannelView, has_content_access
 from models.chat.tables import (
     Channel,
-    ConversationMember,
     Message,
     Reaction,
     Subscription,
-    UserMessage,
     UserTopic,
 )
 from models.chat.topic_names import NO_TOPIC, RESOLVED, key_of
@@ -81,13 +77,14 @@ def build_narrow(reader: Reader, actor: Actor, narrow: Sequence[Any]) -> Narrow:
     """The conditions of a narrow in wire form. Raises `BadNarrow`, `InvalidNarrow`.
 
     However many terms there are: one statement each for the users, channels and conversations that
-    they name, and two for what they search for.
+    they name, two for what they search for, and few subqueries.
     """
     terms = _resolve_with(reader, actor, parse_terms(list(narrow)))
     builder = _Builder(reader, actor, terms)
     for term in terms:
         builder.add(term)
-    builder.add_searches()
+    builder.narrow.messages += builder.together.conditions(reader, actor)
+    builder.narrow.searched = builder.together.searched
     builder.narrow.with_history = _includes_history(builder, actor, terms)
     return builder.narrow
 
@@ -168,7 +165,7 @@ class _Builder:
                 if term.operator == "dm" and (people := self.people.find(term.operand))
             ],
         )
-        self.excluded: list[str] = []
+        self.together = Together()
 
     def add(self, term: Term) -> None:
         method = "by_" + term.operator.replace("-", "_").lstrip("_")
@@ -227,34 +224,23 @@ class _Builder:
             return func.coalesce(Message.conversation_id, 0) == (found or -1)
         return false() if found is None else Message.conversation_id == found
 
-    def by_dm_including(self, operand: Any, negated: bool) -> Condition:
-        return self._among_conversations(operand, negated, least=1)
+    def by_dm_including(self, operand: Any, negated: bool) -> Condition | None:
+        return self._among_conversations(operand, negated, self.together.included, least=1)
 
-    def by_group_pm_with(self, operand: Any, negated: bool) -> Condition:
-        return self._among_conversations(operand, negated, least=3)
+    def by_group_pm_with(self, operand: Any, negated: bool) -> Condition | None:
+        wanted = self.together.grouped
+        return self._among_conversations(operand, negated, wanted, least=SMALLEST_GROUP)
 
-    def _among_conversations(self, operand: Any, negated: bool, *, least: int) -> Condition:
-        ids = select(ConversationMember.conversation_id).where(
-            ConversationMember.user_id == self.actor.id
-        )
-        people = set(self._people(operand))
-        theirs = select(ConversationMember.conversation_id).where(
-            id_in(self.reader, ConversationMember.user_id, people)
-        )
-        if len(people) > 1:
-            together = func.count() == len(people)
-            theirs = theirs.group_by(ConversationMember.conversation_id).having(together)
-        ids = ids.where(ConversationMember.conversation_id.in_(theirs))
-        if least > 1:
-            large = (
-                select(ConversationMember.conversation_id)
-                .group_by(ConversationMember.conversation_id)
-                .having(func.count() >= least)
-            )
-            ids = ids.where(ConversationMember.conversation_id.in_(large))
+    def _among_conversations(
+        self, operand: Any, negated: bool, wanted: set[int], *, least: int
+    ) -> Condition | None:
         self._selective(negated)
-        column = func.coalesce(Message.conversation_id, 0) if negated else Message.conversation_id
-        return column.in_(ids)
+        people = self._people(operand)
+        if not negated:
+            wanted.update(people)
+            return None
+        shared = shared_conversations(self.reader, self.actor, people, least=least)
+        return func.coalesce(Message.conversation_id, 0).in_(shared)
 
     # --- who ----------------------------------------------------------------------------------
 
@@ -262,13 +248,9 @@ class _Builder:
         self._selective(negated)
         return Message.sender_id == self._person(operand)
 
-    def by_mentions(self, operand: Any, negated: bool) -> Condition:
-        theirs = UserMessage.__table__.alias()
-        return exists().where(
-            theirs.c.user_id == self._person(operand),
-            theirs.c.message_id == Message.id,
-            theirs.c.flags.op("&")(MENTIONED) != 0,
-        )
+    def by_mentions(self, operand: Any, negated: bool) -> None:
+        together = self.together
+        (together.unmentioned if negated else together.mentioned).add(self._person(operand))
 
     def _person(self, operand: Any) -> int:
         if isinstance(operand, list):
@@ -349,18 +331,7 @@ class _Builder:
 
     def by_search(self, operand: str, negated: bool) -> None:
         self._selective(negated)
-        (self.excluded if negated else self.narrow.searched).append(operand)
-
-    def add_searches(self) -> None:
-        """What all of the search terms want, in one condition, and in one what they do not."""
-        searched, excluded = self.narrow.searched, self.excluded
-        search.check_size([*searched, *excluded])
-        if searched:
-            condition = search.matches_all(self.reader, searched, Message.id)
-            self.narrow.messages.append(condition)
-        if excluded:
-            condition = search.matches_any(self.reader, excluded, Message.id)
-            self.narrow.messages.append(not_(condition))
+        (self.together.excluded if negated else self.together.searched).append(operand)
 
 
 def without_reads(narrow: Narrow) -> Narrow:

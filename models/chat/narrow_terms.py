@@ -58,7 +58,8 @@ def parse_terms(narrow: list[Any]) -> list[Term]:
     wanted = [term for term in terms if not term.negated]
     if any(t.is_channel for t in wanted) and any(t.is_direct for t in wanted):
         raise BadNarrow(desc="No message can be both a channel message and direct message")
-    return terms
+    # The same said twice is asked once.
+    return list({(t.operator, repr(t.operand), t.negated): t for t in terms}.values())
 
 
 def _parse_term(index: int, item: Any) -> Term:

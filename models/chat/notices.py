@@ -12,6 +12,7 @@ from models.chat.quotes import Quotes
 from models.chat.realms import find_notification_bot_id
 from models.chat.recipients import Destination
 from models.chat.sending import send_message
+from models.chat.texts import prepare_text
 
 CLIENT = "Internal"
 
@@ -39,10 +40,8 @@ def try_to_tell(
         with session.begin_nested():
             bot = find_actor(session, find_notification_bot_id(session, realm_id))
             assert bot is not None
-            names = (quotes or Quotes()).names
-            draft = check_message(
-                session, bot, destination, topic=topic, content=content, client=CLIENT, names=names
-            )
+            text = prepare_text(session, bot, content, (quotes or Quotes()).names)
+            draft = check_message(session, bot, destination, topic=topic, text=text, client=CLIENT)
             send_message(session, draft, now=now)
     except ChatError as refusal:
         log.info("notice_not_taken", reason=type(refusal).__name__, **about)

@@ -1,6 +1,7 @@
 """Passwords: strong enough, kept as argon2id, and the same time for a user who is not there."""
 
 from functools import cache
+from threading import BoundedSemaphore
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -15,7 +16,11 @@ MOST_LETTER_SIGNS = 6
 GUESSES_MIN = 10_000
 _LETTER_SIGNS = frozenset(sign for signs in L33T_TABLE.values() for sign in signs)
 
+HASHES_AT_ONCE = 2
+"""In one process: each takes 64 MiB and a processor, and more at once would be no faster."""
+
 _hasher = PasswordHasher()
+_turns = BoundedSemaphore(HASHES_AT_ONCE)
 
 
 def is_strong(password: str) -> bool:
@@ -51,12 +56,13 @@ def check_strength(password: str) -> None:
 @cache
 def _nobody() -> str:
     """A hash to verify against when there is no user, so that the time tells nothing."""
-    return _hasher.hash("nobody has this password")
+    return hash_password("nobody has this password")
 
 
 def hash_password(password: str) -> str:
     """An argon2id hash with its salt and parameters. Takes some 50 ms by design."""
-    return _hasher.hash(password)
+    with _turns:
+        return _hasher.hash(password)
 
 
 def hash_if_strong(password: str) -> str | None:
@@ -66,7 +72,9 @@ def hash_if_strong(password: str) -> str | None:
 
 def is_password(password: str, password_hash: str | None) -> bool:
     """Is it the password of that hash? Takes as long when there is none."""
+    known = password_hash or _nobody()
     try:
-        return _hasher.verify(password_hash or _nobody(), password) and password_hash is not None
+        with _turns:
+            return _hasher.verify(known, password) and password_hash is not None
     except (VerificationError, InvalidHashError):
         return False

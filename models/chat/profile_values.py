@@ -1,7 +1,7 @@
 """Filling in custom profile fields: what each type takes, and how it is kept and told."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
 from enum import IntEnum
 from typing import Any
@@ -12,7 +12,6 @@ from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, Reader
-from models.chat.drafts import render_message
 from models.chat.errors.parameters import InvalidParameter
 from models.chat.errors.people import InvalidUserId
 from models.chat.errors.profile_values import (
@@ -23,8 +22,10 @@ from models.chat.errors.profile_values import (
     UserWithIdIsDeactivated,
 )
 from models.chat.hosts import is_host
+from models.chat.id_lists import id_in
 from models.chat.one_line import require_one_line
 from models.chat.tables import ProfileField, ProfileValue, User
+from models.chat.texts import NO_TEXTS
 from models.chat.user_events import tell_of_user
 
 Value = str | list[int] | None
@@ -52,6 +53,7 @@ LENGTHS = {
     FieldType.LINK: 2048,
 }
 RENDERED = frozenset((FieldType.SHORT_TEXT, FieldType.PARAGRAPH))
+LONGEST_RENDERED = max(LENGTHS[type_] for type_ in RENDERED)
 LINK_SCHEMES = frozenset(("http", "https", "ftp", "ftps"))
 
 _FIELDS: Any = select(
@@ -72,23 +74,28 @@ def set_profile_values(
     user_id: int,
     entries: Iterable[tuple[int, Value]],
     *,
+    html: Mapping[str, str] = NO_TEXTS,
     now: datetime,
 ) -> None:
     """Fill in or clear fields of a person of the actor's realm, all or none; everybody is told of
     what changed.
 
-    `entries` are (field id, value); the last one of a field counts. Raises `ProfileFieldNotFound`,
+    `entries` are (field id, value); the last one of a field counts. `html`: texts among the values,
+    as HTML. Raises `ProfileFieldNotFound`,
     `FieldNotEditable` for who is no administrator, and what the type's check raises.
     """
     fields = {row.id: row for row in session.execute(_FIELDS, {"realm_id": actor.realm_id})}
     wanted: dict[int, str | None] = {}
-    for field_id, value in entries:
+    last = dict(entries)
+    named = {one for value in last.values() if isinstance(value, list) for one in value}
+    people = _find_people(session, actor.realm_id, named)
+    for field_id, value in last.items():
         field = fields.get(field_id)
         if field is None:
             raise ProfileFieldNotFound(field_id=field_id)
         if not field.editable_by_user and not actor.is_administrator:
             raise FieldNotEditable()
-        wanted[field_id] = None if not value else _check(session, actor, field, value)
+        wanted[field_id] = None if not value else _check(field, value, people)
     # Two who fill in at once take turns.
     session.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
     known = {field_id: value for field_id, value in session.execute(_VALUES, {"user_id": user_id})}
@@ -96,7 +103,7 @@ def set_profile_values(
         field_id: value for field_id, value in wanted.items() if value != known.get(field_id)
     }
     rendered = {
-        field_id: render_message(session, actor, value).html
+        field_id: html[value]
         for field_id, value in changed.items()
         if value is not None and fields[field_id].type in RENDERED
     }
@@ -142,10 +149,10 @@ def _told(field_id: int, value: str | None, rendered: str | None) -> dict[str, A
 # --- what each type takes ---------------------------------------------------------------------
 
 
-def _check(reader: Reader, actor: Actor, field: Any, value: str | list[int]) -> str:
-    """The value as it is stored."""
+def _check(field: Any, value: str | list[int], people: Mapping[int, Any]) -> str:
+    """The value as it is stored. `people`: rows of all users that the values name."""
     if field.type == FieldType.USERS:
-        return _check_users(reader, actor.realm_id, value)
+        return _check_users(value, people)
     return check_text(FieldType(field.type), field.name, field.field_data, value)
 
 
@@ -202,13 +209,12 @@ def _is_domain(host: str) -> bool:
         return False
 
 
-def _check_users(reader: Reader, realm_id: int, value: str | list[int]) -> str:
+def _check_users(value: str | list[int], people: Mapping[int, Any]) -> str:
     """Ids of active people of the realm, as JSON text."""
     if not isinstance(value, list):
         raise InvalidParameter(name="User IDs", problem="is not a list")
-    known = _find_people(reader, realm_id, value)
     for user_id in value:
-        row = known.get(user_id)
+        row = people.get(user_id)
         if row is None:
             raise InvalidUserId(user_id=user_id)
         if not row.is_active:
@@ -218,10 +224,12 @@ def _check_users(reader: Reader, realm_id: int, value: str | list[int]) -> str:
     return orjson.dumps(value).decode()
 
 
-def _find_people(reader: Reader, realm_id: int, user_ids: Sequence[int]) -> dict[int, Any]:
+def _find_people(reader: Reader, realm_id: int, user_ids: Collection[int]) -> dict[int, Any]:
+    if not user_ids:
+        return {}
     rows = reader.execute(
         select(User.id, User.is_active, User.bot_type).where(
-            User.realm_id == realm_id, User.id.in_(user_ids), ~User.is_system_bot
+            User.realm_id == realm_id, id_in(reader, User.id, user_ids), ~User.is_system_bot
         )
     )
     return {row.id: row for row in rows}

@@ -27,6 +27,7 @@ from models.chat.errors.scheduling import (
 from models.chat.errors.sending import InvalidRecipientType
 from models.chat.recipients import Destination, ToChannel, ToUsers
 from models.chat.tables import ScheduledMessage
+from models.chat.texts import PreparedText, prepare_text
 
 CHANNEL, DIRECT = "channel", "direct"
 PENDING, SENT, FAILED = "pending", "sent", "failed"
@@ -80,7 +81,7 @@ def schedule_message(
     *,
     kind: str,
     to: To,
-    content: str,
+    text: PreparedText,
     topic: str | None,
     delivery_timestamp: int,
     client: str,
@@ -97,7 +98,7 @@ def schedule_message(
         sender,
         destination,
         topic=topic,
-        content=content,
+        text=text,
         client=client,
         read_by_sender=read_by_sender,
     )
@@ -120,16 +121,33 @@ def find_scheduled_messages(reader: Reader, sender: Actor) -> list[dict[str, Any
     return [record_of(row) for row in reader.execute(_UNSENT, {"of_sender_id": sender.id})]
 
 
+def prepare_edit(
+    reader: Reader, sender: Actor, message_id: int, *, content: str | None
+) -> PreparedText | None:
+    """The text that the message will have: the new content, or what it has. None where there is no
+    such message.
+    """
+    if content is None:
+        key = {"wanted_id": message_id, "of_sender_id": sender.id}
+        row = reader.execute(_OWN, key).first()
+        if row is None:
+            return None
+        content = row.content
+    return prepare_text(reader, sender, content)
+
+
 def edit_scheduled_message(
     session: Session,
     sender: Actor,
     message_id: int,
     changes: Changes,
     *,
+    text: PreparedText | None = None,
     client: str,
     now: datetime,
 ) -> None:
-    """Change a message before its time; a failed one, given a new time, waits again.
+    """Change a message before its time; a failed one, given a new time, waits again. `text` is what
+    `prepare_edit` made.
 
     Raises, in this order: `NothingToChange`, `RecipientRequired`, `TopicRequired`,
     `DeliveryTimeNotInFuture`, `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`,
@@ -143,13 +161,16 @@ def edit_scheduled_message(
     values: dict[str, Any] = {"client": client}
     moves = (changes.kind, changes.to, changes.content, changes.topic)
     if any(change is not None for change in moves):
+        content = row.content if changes.content is None else changes.content
+        if text is None or text.content != content:  # its sender has just changed it elsewhere
+            text = prepare_text(session, sender, content)
         kind = changes.kind or (DIRECT if row.channel_id is None else CHANNEL)
         draft = check_message(
             session,
             sender,
             destination_of(kind, stored_to(row) if changes.to is None else changes.to),
             topic=row.topic if changes.topic is None else changes.topic,
-            content=row.content if changes.content is None else changes.content,
+            text=text,
             client=client,
         )
         values |= _columns_of(draft)

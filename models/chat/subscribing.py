@@ -39,6 +39,7 @@ from models.chat.principals import access_principals, is_self
 from models.chat.subscription_events import tell_of_default_channels, tell_of_subscribers
 from models.chat.subscriptions import DEFAULT_SETTINGS, check_color, color_of
 from models.chat.tables import Message, Subscription
+from models.chat.texts import NO_TEXTS
 
 _INSERT = insert(cast(Table, Subscription.__table__))
 
@@ -69,6 +70,11 @@ class Subscribed:
     created: list[ChannelView] = field(default_factory=list)
 
 
+def one_line(description: str) -> str:
+    """A channel's description as it is stored and rendered."""
+    return " ".join(description.splitlines())
+
+
 def subscribe(
     session: Session,
     actor: Actor,
@@ -78,10 +84,12 @@ def subscribe(
     principals: Sequence[int | str],
     refuse_unauthorized: bool,
     web_public_enabled: bool,
+    html: Mapping[str, str] = NO_TEXTS,
     now: datetime,
 ) -> Subscribed:
     """Subscribe the principals (nobody named: the actor) to the wanted channels; all or nothing.
 
+    `html`: the descriptions, each in one line -> as HTML.
     `refuse_unauthorized`: a channel the actor has no right to is an error, else it is left out.
     Raises what the checks raise, in this order: groups, folder, retention, names and colors, the
     right to make channels, `ChannelNotAccessible` and `InsufficientPermission` for those that
@@ -96,7 +104,7 @@ def subscribe(
         if channel.color is not None:
             check_color(f'subscriptions[{index}]["color"]', channel.color)
         name = check_channel_name(channel.name)
-        clean = WantedChannel(name, " ".join(channel.description.splitlines()), channel.color)
+        clean = WantedChannel(name, one_line(channel.description), channel.color)
         by_key.setdefault(name.casefold(), clean)
     existing = find_channels_by_name(session, actor, by_key)
     missing = [channel for key, channel in by_key.items() if key not in existing]
@@ -113,7 +121,13 @@ def subscribe(
     people = access_principals(session, actor, principals)
     check_ties(len(by_key), len(people))
     created = create_channels(
-        session, actor, [(c.name, c.description) for c in missing], new, groups, now=now
+        session,
+        actor,
+        [(c.name, c.description) for c in missing],
+        new,
+        groups,
+        html=html,
+        now=now,
     )
     outcome = Subscribed(people, unauthorized=[c.name for c in unauthorized], created=created)
     made = {channel.name.casefold(): channel for channel in created}

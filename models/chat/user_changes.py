@@ -1,7 +1,7 @@
 """Changing people and bots: their role, name, profile and email, all or nothing."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -39,6 +39,8 @@ class UserChanges:
     role: int | None = None
     profile_data: Sequence[tuple[int, Value]] | None = None
     new_email: str | None = None
+    html: Mapping[str, str] = field(default_factory=dict)
+    """Texts of `profile_data` -> as HTML."""
 
 
 def change_user(
@@ -64,7 +66,9 @@ def change_user(
     if changes.profile_data:
         if user.bot_type is not None:
             raise InsufficientPermission()
-        set_profile_values(session, actor, user.id, changes.profile_data, now=now)
+        set_profile_values(
+            session, actor, user.id, changes.profile_data, html=changes.html, now=now
+        )
     if changes.new_email is not None and changes.new_email.strip() != user.delivery_email:
         change_email(session, actor, user, changes.new_email, now=now)
 

@@ -167,6 +167,28 @@ class TestUnavailable:
             database.run(lambda session: session.connection())
 
 
+class TestTimeLimitOfReads:
+    ENDLESS = """
+        WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1000000000)
+        SELECT count(*) FROM n
+    """
+
+    def test_ends_a_read_that_takes_too_long(self, database_url: str) -> None:
+        with closing(Database(database_url, read_timeout_s=0.05)) as database:
+            for _ in range(2):
+                with pytest.raises(DatabaseUnavailable), database.reading() as reader:
+                    reader.execute(text(self.ENDLESS))
+            database.ping()
+
+    def test_is_longer_for_a_snapshot(self, sqlite_url: str) -> None:
+        some = text(self.ENDLESS.replace("1000000000", "1000000"))
+        with closing(Database(sqlite_url, read_timeout_s=0.0)) as database:
+            with pytest.raises(DatabaseUnavailable), database.reading() as reader:
+                reader.execute(some)
+            with database.snapshot() as reader:
+                assert reader.execute(some).scalar_one() == 1_000_000
+
+
 class TestProfiles:
     def test_sqlite_is_durable_and_strict(self, sqlite_url: str) -> None:
         def ask(session: Session) -> list[object]:
@@ -182,7 +204,9 @@ class TestProfiles:
         with closing(Database(postgres_url, lock_timeout_s=2.5, pool_size=3)) as database:
             with database.reading() as connection:
                 values = [connection.execute(text(f"SHOW {name}")).scalar() for name in names]
-            assert values == ["2500ms", "30s", "30s"]
+            assert values == ["2500ms", "10s", "30s"]
+            written = database.run(lambda s: s.execute(text("SHOW statement_timeout")).scalar())
+            assert written == "30s"
             assert (database.reads_inline, database.write_threads) == (False, 3)
 
     def test_postgresql_plans_reads_for_their_values(self, postgres_url: str) -> None:

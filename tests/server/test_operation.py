@@ -9,6 +9,7 @@ import pytest
 
 from server.context import Context
 from server.operation import SMALL
+from server.phases import changes_nothing, prepared_by
 from server.threads import LONG_READS
 from tests.server.client import Client
 from tests.server.database import Books, LostRace
@@ -65,6 +66,51 @@ def write(ctx: Context, *, body: dict[str, Any]) -> Any:
 @pytest.fixture(params=[True, False], ids=["inline", "threads"])
 def books(request: pytest.FixtureRequest) -> Books:
     return Books(inline=request.param)
+
+
+class TestTwoPhases:
+    def test_the_first_comes_before_the_unit_and_off_the_event_loop(self, books: Books) -> None:
+        seen: list[Any] = []
+
+        def prepare(ctx: Context, *, body: dict[str, Any]) -> str:
+            seen.append((threading.current_thread().name, ctx.session, books.kept, body))
+            return f"prepared {body['value']}"
+
+        @prepared_by(prepare)
+        def do(ctx: Context, *, body: dict[str, Any]) -> Any:
+            ctx.session.append(ctx.prepared)
+            return {"prepared": ctx.prepared, "open": books.open}
+
+        books.lose = 1
+        client = service(books, do, requestBody=BODY, security=[{"bearer": []}])
+        answer = client.post("/do", value={"value": 1}, headers=[ADA])
+        assert answer.json == {"prepared": "prepared 1", "open": 1}
+        assert books.kept == ["prepared 1"]
+        ((thread, session, kept, body),) = seen  # once, though the unit ran twice
+        assert (session, kept, body) == ("connection", books.kept, {"value": 1})
+        assert thread != MAIN
+
+    def test_what_the_first_raises_is_the_answer(self, books: Books) -> None:
+        def prepare(ctx: Context, **_: Any) -> None:
+            raise LookupError
+
+        @prepared_by(prepare)
+        def do(ctx: Context, *, body: dict[str, Any]) -> Any:
+            return write(ctx, body=body)
+
+        client = service(books, do, requestBody=BODY)
+        assert client.post("/do", value={"value": 1}).status == 500
+        assert books.run_threads == set()
+
+    def test_a_handler_that_changes_nothing_opens_no_write_unit(self, books: Books) -> None:
+        @changes_nothing
+        def do(ctx: Context, *, body: dict[str, Any]) -> Any:
+            return {"session": ctx.session, "at": threading.current_thread().name}
+
+        answer = service(books, do, requestBody=BODY).post("/do", value={"value": 1})
+        assert answer.json["session"] == "connection"
+        assert answer.json["at"] != MAIN
+        assert books.run_threads == set()
 
 
 class TestWriting:

@@ -14,9 +14,9 @@ from sqlalchemy import func, select, update
 from models.chat import flags
 from models.chat.actors import find_actor
 from models.chat.channel_notices import CHANNEL_EVENTS, NEW_CHANNELS
-from models.chat.drafts import render_message
 from models.chat.rendering.syntax import channel_slug
 from models.chat.tables import Channel, Message, User, UserMessage
+from models.chat.texts import prepare_text
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
@@ -179,7 +179,7 @@ class Stage:
                 self._judge(notice.rendered_content, own, slugs, whole=True)
                 # A client that renders the Markdown itself, with all rights or with none.
                 for actor in (owner, guest):
-                    again = render_message(reader, actor, notice.content)
+                    again = prepare_text(reader, actor, notice.content).rendered
                     assert not again.mentions_channel
                     assert not again.mentions_topic
                     assert not again.group_ids

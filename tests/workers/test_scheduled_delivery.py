@@ -31,6 +31,7 @@ from models.chat.tables import (
     User,
     UserMessage,
 )
+from models.chat.texts import prepare_text
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_cast import Cast, Member
@@ -80,7 +81,8 @@ class Post:
                 "read_by_sender": None,
                 **over,
             }
-            return schedule_message(session, sender, now=now, **fields)
+            text = prepare_text(session, sender, fields.pop("content"))
+            return schedule_message(session, sender, text=text, now=now, **fields)
 
         made = self.database.run(work)
         self.database.run(lambda s: s.execute(delete(Event)))
@@ -230,7 +232,7 @@ class TestDelivery:
         clock.advance(seconds=60)
 
         def hold(session: Session) -> None:
-            held = delivery.take_due(session, now=clock.now())
+            held = delivery.choose_due(session, now=clock.now())
             assert held is not None
             assert held.id == first
             other = post.worker()

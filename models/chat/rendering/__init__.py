@@ -3,7 +3,7 @@
 `find_names` reads what a text may refer to, in at most four statements; `render` needs no database.
 """
 
-from models.chat.rendering.diff import content_html_diff
+from models.chat.rendering.diff import coarse_html_diff, content_html_diff
 from models.chat.rendering.links import Link, topic_links
 from models.chat.rendering.markdown import Rendered, render
 from models.chat.rendering.names import Names, find_linkifiers, find_names
@@ -13,6 +13,7 @@ __all__ = [
     "Link",
     "Names",
     "Rendered",
+    "coarse_html_diff",
     "content_html_diff",
     "find_linkifiers",
     "find_names",

@@ -14,8 +14,9 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from html import escape
 
-from models.chat.rendering.sanitising import sanitise
+from models.chat.rendering.sanitising import plain_text, sanitise
 
 _TOKEN = re.compile(r"<[^>]*>|[^<\s]+|\s+|<")
 LONGEST_STRETCH = 60
@@ -39,6 +40,12 @@ def content_html_diff(before: str, after: str) -> str:
         done = m
     pieces += new[done:]
     return sanitise("".join(pieces))
+
+
+def coarse_html_diff(before: str, after: str) -> str:
+    """The same without a comparison: all words of the old version, then the new version."""
+    words = escape(plain_text(before))
+    return f'<p><span class="highlight_text_deleted">{words}</span></p>\n{after}'
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:

@@ -134,7 +134,7 @@ class TestCreateChannelFolder:
             def work(session: Any) -> None:
                 iago = find_actor(session, cast.iago.id)
                 assert iago is not None
-                create_folder(session, iago, name=name, description="", now=now)
+                create_folder(session, iago, name=name, description="", html="", now=now)
 
             try:
                 chat_database.run(work)

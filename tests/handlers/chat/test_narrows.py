@@ -153,6 +153,19 @@ class TestNarrow:
         assert ids(chat, term("group-pm-with", cast.othello.email)) == [three]
         assert ids(chat, term("dm", both, negated=True)) == [two]
 
+    def test_of_a_hundred_subqueries_is_planned_at_once(self, chat: ChatClient, cast: Cast) -> None:
+        """PostgreSQL planned it for longer than the time limit of reads."""
+        everybody = [member.id for member in cast.acme if member != cast.ophelia]
+        sent = chat.post("/messages", type="direct", to=everybody, content="Words")["id"]
+        pairs = [[one, other] for one in everybody for other in everybody if one < other][:20]
+        among = [term(how, pair) for pair in pairs for how in ("dm-including", "group-pm-with")]
+        mentions = [term("mentions", one) for one in everybody]
+        strangers = [{**one, "negated": True} for one in mentions]
+        assert ids(chat, *among) == ids(chat, *among[:1]) == [sent]
+        assert ids(chat, *among, *mentions) == []
+        assert ids(chat, *among, *strangers) == [sent]
+        assert ids(chat, *among, *mentions, *strangers) == []
+
     def test_marks_the_beginning_of_a_long_answer(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:

@@ -1,11 +1,14 @@
 """Which passwords are strong enough."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Lock
 
 import pytest
 
+from models.chat import passwords
 from models.chat.errors.people import PasswordTooWeak
-from models.chat.passwords import LENGTH_MAX, LENGTH_MIN, check_strength, is_strong
+from models.chat.passwords import HASHES_AT_ONCE, LENGTH_MAX, LENGTH_MIN, check_strength, is_strong
 
 STRONG = "vH3!kq9#"
 LONG = "correct horse battery staple, the 4th of " + "7qZ!" * 20
@@ -23,6 +26,28 @@ def test_a_password_that_nobody_guesses_soon_is_strong(password: str) -> None:
 def test_one_too_short_too_long_or_too_common_is_weak(password: str) -> None:
     with pytest.raises(PasswordTooWeak, match=r"^The password is too weak\.$"):
         check_strength(password)
+
+
+def test_few_are_hashed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once, most = 0, 0
+    counting = Lock()
+
+    class Hasher:
+        def hash(self, password: str) -> str:
+            nonlocal at_once, most
+            with counting:
+                at_once += 1
+                most = max(most, at_once)
+            everybody.wait(0.2)
+            with counting:
+                at_once -= 1
+            return password
+
+    everybody = Event()
+    monkeypatch.setattr(passwords, "_hasher", Hasher())
+    with ThreadPoolExecutor(4 * HASHES_AT_ONCE) as threads:
+        list(threads.map(passwords.hash_password, "abcdefgh"[: 4 * HASHES_AT_ONCE]))
+    assert most == HASHES_AT_ONCE
 
 
 @pytest.mark.parametrize("unit", ["4@8({[<369!1|10$57+2%", "$@!5", "1", "qwerty", "aB3$", "ü"])
