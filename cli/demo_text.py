@@ -155,9 +155,9 @@ A phone of Hamlet's: registered, sent a notification that only it can read, and 
 
   {specd} outside push --api {url} --relay {ready.push_relay_url} --user {who}
 
-Video calls: open this in a browser, sign in with Hamlet's email and key, and allow it; then call.
+Video calls: ask for a link, open it in a browser, and allow it; then call.
 
-  {url}/calls/vendor/register
+  curl -s -u {who} {url}/calls/vendor/register
 
   curl -s -u {who} -X POST {url}/calls/vendor/create
 """

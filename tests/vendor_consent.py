@@ -13,6 +13,10 @@ def consent(url: str, vendor_url: str, headers: Mapping[str, str]) -> dict[str, 
     service at `url` gave the browser of the user whom `headers` sign in.
     """
     begun = httpx.get(f"{url}/api/v1/calls/vendor/register", headers=dict(headers))
+    link = begun.json()["url"].partition("?link=")[2]
+    host = {name: text for name, text in headers.items() if name.lower() == "host"}
+    register = f"{url}/api/v1/calls/vendor/register"
+    begun = httpx.get(register, params={"link": link}, headers=host)
     page = httpx.get(begun.json()["url"])
     form = dict(re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', page.text))
     form = {name: value.replace("&amp;", "&") for name, value in form.items()}

@@ -3,6 +3,7 @@
 import hmac
 from contextlib import suppress
 from datetime import timedelta
+from html import escape
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,9 +19,13 @@ from models.chat import vendor_sessions, vendor_tokens
 from models.chat.actors import access_realm
 from models.chat.errors.calls import (
     InvalidVendorCredentials,
+    InvalidVendorSession,
     NotFromVendor,
     VendorNotConfigured,
 )
+from models.chat.errors.identity import NotLoggedIn
+from models.chat.links import find_link, make_link, try_spend
+from models.chat.permissions import require_role
 from server.response import Response
 
 PATH = "/api/v1/calls/vendor"
@@ -30,6 +35,14 @@ CLOSE = (
     b'<!doctype html><html lang="en"><meta charset="utf-8"><title>Authorized</title>'
     b"<p>Video calls are set up. You can close this window.</p></html>\n"
 )
+CONTINUE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Video calls</title>'
+    "<p>Video calls will be made in the name of <b>{name}</b> at <b>{host}</b>, with your account"
+    " at the vendor.</p><p>Go on only if that is you and you have asked for it:"
+    ' <a href="{url}">continue to the vendor</a>.</p></html>\n'
+)
+"""A person has to see whose account it is: anybody can send them a link."""
+LINK = "vendor_link"
 PAGE_HEADERS = (
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
     ("Referrer-Policy", "no-referrer"),
@@ -47,23 +60,41 @@ async def create_zoom_call(ctx: Context, *, is_video_call: bool) -> Response:
     return envelope.success(ctx, url=url)
 
 
-def begin_vendor_authorization(ctx: Context) -> Response:
+def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Response:
     """Authorize this server at the video-call vendor."""
-    vendor = ctx.adapters.vendor
+    if link is not None:
+        return _send_to_vendor(ctx, link)
+    if ctx.actor is None:
+        raise NotLoggedIn()
+    require_role(ctx.actor, "human")
+    if not ctx.adapters.vendor.is_configured:
+        raise VendorNotConfigured()
+    link = make_link(ctx.adapters.vault, ctx.actor.id, purpose=LINK, now=ctx.now)
+    return envelope.success(ctx, url=f"{_address(ctx)}/register?link={link}")
+
+
+def _send_to_vendor(ctx: Context, text: str) -> Response:
+    """The vendor's address for whoever has the link, and the cookie that ties it to a browser."""
+    vendor, vault = ctx.adapters.vendor, ctx.adapters.vault
+    realm = access_realm(ctx.session, host_of(ctx))
     if not vendor.is_configured:
         raise VendorNotConfigured()
-    scheme = urlsplit(ctx.settings.public_url).scheme
-    begun = vendor_sessions.begin(ctx.actor, f"{scheme}://{ctx.header('host')}{PATH}/complete")
+    found = find_link(ctx.session, vault, text, purpose=LINK, realm_id=realm.id, now=ctx.now)
+    if found is None:
+        raise InvalidVendorSession()
+    link, actor = found
+    begun = vendor_sessions.begin(actor, link, f"{_address(ctx)}/complete")
     url = vendor.authorization_url(
         redirect_uri=begun.redirect_uri,
-        state=begun.state(ctx.adapters.vault, now=ctx.now),
+        state=begun.state(vault, now=ctx.now),
         challenge=begun.challenge,
     )
     response = envelope.success(ctx, url=url)
-    response.headers += (("Set-Cookie", _cookie(ctx, begun.browser)),)
     if _is_browser(ctx):
-        response.status = 302
-        response.headers += (("Location", url), ("Referrer-Policy", "no-referrer"))
+        whose = {"name": escape(actor.full_name), "host": escape(host_of(ctx))}
+        page = CONTINUE.format(**whose, url=escape(url)).encode()
+        response = Response(200, page, envelope.HEADERS + PAGE_HEADERS, "text/html; charset=utf-8")
+    response.headers += (("Set-Cookie", _cookie(ctx, begun.browser)),)
     return response
 
 
@@ -95,6 +126,8 @@ async def complete_vendor_authorization(
 
     def keep(session: Session) -> None:
         _, actor = find(session)  # who may have left while the vendor was asked
+        if not try_spend(session, begun.link, now=ctx.now):
+            raise InvalidVendorSession()
         vendor_tokens.store_tokens(
             session,
             vault,
@@ -160,6 +193,11 @@ def _cookie(ctx: Context, value: str, *, max_age_s: int | None = None) -> str:
     secure = "; Secure" if _is_https(ctx) else ""
     flags = f"Path={PATH}; Max-Age={age:.0f}; HttpOnly; SameSite=Lax{secure}"
     return f"{_cookie_name(ctx)}={value}; {flags}"
+
+
+def _address(ctx: Context) -> str:
+    """Where these operations are, as people reach them."""
+    return f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host')}{PATH}"
 
 
 def _cookie_name(ctx: Context) -> str:

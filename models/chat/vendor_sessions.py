@@ -1,9 +1,9 @@
 """The authorization of this server at the video-call vendor, from its beginning to its end.
 
 The vendor sends the user's browser back with the `state` we gave it. It is sealed: nobody can make
-or read one. It names the user, and the browser by a cookie that only the browser which began has;
-without that, somebody could begin for themselves and have another person's vendor account end up
-with theirs.
+or read one. It names the user, the link they came by, and the browser by a cookie that only the
+browser which began has; without that, somebody could begin for themselves and have another person's
+vendor account end up with theirs.
 """
 
 import base64
@@ -11,13 +11,14 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import orjson
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, Reader, find_actor, find_writer
 from models.chat.errors.calls import InvalidVendorSession
+from models.chat.links import Link
 from models.chat.vault import Vault
 from models.types import to_ms
 
@@ -31,6 +32,7 @@ class VendorSession:
 
     user_id: int
     redirect_uri: str
+    link: Link
     browser: str = field(repr=False)
     verifier: str = field(repr=False)
 
@@ -43,14 +45,15 @@ class VendorSession:
     def state(self, vault: Vault, *, now: datetime) -> str:
         """The text that goes to the vendor and comes back."""
         until = to_ms(now + LIFETIME)
-        facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until]
+        link = [self.link.key, to_ms(self.link.ends_at)]
+        facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until, *link]
         return vault.seal(orjson.dumps(facts).decode(), purpose=PURPOSE)
 
 
-def begin(actor: Actor, redirect_uri: str) -> VendorSession:
-    """A new authorization of the actor's."""
+def begin(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:
+    """A new authorization of the actor's, who came by that link."""
     return VendorSession(
-        actor.id, redirect_uri, secrets.token_urlsafe(24), secrets.token_urlsafe(48)
+        actor.id, redirect_uri, link, secrets.token_urlsafe(24), secrets.token_urlsafe(48)
     )
 
 
@@ -65,7 +68,7 @@ def access_session(
     opened = vault.open(state, purpose=PURPOSE)
     if opened is None:
         raise InvalidVendorSession()
-    user_id, redirect_uri, began_in, verifier, until = orjson.loads(opened)
+    user_id, redirect_uri, began_in, verifier, until, key, ends = orjson.loads(opened)
     if isinstance(reader, Session):
         actor = find_writer(reader, user_id)
     else:
@@ -79,4 +82,5 @@ def access_session(
         or not actor.is_active
     ):
         raise InvalidVendorSession()
-    return VendorSession(user_id, redirect_uri, began_in, verifier), actor
+    link = Link(key, user_id, datetime.fromtimestamp(ends / 1000, UTC))
+    return VendorSession(user_id, redirect_uri, link, began_in, verifier), actor

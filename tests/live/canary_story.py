@@ -123,11 +123,15 @@ def call(stage: Stage) -> None:
     judge, hamlet = stage.judge, stage.cast.hamlet
     page = f"{API}/calls/vendor/register"
     for fault in (*FAULTS, "none"):
-        begun = judge.send("GET", page, auth=auth(hamlet), headers={"Accept": "text/html"})
+        given = judge.send("GET", page, auth=auth(hamlet))
+        link = given.json()["url"].partition("?link=")[2]
+        stage.canaries.plant("link to an authorization", link)
+        judge.answers.pop()  # it is for giving the person this link
+        begun = judge.send("GET", page, params={"link": link})
         cookie = begun.headers["Set-Cookie"].partition(";")[0]
         stage.canaries.plant("browser of an authorization", cookie.partition("=")[2])
         judge.answers.pop()  # it is for giving the browser this cookie
-        url = urlsplit(begun.headers["Location"])
+        url = urlsplit(begun.json()["url"])
         form = dict(parse_qsl(url.query)) | {"login": "hamlet", "consent": "yes"}
         back = httpx.post(f"{stage.vendor_server.url}/oauth/authorize", data=form, trust_env=False)
         answer = dict(parse_qsl(urlsplit(back.headers["Location"]).query))

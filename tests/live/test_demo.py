@@ -140,19 +140,21 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
 
 
 def authorize_calls(guide: str) -> None:
-    """What Hamlet does in a browser: open the page, sign in, consent, come back."""
+    """What Hamlet does: ask for a link, open it in a browser, consent, come back."""
     page = re.search(r"http\S+/calls/vendor/register", guide)
     user = re.search(r"(hamlet@acme.example):(\w{32})", guide)
     assert page
     assert user
+    link = httpx.get(page[0], auth=(user[1], user[2]), trust_env=False, timeout=10).json()["url"]
     with httpx.Client(headers={"Accept": "text/html"}, trust_env=False, timeout=10) as browser:
-        sent = browser.get(page[0], auth=(user[1], user[2]))
-        assert sent.status_code == 302
-        consent = browser.get(sent.headers["Location"])
+        shown = browser.get(link).text
+        assert "in the name of <b>Hamlet</b>" in shown
+        (leads_to,) = re.findall(r'href="([^"]*)"', shown)
+        consent = browser.get(unescape(leads_to))
         hidden = re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', consent.text)
         form = {name: unescape(value) for name, value in hidden}
         back = browser.post(
-            sent.headers["Location"].partition("?")[0],
+            unescape(leads_to).partition("?")[0],
             data=form | {"login": "hamlet", "consent": "yes"},
         )
         assert "You can close this window" in browser.get(back.headers["Location"]).text

@@ -20,7 +20,9 @@ class InvalidVendorToken(ChatError):
 
     code = "INVALID_VENDOR_TOKEN"
     sentence = "Invalid video call access token"
-    advice = "Send the user to `/calls/vendor/register` in a browser, then try again."
+    advice = (
+        "Have the user open the link of `GET /calls/vendor/register` in a browser, then try again."
+    )
 
 
 class CallNotCreated(ChatError):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -15,6 +16,7 @@ from structlog.testing import capture_logs
 from adapters.local_server import LocalServer, Reply
 from adapters.video_vendor.local import LocalVendor
 from adapters.video_vendor.vendor import HttpVideoVendor
+from handlers.chat.calls import CONTINUE
 from models.chat.tables import ClientDevice, Event, User, VendorToken
 from models.clock import FrozenClock
 from models.database import Database
@@ -115,9 +117,22 @@ def stage(chat_app: ChatApp) -> Iterator[Stage]:
 
 def begin(client: ChatClient) -> tuple[str, str]:
     """The vendor's page, and the cookie as the browser sends it back."""
-    response = client.request("GET", REGISTER, headers=BROWSER)
-    assert response.status_code == 302
-    return response.headers["Location"], response.headers["Set-Cookie"].partition(";")[0]
+    response = open_link(client, link_of(client))
+    return response.json()["url"], response.headers["Set-Cookie"].partition(";")[0]
+
+
+def link_of(client: ChatClient) -> str:
+    """What the link that a person is given ends with."""
+    answer = client.get(REGISTER)
+    assert answer == {**DONE, "url": answer["url"]}
+    start, _, link = answer["url"].partition("?link=")
+    assert start == f"http://{client.member.host if client.member else ''}/api/v1{REGISTER}"
+    return str(link)
+
+
+def open_link(client: ChatClient, link: str, **headers: str) -> httpx.Response:
+    """What a browser is answered, which has no key."""
+    return client.acting_as(None).request("GET", REGISTER, {"link": link}, headers=headers)
 
 
 def complete(client: ChatClient, back: httpx.URL, cookie: str | None) -> httpx.Response:
@@ -316,10 +331,17 @@ class TestRefresh:
 
 
 class TestBeginVendorAuthorization:
-    def test_sends_a_browser_to_the_vendor(self, chat: ChatClient, stage: Stage) -> None:
-        response = chat.request("GET", REGISTER, headers=BROWSER)
-        assert response.status_code == 302
-        parts = urlsplit(response.headers["Location"])
+    def test_leads_a_browser_to_the_vendor(self, chat: ChatClient, stage: Stage) -> None:
+        given = chat.request("GET", REGISTER, headers=BROWSER)
+        assert "Set-Cookie" not in given.headers
+        response = open_link(chat, link_of(chat), **BROWSER)
+        assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert response.headers["Referrer-Policy"] == "no-referrer"
+        assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
+        (target,) = re.findall(r'href="([^"]*)"', response.text)
+        page = CONTINUE.format(name="Hamlet", host="acme.example", url=target)
+        assert response.text == page
+        parts = urlsplit(unescape(target))
         assert (
             f"{parts.scheme}://{parts.netloc}{parts.path}" == f"{stage.server.url}/oauth/authorize"
         )
@@ -333,10 +355,45 @@ class TestBeginVendorAuthorization:
         assert name.startswith("specd_vendor_session=")
         assert flags == ["Path=/api/v1/calls/vendor", "Max-Age=600", "HttpOnly", "SameSite=Lax"]
 
-    def test_tells_other_clients_the_address(self, chat: ChatClient, stage: Stage) -> None:
-        answer = chat.get(REGISTER)
-        assert answer == {**DONE, "url": answer["url"]}
-        assert answer["url"].startswith(f"{stage.server.url}/oauth/authorize?")
+    def test_over_https_the_cookie_has_a_name_that_says_so(
+        self, chat: ChatClient, stage: Stage, chat_app: ChatApp
+    ) -> None:
+        before = chat_app.settings.public_url
+        object.__setattr__(chat_app.settings, "public_url", "https://chat.example")
+        try:
+            link = chat.get(REGISTER)["url"].partition("?link=")[2]
+            response = open_link(chat, link)
+            name, *flags = response.headers["Set-Cookie"].split("; ")
+            assert name.startswith("__Secure-specd_vendor_session=")
+            assert flags[-1] == "Secure"
+            back = stage.consent(response.json()["url"])
+            assert complete(chat, back, name).json() == DONE
+        finally:
+            object.__setattr__(chat_app.settings, "public_url", before)
+
+    def test_a_link_is_good_for_one_authorization(
+        self, chat: ChatClient, stage: Stage, clock: FrozenClock
+    ) -> None:
+        link = link_of(chat)
+        begun = [open_link(chat, link) for _ in range(2)]  # opening it uses nothing up
+        cookies = [each.headers["Set-Cookie"].partition(";")[0] for each in begun]
+        backs = [stage.consent(each.json()["url"]) for each in begun]
+        assert complete(chat, backs[0], cookies[0]).json() == DONE
+        assert complete(chat, backs[1], cookies[1]).json() == SESSION
+        assert open_link(chat, link).json() == SESSION
+        late = link_of(chat)
+        clock.advance(seconds=600)
+        assert open_link(chat, late).json() == SESSION
+
+    def test_a_link_is_of_one_user_at_one_organization(
+        self, chat: ChatClient, as_hank: ChatClient, as_iago: ChatClient, stage: Stage, cast: Cast
+    ) -> None:
+        link = link_of(chat)
+        assert open_link(as_hank, link).json() == SESSION
+        for text in ("x", link[:-2], VAULT.seal('["x",1,9999999999999]', purpose="other")):
+            assert open_link(chat, text).json() == SESSION
+        assert as_iago.delete(f"/users/{cast.hamlet.id}")["result"] == "success"
+        assert open_link(chat, link).json() == SESSION
 
     def test_refuses(
         self, chat: ChatClient, as_reminder: ChatClient, as_nobody: ChatClient, stage: Stage
@@ -346,8 +403,12 @@ class TestBeginVendorAuthorization:
         response = as_nobody.request("GET", REGISTER, headers=BROWSER)
         assert response.status_code == 401
         assert response.headers["WWW-Authenticate"] == 'Session realm="zulip"'  # nobody is asked
+        link = link_of(chat)
+        too_long = as_nobody.get(REGISTER, link="x" * 1001)
+        assert too_long["msg"] == "link is too long (limit: 1000 characters)"
         stage.connect("")
         assert chat.get(REGISTER) == refusal(CREATE, 0)
+        assert open_link(chat, link).json() == refusal(CREATE, 0)
 
 
 class TestCompleteVendorAuthorization:

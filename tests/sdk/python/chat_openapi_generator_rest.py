@@ -69,7 +69,7 @@ def mobile_push() -> None:
 def calls() -> None:
     api, vendor = sdk.CallsApi(HAMLET), FACTS["vendor"]
     assert bad(api.create_zoom_call) == "INVALID_ZOOM_TOKEN"
-    assert "/oauth/authorize" in api.begin_vendor_authorization().url
+    assert "/calls/vendor/register?link=" in api.begin_vendor_authorization().url
     done(
         sdk.CallsApi(NOBODY).complete_vendor_authorization(
             code=vendor["code"], state=vendor["state"], _headers={"Cookie": vendor["cookie"]}

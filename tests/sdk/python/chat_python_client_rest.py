@@ -73,7 +73,7 @@ def calls() -> None:
     vendor, notice = FACTS["vendor"], FACTS["vendor_notice"]
     meeting = of.CreateZoomCallParameters(is_video_call=True)
     assert refused(create_zoom_call, body=meeting) == "INVALID_ZOOM_TOKEN"
-    assert "/oauth/authorize" in read(of.Call, begin_vendor_authorization).url
+    assert "/calls/vendor/register?link=" in read(of.Call, begin_vendor_authorization).url
     browser = Client(base_url=FACTS["base_url"], headers={"Cookie": vendor["cookie"]})
     back = {"code": vendor["code"], "state": vendor["state"]}
     done(complete_vendor_authorization, by=browser, **back)

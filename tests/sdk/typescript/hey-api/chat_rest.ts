@@ -44,7 +44,7 @@ export async function mobilePush(): Promise<void> {
 export async function calls(): Promise<void> {
   await bad(sdk.createZoomCall({ client: hamlet, body: {} }), "INVALID_ZOOM_TOKEN");
   const begun = await read(sdk.beginVendorAuthorization({ client: hamlet }));
-  same(begun.url.includes("/oauth/authorize"), true);
+  same(begun.url.includes("/calls/vendor/register?link="), true);
   const { code, state, cookie } = facts.vendor;
   const headers = { Cookie: cookie };
   await done(sdk.completeVendorAuthorization({ client: nobody, query: { code, state }, headers }));

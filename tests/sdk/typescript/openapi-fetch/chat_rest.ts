@@ -52,7 +52,7 @@ export async function mobilePush(): Promise<void> {
 export async function calls(): Promise<void> {
   await bad(hamlet.POST("/calls/zoom/create", { body: {} }), "INVALID_ZOOM_TOKEN");
   const begun = await read(hamlet.GET("/calls/vendor/register"));
-  same(begun.url.includes("/oauth/authorize"), true);
+  same(begun.url.includes("/calls/vendor/register?link="), true);
   const { code, state, cookie } = facts.vendor;
   const headers = { Cookie: cookie };
   await done(nobody.GET("/calls/vendor/complete", { params: { query: { code, state } }, headers }));

@@ -89,7 +89,7 @@ export async function calls(): Promise<void> {
     "INVALID_ZOOM_TOKEN",
   );
   const begun = await new sdk.CallsApi(hamlet).beginVendorAuthorization();
-  same(begun.url.includes("/oauth/authorize"), true);
+  same(begun.url.includes("/calls/vendor/register?link="), true);
   const { code, state, cookie } = facts.vendor;
   await done(
     new sdk.CallsApi(nobody).completeVendorAuthorization({ code, state }, adding("Cookie", cookie)),
