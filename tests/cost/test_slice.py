@@ -24,7 +24,8 @@ from tests.postgres import PostgresServer
 SERVICES = ("payment", "chat")
 PARTS = (0.02, 0.06)
 """Of the stored data: no operation may need more statements for more of it."""
-LONG_TEXTS = ("content",)
+LONG_TEXTS: tuple[str, ...] = ()
+"""Names of fields that are rendered, to be sent long."""
 SHARE = 0.05
 """Of the maximum of a place: enough to tell a statement for each item from one for all."""
 CPU_S = 5.0
