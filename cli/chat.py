@@ -194,7 +194,8 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
     It holds from the server's next request on. Groups may be named: role:everyone, role:members,
     role:fullmembers, role:moderators, role:administrators, role:owners, role:nobody.
 
-    Signing in with tokens: jwt_algorithms=RS256 jwt_key=@FILE jwt_audience=TEXT. @FILE is read;
+    Signing in with tokens: jwt_algorithms=RS256 jwt_key=@FILE jwt_audience=TEXT (empty: tokens
+    without one) jwt_max_age=SECONDS (a day unless you say; 0: tokens need no end). @FILE is read;
     a PEM public key for RS, PS and ES algorithms, a shared secret for HS ones. jwt_key= ends it.
     """
     changes = dict(parse_assignment(assignment) for assignment in assignments)

@@ -2,6 +2,8 @@
 
 Key and algorithms come from the organization's configuration alone. Nothing in a token chooses
 either: `alg` must be one of those configured, and `kid`, `jku`, `x5u`, `jwk` are not looked at.
+
+Every token ends: by its `exp`, or as old as the organization allows, counted from its `iat`.
 """
 
 import math
@@ -30,7 +32,7 @@ from models.chat.errors.tokens import (
 from models.chat.tables import JwtConfiguration
 from models.chat.vault import Vault
 
-SETTINGS = frozenset(("jwt_key", "jwt_algorithms", "jwt_audience"))
+SETTINGS = frozenset(("jwt_key", "jwt_algorithms", "jwt_audience", "jwt_max_age"))
 """What `specd chat set-realm` takes; PATCH /realm does not know them."""
 
 SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}  # RFC 7518, section 3.2
@@ -40,9 +42,17 @@ ALGORITHMS = (*SECRET_BYTES, *CURVES, *RSA)
 RSA_BITS = 2048
 AUDIENCE_MAX = 255
 KEY_MAX = 20_000
+MAX_AGE_S = 86_400
+"""How long a token may sign in where the organization does not say."""
+MAX_AGE_LONGEST_S = 366 * 86_400
+CLOCKS_DIFFER_S = 60
+"""So much may an issuer's clock be ahead of ours."""
 
 _FIND: Any = select(
-    JwtConfiguration.sealed_key, JwtConfiguration.algorithms, JwtConfiguration.audience
+    JwtConfiguration.sealed_key,
+    JwtConfiguration.algorithms,
+    JwtConfiguration.audience,
+    JwtConfiguration.max_age_s,
 ).where(JwtConfiguration.realm_id == bindparam("realm_id"))
 _CHECKS = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
 
@@ -54,6 +64,7 @@ class TokenRules:
     key: str
     algorithms: tuple[str, ...]
     audience: str | None
+    max_age_s: int = MAX_AGE_S
 
 
 def access_rules(reader: Reader, vault: Vault, realm_id: int) -> TokenRules:
@@ -62,7 +73,8 @@ def access_rules(reader: Reader, vault: Vault, realm_id: int) -> TokenRules:
     key = None if row is None else vault.open(row.sealed_key, purpose=_purpose(realm_id))
     if row is None or key is None:
         raise JwtNotEnabled()
-    return TokenRules(key, tuple(row.algorithms.split(",")), row.audience)
+    max_age_s = MAX_AGE_S if row.max_age_s is None else row.max_age_s
+    return TokenRules(key, tuple(row.algorithms.split(",")), row.audience, max_age_s)
 
 
 def read_email(token: str, rules: TokenRules, *, now: datetime) -> str:
@@ -84,23 +96,39 @@ def read_email(token: str, rules: TokenRules, *, now: datetime) -> str:
     # A token is text of a stranger's: whatever a decoder stumbles over, it is a bad token.
     except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
         raise BadJwt() from None
-    _check_times(claims, now.timestamp())
+    _check_times(claims, now.timestamp(), rules.max_age_s)
     email = claims.get("email")
     if not isinstance(email, str):
         raise JwtWithoutEmail()
     return email
 
 
-def _check_times(claims: Mapping[str, Any], now: float) -> None:
-    """`exp` must be to come, `nbf` must have come; both are enforced whenever they are there."""
-    expires, begins = claims.get("exp", math.inf), claims.get("nbf", 0)
-    for name, value in (("exp", expires), ("nbf", begins)):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise BadJwt()
-        if name in claims and not -(2**53) < value < 2**53:  # also NaN and infinity
-            raise BadJwt()
-    if expires <= now or begins > now:
+def _check_times(claims: Mapping[str, Any], now: float, max_age_s: int) -> None:
+    """`exp` must be to come and `nbf` have come, whenever they are there (RFC 7519, 4.1).
+
+    Unless `max_age_s` is 0 the token ends, too: `iat` is no longer ago than that, and without `iat`
+    `exp` is no farther ahead.
+    """
+    times = {name: _time_of(claims[name]) for name in ("exp", "nbf", "iat") if name in claims}
+    if times.get("exp", math.inf) <= now or times.get("nbf", -math.inf) > now:
         raise BadJwt()
+    if max_age_s == 0:
+        return
+    if "iat" in times:
+        has_ended = not now - max_age_s < times["iat"] <= now + CLOCKS_DIFFER_S
+    else:
+        has_ended = times.get("exp", math.inf) > now + max_age_s
+    if has_ended:
+        raise BadJwt()
+
+
+def _time_of(value: object) -> float:
+    """A NumericDate. Raises `BadJwt` for all else, NaN and infinity too."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadJwt()
+    if not -(2**53) < value < 2**53:
+        raise BadJwt()
+    return value
 
 
 # --- the operator's side ----------------------------------------------------------------------
@@ -128,15 +156,36 @@ def change_configuration(
     check_key(key, algorithms)
     if audience is not None and (not isinstance(audience, str) or len(audience) > AUDIENCE_MAX):
         raise InvalidJwtConfiguration(problem="jwt_audience is not a text of 255 characters")
+    if row is None and "jwt_audience" not in changes:
+        problem = "jwt_audience is missing; it may be empty, for tokens that name no audience"
+        raise InvalidJwtConfiguration(problem=problem)
     if row is None:
         row = JwtConfiguration(realm_id=realm_id)
         session.add(row)
     row.sealed_key = vault.seal(key, purpose=_purpose(realm_id))
     row.algorithms = ",".join(algorithms)
     row.audience = audience
+    if "jwt_max_age" in changes:
+        row.max_age_s = _max_age(changes["jwt_max_age"])
     row.changed_at = now
-    facts = {"algorithms": list(algorithms), "audience": audience, "new_key": "jwt_key" in changes}
+    facts = {
+        "algorithms": list(algorithms),
+        "audience": audience,
+        "new_key": "jwt_key" in changes,
+        "max_age_s": row.max_age_s,
+    }
     audit.record(session, realm_id, "jwt_sign_in_changed", facts=facts, now=now)
+
+
+def _max_age(value: object) -> int | None:
+    """Seconds; None, the default, for an empty text."""
+    if value in ("", None):
+        return None
+    text = str(value)
+    if not (text.isascii() and text.isdigit() and int(text[:12]) <= MAX_AGE_LONGEST_S):
+        problem = f"jwt_max_age is no number of seconds up to {MAX_AGE_LONGEST_S}"
+        raise InvalidJwtConfiguration(problem=problem)
+    return int(text)
 
 
 def check_key(key: str, algorithms: tuple[str, ...]) -> None:

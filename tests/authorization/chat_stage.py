@@ -128,7 +128,7 @@ def empower(session: Session, cast: Cast, clock: FrozenClock) -> None:
     """What only the operator gives: an owner's two rights, and signing in with tokens."""
     owner = session.get_one(User, cast.cordelia.id)
     owner.can_create_users = owner.can_change_user_emails = True
-    tokens = {"jwt_key": JWT_KEY, "jwt_algorithms": ["HS256"]}
+    tokens = {"jwt_key": JWT_KEY, "jwt_algorithms": ["HS256"], "jwt_audience": ""}
     change_configuration(session, VAULT, cast.realm_id, tokens, now=clock.now())
 
 
@@ -218,7 +218,11 @@ def furnish(
         "secret_message": secret,
         "direct_message": letter,
         "hamlets_device": hamlets["device"],
-        "hamlets_token": jwt.encode({"email": cast.hamlet.email}, JWT_KEY, algorithm="HS256"),
+        "hamlets_token": jwt.encode(
+            {"email": cast.hamlet.email, "exp": clock.now().timestamp() + 3600},
+            JWT_KEY,
+            algorithm="HS256",
+        ),
         "cordelia": cast.cordelia.id,
         "ophelia": cast.ophelia.id,
         "channel_folder": folder["channel_folder_id"],

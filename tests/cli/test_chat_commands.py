@@ -332,14 +332,20 @@ class TestTokenSignIn:
         key = tmp_path / "key"
         key.write_text("canary: a shared secret of Acme's\n")
         words = ("chat", "set-realm", "--realm", "1", f"jwt_key=@{key}", "jwt_algorithms=HS256")
-        status, out, err = migrated(*words)
+        missing = migrated.refusal(*words)
+        assert missing.startswith("This cannot be set: jwt_audience is missing; it may be empty")
+        status, out, err = migrated(*words, "jwt_audience=", "jwt_max_age=600")
         assert (status, err) == (0, "")
-        assert out == "Organization 1: jwt_algorithms, jwt_key set.\n"
+        assert out == "Organization 1: jwt_algorithms, jwt_audience, jwt_key, jwt_max_age set.\n"
         with chat_database.reading() as reader:
-            sealed, algorithms = reader.execute(
-                select(JwtConfiguration.sealed_key, JwtConfiguration.algorithms)
+            sealed, algorithms, max_age_s = reader.execute(
+                select(
+                    JwtConfiguration.sealed_key,
+                    JwtConfiguration.algorithms,
+                    JwtConfiguration.max_age_s,
+                )
             ).one()
-        assert algorithms == "HS256"
+        assert (algorithms, max_age_s) == ("HS256", 600)
         assert "canary" not in sealed
         vault = Vault(load_secret(tmp_path / "var", ""))
         assert vault.open(sealed, purpose="jwt_key:1") == "canary: a shared secret of Acme's"

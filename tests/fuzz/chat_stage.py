@@ -165,7 +165,16 @@ def _populate(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         *("--create-users", "--change-user-emails"),
     )
     operator.specd(
-        *("chat", "set-realm", "--realm", HOST, "jwt_algorithms=HS256", f"jwt_key={JWT_SECRET}")
+        *(
+            "chat",
+            "set-realm",
+            "--realm",
+            HOST,
+            "jwt_algorithms=HS256",
+            f"jwt_key={JWT_SECRET}",
+            "jwt_audience=",
+            "jwt_max_age=0",
+        )
     )
     return people
 

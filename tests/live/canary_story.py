@@ -38,6 +38,7 @@ def sign_in(stage: Stage) -> None:
     stage.judge.answers.pop()  # it is for showing this key, which nobody knew before
     canaries.plant("API key of the operator's user", key[1])
     stage.specd("chat", "set-realm", "--realm", "acme.example", "jwt_algorithms=HS256",
+                "jwt_audience=",
                 f"jwt_key={canaries.plant('JWT key', JWT_KEY)}")  # fmt: skip
     hired = {"email": "hired@acme.example", "password": canaries.plant("first password", HIRED),
              "full_name": "Hired"}  # fmt: skip
@@ -57,7 +58,9 @@ def sign_in(stage: Stage) -> None:
     canaries.plant("mistyped password", MISTYPED)
     for form in (change | {"old_password": MISTYPED}, change, change):
         judge.send("PATCH", f"{API}/settings", data=form, auth=auth(cast.hamlet))
-    token = jwt.encode({"email": cast.hamlet.email}, JWT_KEY, algorithm="HS256")
+    token = jwt.encode(
+        {"email": cast.hamlet.email, "exp": int(time.time()) + 3600}, JWT_KEY, algorithm="HS256"
+    )
     canaries.plant("JWT", token)
     answer = judge.send(
         "POST", f"{API}/jwt/fetch_api_key", data={"token": token}, shows=[cast.hamlet.key]

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -82,7 +83,9 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
             "base_url": f"{running.url}/api/v1",
             "people": {name: asdict(getattr(cast, name)) for name in PEOPLE},
             "password": PASSWORD,
-            "jwt": jwt.encode({"email": cast.hamlet.email}, JWT_SECRET, algorithm="HS256"),
+            "jwt": jwt.encode(
+                {"email": cast.hamlet.email, "iat": int(time.time())}, JWT_SECRET, algorithm="HS256"
+            ),
             "email_change": {"token": token, "new_email": NEW_EMAIL},
             "push": phone.key_fields() | phone.token_fields(relay.public_key),
             "vendor": consent(running.url, servers[1].url, _basic(cast.hamlet)),
@@ -105,7 +108,7 @@ def _furnish(session: Session) -> Cast:
         session,
         VAULT,
         cast.realm_id,
-        {"jwt_key": JWT_SECRET, "jwt_algorithms": "HS256"},
+        {"jwt_key": JWT_SECRET, "jwt_algorithms": "HS256", "jwt_audience": ""},
         now=now,
     )
     return cast

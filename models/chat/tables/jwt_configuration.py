@@ -23,4 +23,6 @@ class JwtConfiguration(ChatBase):
     sealed_key: Mapped[str] = mapped_column(Text)
     algorithms: Mapped[str] = mapped_column(String(64))  # comma-separated
     audience: Mapped[str | None] = mapped_column(String(255))
+    # Null: the default of models/chat/jwt_sign_in.py. 0: tokens need no end.
+    max_age_s: Mapped[int | None] = mapped_column()
     changed_at: Mapped[datetime] = mapped_column(UtcMs)

@@ -16,6 +16,7 @@ from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import VAULT, Cast
+from tests.conftest import NOW
 from tests.handlers.chat.test_sign_in import (
     ACCOUNT_DEACTIVATED,
     FAILED,
@@ -31,12 +32,15 @@ BAD = {"result": "error", "msg": "Bad JSON web token", "code": "BAD_REQUEST"}
 
 
 def token_of(email: Any, **claims: Any) -> str:
-    return jwt.encode({"email": email, **claims}, SECRET, algorithm="HS256")
+    soon = int(NOW.timestamp()) + 3600
+    return jwt.encode({"email": email, "exp": soon, **claims}, SECRET, algorithm="HS256")
 
 
 @pytest.fixture
 def configured(chat_database: Database, cast: Cast, clock: FrozenClock) -> None:
-    configure(chat_database, cast.realm_id, clock, jwt_key=SECRET, jwt_algorithms="HS256")
+    configure(
+        chat_database, cast.realm_id, clock, jwt_key=SECRET, jwt_algorithms="HS256", jwt_audience=""
+    )
 
 
 def configure(database: Database, realm_id: int, clock: FrozenClock, **settings: Any) -> None:
@@ -154,7 +158,14 @@ class TestConfiguration:
         }
         form = {"token": token_of(cast.hamlet.email)}
         assert as_nobody.post(PATH, **form) == off
-        configure(chat_database, cast.realm_id, clock, jwt_key=SECRET, jwt_algorithms="HS256")
+        configure(
+            chat_database,
+            cast.realm_id,
+            clock,
+            jwt_key=SECRET,
+            jwt_algorithms="HS256",
+            jwt_audience="",
+        )
         assert as_nobody.post(PATH, **form)["result"] == "success"
         configure(chat_database, cast.realm_id, clock, jwt_algorithms="HS384")
         assert as_nobody.post(PATH, **form) == BAD
@@ -162,6 +173,10 @@ class TestConfiguration:
         assert as_nobody.post(PATH, **form) == BAD
         meant = {"token": token_of(cast.hamlet.email, aud="chat")}
         assert as_nobody.post(PATH, **meant)["result"] == "success"
+        configure(chat_database, cast.realm_id, clock, jwt_audience="", jwt_max_age="600")
+        assert as_nobody.post(PATH, **form) == BAD, "it ends in an hour"
+        configure(chat_database, cast.realm_id, clock, jwt_max_age="")
+        assert as_nobody.post(PATH, **form)["result"] == "success"
         configure(chat_database, cast.realm_id, clock, jwt_key="")
         assert as_nobody.post(PATH, **form) == off
 
@@ -178,6 +193,16 @@ class TestConfiguration:
                 {"jwt_key": SECRET, "jwt_algorithms": "HS256", "jwt_audience": "x" * 256},
                 "jwt_audience is not a text of 255 characters",
             ),
+            ({"jwt_key": SECRET, "jwt_algorithms": "HS256"}, "jwt_audience is missing"),
+            (
+                {
+                    "jwt_key": SECRET,
+                    "jwt_algorithms": "HS256",
+                    "jwt_audience": "",
+                    "jwt_max_age": "-1",
+                },
+                "jwt_max_age is no number of seconds up to 31622400",
+            ),
         ):
             with pytest.raises(InvalidJwtConfiguration, match=problem):
                 configure(chat_database, cast.realm_id, clock, **settings)
@@ -191,7 +216,14 @@ class TestConfiguration:
         chat_app: ChatApp,
         clock: FrozenClock,
     ) -> None:
-        configure(chat_database, cast.realm_id, clock, jwt_key=SECRET, jwt_algorithms="HS256")
+        configure(
+            chat_database,
+            cast.realm_id,
+            clock,
+            jwt_key=SECRET,
+            jwt_algorithms="HS256",
+            jwt_audience="",
+        )
         dump = everything_in(chat_database)
         assert "jwt_sign_in_changed" in dump
         assert SECRET not in dump
@@ -199,4 +231,5 @@ class TestConfiguration:
         assert told["ignored_parameters_unsupported"] == ["jwt_algorithms", "jwt_key"]
         assert SECRET not in repr(as_cordelia.get("/server_settings"))
         clock.advance(seconds=timedelta(days=1).total_seconds())
-        assert as_cordelia.post(PATH, token=token_of(cast.iago.email))["result"] == "success"
+        token = token_of(cast.iago.email, exp=int(clock.now().timestamp()) + 60)
+        assert as_cordelia.post(PATH, token=token)["result"] == "success"

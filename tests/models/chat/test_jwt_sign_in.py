@@ -59,7 +59,9 @@ def seconds(offset: float) -> float:
     return (NOW + timedelta(seconds=offset)).timestamp()
 
 
-HAMLET = {"email": "hamlet@acme.example"}
+HAMLET = {"email": "hamlet@acme.example", "exp": seconds(3600)}
+ENDLESS = {"email": "hamlet@acme.example"}
+DAY = 86_400
 
 
 class TestGoodTokens:
@@ -71,6 +73,22 @@ class TestGoodTokens:
     ])  # fmt: skip
     def test_say_their_email(self, more: dict[str, Any]) -> None:
         assert read_email(signed(HAMLET | more), HS, now=NOW) == "hamlet@acme.example"
+
+    @pytest.mark.parametrize("claims", [
+        {"exp": seconds(DAY)},
+        {"iat": seconds(1 - DAY)},
+        {"iat": seconds(60)},
+        {"iat": seconds(0), "exp": seconds(400 * DAY)},
+    ])  # fmt: skip
+    def test_end_within_a_day(self, claims: dict[str, Any]) -> None:
+        assert read_email(signed(ENDLESS | claims), HS, now=NOW) == "hamlet@acme.example"
+
+    @pytest.mark.parametrize("claims", [
+        {}, {"iat": 1}, {"iat": seconds(9 * DAY)}, {"exp": seconds(400 * DAY)}, {"exp": 2**52},
+    ])  # fmt: skip
+    def test_need_no_end_where_the_operator_says_so(self, claims: dict[str, Any]) -> None:
+        rules = TokenRules(SECRET, ("HS256",), None, max_age_s=0)
+        assert read_email(signed(ENDLESS | claims), rules, now=NOW) == "hamlet@acme.example"
 
     @pytest.mark.parametrize(("rules", "key"), [(RS, RSA_KEY), (ES, EC_KEY)])
     def test_may_be_signed_with_a_private_key(self, rules: TokenRules, key: Any) -> None:
@@ -98,6 +116,24 @@ class TestGoodTokens:
 
 
 class TestBadTokens:
+    @pytest.mark.parametrize("claims", [
+        {},
+        {"iat": 1},
+        {"iat": seconds(-DAY)},
+        {"iat": seconds(61)},
+        {"iat": seconds(-DAY), "exp": seconds(60)},
+        {"iat": True},
+        {"iat": float("nan")},
+        {"iat": 10**400},
+        {"exp": seconds(DAY + 1)},
+        {"exp": 2**52},
+        {"nbf": seconds(-1)},
+        {"exp": seconds(0), "iat": seconds(-1)},
+    ], ids=str)  # fmt: skip
+    def test_that_do_not_end_within_a_day(self, claims: dict[str, Any]) -> None:
+        with pytest.raises(BadJwt):
+            read_email(signed(ENDLESS | claims), HS, now=NOW)
+
     @pytest.mark.parametrize("claims", [
         {"exp": seconds(0)},
         {"exp": seconds(-1)},
@@ -176,7 +212,7 @@ class TestBadTokens:
             read_email("", HS, now=NOW)
         for claims in ({}, {"email": None}, {"email": 7}, {"email": ["hamlet@acme.example"]}):
             with pytest.raises(JwtWithoutEmail):
-                read_email(signed(claims), HS, now=NOW)
+                read_email(signed({"exp": seconds(60), **claims}), HS, now=NOW)
 
 
 class TestCheckKey:
