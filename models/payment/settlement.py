@@ -5,8 +5,10 @@ time agree on one end; both append one `invoice_event` per transition in the sam
 """
 
 import json
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 import structlog
 from sqlalchemy import Table, bindparam, insert, select, update
@@ -30,6 +32,23 @@ _CANCEL = (
     )
     .values(status=lifecycle.CANCELED, canceled_at=bindparam("now"), updated_at=bindparam("now"))
 )
+# Plain columns: an invoice may have thousands of payments, and most are as they were.
+_PAYMENTS = (
+    select(
+        Payment.id,
+        Payment.amount,
+        Payment.status,
+        Payment.late,
+        Payment.tx_hash,
+        Payment.block_number,
+        Payment.block_hash,
+        Payment.block_timestamp,
+    )
+    .where(Payment.invoice_id == bindparam("its_id"))
+    .order_by(Payment.block_number, Payment.log_index)
+)
+_AT_ONCE = 500
+"""Ids in one statement."""
 _RECORD = insert(cast(Table, InvoiceEvent.__table__))
 
 
@@ -54,21 +73,11 @@ def apply_settlement(
     ).one_or_none()
     if invoice is None:
         raise InvoiceDoesNotExist()
-    payments = session.scalars(
-        select(Payment)
-        .where(Payment.invoice_id == invoice_id)
-        .order_by(Payment.block_number, Payment.log_index)
-        .execution_options(populate_existing=True)
-    ).all()
+    payments = session.execute(_PAYMENTS, {"its_id": invoice_id}).all()
     settlement = lifecycle.settle(
         invoice, payments, head_number=head_number, checkpoint_time=checkpoint_time, now=now
     )
-    for payment in payments:
-        if payment.status != lifecycle.ORPHANED:
-            confirmed = lifecycle.is_confirmed(invoice, payment, head_number=head_number)
-            payment.status = lifecycle.CONFIRMED if confirmed else lifecycle.PENDING
-            payment.late = lifecycle.is_late(invoice, payment)
-
+    _change_payments(session, invoice, payments, head_number=head_number)
     before = (invoice.status, invoice.exception)
     after = (settlement.status, settlement.exception)
     amounts = (settlement.amount_paid, settlement.amount_pending)
@@ -85,6 +94,24 @@ def apply_settlement(
             alarm.error("paid_invoice_reorged", invoice=invoice.id, status=settlement.status)
     session.flush()
     return settlement
+
+
+def _change_payments(
+    session: Session, invoice: Invoice, payments: Sequence[Any], *, head_number: int
+) -> None:
+    """Confirmed or pending, late or not: those that have become something else."""
+    changed: dict[tuple[str, bool], list[int]] = defaultdict(list)
+    for payment in payments:
+        if payment.status != lifecycle.ORPHANED:
+            confirmed = lifecycle.is_confirmed(invoice, payment, head_number=head_number)
+            status = lifecycle.CONFIRMED if confirmed else lifecycle.PENDING
+            late = lifecycle.is_late(invoice, payment)
+            if (status, late) != (payment.status, payment.late):
+                changed[status, late].append(payment.id)
+    for (status, late), ids in changed.items():
+        for start in range(0, len(ids), _AT_ONCE):
+            some = Payment.id.in_(ids[start : start + _AT_ONCE])
+            session.execute(update(Payment).where(some).values(status=status, late=late))
 
 
 def cancel_invoice(

@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.payment.checkpoints import BlockMark
+from models.payment.dust import find_rooms
 from models.payment.lifecycle import ORPHANED, PENDING
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment, PaymentMethod
@@ -163,11 +164,18 @@ def record(
     """Write what was observed; the invoices for which that is news.
 
     A transfer is its log in its block. Seen again it changes nothing, unless its block had been
-    dropped and is back: then the row lives again.
+    dropped and is back: then the row lives again. Dust is not written down for an invoice that has
+    no room for it (models/payment/dust.py).
     """
+    observations = list(observations)
+    rooms = find_rooms(session, {seen.receiver.invoice_id for seen in observations})
     insert = postgresql.insert if _is_postgresql(session) else sqlite.insert
     touched: set[str] = set()
     for seen in observations:
+        room = rooms.get(seen.receiver.invoice_id)
+        if room is not None and not room.takes(seen.amount):
+            touched |= _revive(session, chain_id, seen)
+            continue
         row = insert(Payment).values(
             invoice_id=seen.receiver.invoice_id,
             chain_id=chain_id,
@@ -194,8 +202,29 @@ def record(
                 where=Payment.status == ORPHANED,
             ).returning(Payment.invoice_id)
         )
-        touched.update(news.scalars())
+        known = set(news.scalars())
+        if known and room is not None:
+            room.left -= 1
+        touched |= known
     return touched
+
+
+def _revive(session: Session, chain_id: int, seen: Observation) -> set[str]:
+    """Dust that was written down while there was room, and whose dropped block is back."""
+    back = session.execute(
+        update(Payment)
+        .where(
+            Payment.chain_id == chain_id,
+            Payment.block_hash == seen.block.hash,
+            Payment.tx_hash == seen.tx_hash,
+            Payment.log_index == seen.log_index,
+            Payment.status == ORPHANED,
+        )
+        .values(status=PENDING)
+        .returning(Payment.invoice_id)
+        .execution_options(synchronize_session=False)
+    )
+    return set(back.scalars())
 
 
 def orphan(

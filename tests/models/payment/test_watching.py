@@ -1,5 +1,6 @@
 """What the watcher writes: a transfer once, a dropped one kept, newcomers apart from the others."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -7,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.database import Database
-from models.payment import watching
+from models.payment import dust, watching
 from models.payment.checkpoints import BlockMark
 from models.payment.invoice_view import InvoiceView
 from models.payment.tables import Payment
@@ -156,3 +157,43 @@ def receivers(database: Database, since: datetime) -> list[str]:
     with database.reading() as reader:
         found = watching.find_receivers(reader, CHAIN_ID, since=since, limit=None)
     return [each.invoice_id for each in found]
+
+
+class TestDust:
+    """An invoice that has its thousand payments takes no more dust; `few`: three instead."""
+
+    @pytest.fixture(autouse=True)
+    def few(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(dust, "MOST_PAYMENTS", 3)
+
+    def atoms(self, invoice: InvoiceView, n: int, amount: int = 1) -> Observation:
+        return replace(transfer(invoice, log_index=n), amount=amount)
+
+    def test_is_written_down_up_to_a_number(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        at_once = [self.atoms(invoice, n) for n in range(5)]
+        assert record(database, now, *at_once) == {invoice.id}
+        assert [log_index for _, log_index, _ in rows(database)] == [0, 1, 2]
+        assert record(database, now, self.atoms(invoice, 6)) == set()
+        worth = invoice.amount // dust.DUST_PART
+        assert record(database, now, self.atoms(invoice, 7, worth - 1)) == set()
+        assert record(database, now, self.atoms(invoice, 8, worth)) == {invoice.id}
+        assert [log_index for _, log_index, _ in rows(database)] == [0, 1, 2, 8]
+
+    def test_of_one_invoice_takes_no_room_of_another(
+        self, database: Database, ada: Merchant, invoice: InvoiceView, now: datetime
+    ) -> None:
+        other = database.run(lambda session: make_invoice(session, ada, now=now))
+        record(database, now, *(self.atoms(invoice, n) for n in range(4)))
+        assert record(database, now, self.atoms(other, 9)) == {other.id}
+
+    def test_that_was_known_lives_again_with_its_block(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        known = [self.atoms(invoice, n) for n in range(3)]
+        record(database, now, *known)
+        database.run(lambda session: watching.orphan(session, CHAIN_ID, above=1))
+        new = self.atoms(invoice, 5)
+        assert record(database, now, *known, new) == {invoice.id}
+        assert [status for _, _, status in rows(database)] == ["pending"] * 3
