@@ -19,6 +19,7 @@ from models.chat.bulk_deletion import Places, delete_messages_of
 from models.chat.errors.administration import LastUser, OnlyOwner
 from models.chat.key_renewal import renew_key
 from models.chat.outbox import enqueue_mail
+from models.chat.quotes import one_line
 from models.chat.roles import Role
 from models.chat.tables import (
     ClientDevice,
@@ -96,7 +97,7 @@ def deactivate_self(session: Session, actor: Actor, *, now: datetime) -> None:
 
 
 def _tell_by_mail(session: Session, actor: Actor, user: User, comment: str, now: datetime) -> None:
-    text = f"Hi {user.full_name},\n\n{GOODBYE.format(realm=actor.realm.name)}"
+    text = f"Hi {one_line(user.full_name)},\n\n{GOODBYE.format(realm=one_line(actor.realm.name))}"
     if comment:
         text += f"\nThe administrators provided the following comment:\n\n{comment}\n"
     enqueue_mail(

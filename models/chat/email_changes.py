@@ -20,6 +20,7 @@ from models.chat.errors.settings import (
     RealEmailWanted,
 )
 from models.chat.outbox import enqueue_mail
+from models.chat.quotes import one_line
 from models.chat.tables import EmailChange, User
 from models.chat.user_changes import change_email
 from models.chat.vault import Vault
@@ -83,7 +84,7 @@ def ask_to_confirm(
             expires_at=now + LIFETIME,
         )
     )
-    realm = actor.realm.name
+    realm = one_line(actor.realm.name)
     link = f"{base_url}/accounts/confirm_new_email/{token}"
     enqueue_mail(
         session,
@@ -91,7 +92,11 @@ def ask_to_confirm(
         to=email,
         subject=f"Verify your new email address for {realm}",
         text=ASKED.format(
-            name=actor.full_name, realm=realm, old=actor.delivery_email, new=email, link=link
+            name=one_line(actor.full_name),
+            realm=realm,
+            old=actor.delivery_email,
+            new=email,
+            link=link,
         ),
         now=now,
         vault=vault,
@@ -142,7 +147,9 @@ def confirm_change(session: Session, realm: RealmView, token: str, *, now: datet
         realm_id=realm.id,
         to=user.delivery_email,
         subject=f"Your email address at {realm.name} was changed",
-        text=CHANGED.format(name=user.full_name, realm=realm.name, new=change.new_email),
+        text=CHANGED.format(
+            name=one_line(user.full_name), realm=one_line(realm.name), new=change.new_email
+        ),
         now=now,
     )
     change_email(session, actor, user, change.new_email, now=now)

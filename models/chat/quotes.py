@@ -32,7 +32,7 @@ _SIGN = re.compile(r"[*_`~\[\]<>&\\|$#@:!^{}]")
 
 def inert_line(text: str) -> str:
     """A short text as one line of Markdown that shows it as it is: prose as prose, else as code."""
-    line = _one_line(text)
+    line = one_line(text)
     if _NOT_PLAIN.search(_EMAIL.sub("", line)) is None:
         return line
     ticks = "`" * _more_than_ticks_in(line)
@@ -57,7 +57,8 @@ def link(label: str, address: str) -> str:
     return f"[{_escape(label)}]({address})"
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A name for the middle of a line, in a mail too."""
     return " ".join(_TURNING.sub("", text).split())
 
 
@@ -67,7 +68,7 @@ def _more_than_ticks_in(text: str) -> int:
 
 def _escape(text: str) -> str:
     """Signs as entities. Only right inside a link: elsewhere addresses become links still."""
-    return _SIGN.sub(lambda sign: f"&#{ord(sign[0])};", _one_line(text))
+    return _SIGN.sub(lambda sign: f"&#{ord(sign[0])};", one_line(text))
 
 
 class Quotes:
