@@ -20,7 +20,6 @@ from server.response import Response
 PAGE_HEADERS = (
     ("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'"),
     ("Referrer-Policy", "no-referrer"),
-    ("X-Content-Type-Options", "nosniff"),
 )
 PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Email address</title>{}</html>\n'
