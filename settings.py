@@ -269,6 +269,13 @@ class Settings:
         shown="kept in {SPECD_DATA_DIR}/chat-secret",
         secret=True,
     )
+    chat_secret_previous: str = setting(
+        "",
+        secret_text(32),
+        "Secret before `SPECD_CHAT_SECRET`, until `specd chat reseal` has sealed anew.",
+        shown="",
+        secret=True,
+    )
     chat_web_public_streams_enabled: bool = setting(
         True, parse_bool, "Let chat organizations open channels to the web."
     )

@@ -9,12 +9,11 @@ from sqlalchemy.orm import Session
 
 from cli.chat_audit import audit
 from cli.chat_export import export
-from cli.chat_keys import key_maker, renew_key, revoke_keys
+from cli.chat_keys import key_maker, renew_key, reseal, revoke_keys, secrets_of
 from cli.chat_mail import dead_mail
 from cli.databases import chat_database
 from cli.output import answer, json_option
 from models.chat import administering, jwt_sign_in, realms, users
-from models.chat.api_keys import load_secret
 from models.chat.newcomers import join_default_channels
 from models.chat.passwords import hash_password
 from models.chat.realm_settings import TEXT_SETTINGS, change_realm
@@ -33,6 +32,7 @@ def chat() -> None:
 chat.add_command(audit)
 chat.add_command(dead_mail)
 chat.add_command(renew_key)
+chat.add_command(reseal)
 chat.add_command(revoke_keys)
 chat.add_command(export)
 
@@ -200,7 +200,7 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
     """
     changes = dict(parse_assignment(assignment) for assignment in assignments)
     settings, now = Settings.from_env(), SystemClock().now()
-    vault = Vault(load_secret(settings.data_dir, settings.chat_secret))
+    vault = Vault(*secrets_of(settings))
     plain = {name: changes[name] for name in changes.keys() - jwt_sign_in.SETTINGS}
     token = {name: changes[name] for name in changes.keys() & jwt_sign_in.SETTINGS}
     with chat_database(settings) as database:

@@ -6,15 +6,21 @@ import click
 
 from cli.databases import chat_database
 from cli.output import answer, json_option
-from models.chat import key_renewal, realms
-from models.chat.api_keys import KeyMaker, load_secret
+from models.chat import key_renewal, realms, resealing
+from models.chat.api_keys import KeyMaker, load_secrets
+from models.chat.vault import Vault
 from models.clock import SystemClock
 from settings import Settings
 
 
+def secrets_of(settings: Settings) -> tuple[bytes, bytes | None]:
+    """The server's present secret and its previous one."""
+    return load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
+
+
 def key_maker(settings: Settings) -> KeyMaker:
     """Makes API keys under the same secret as the server."""
-    return KeyMaker(load_secret(settings.data_dir, settings.chat_secret))
+    return KeyMaker(*secrets_of(settings))
 
 
 @click.command("renew-key")
@@ -48,7 +54,7 @@ def revoke_keys(realm: str, as_json: bool) -> None:
     """Revoke all API keys of an organization, by its id or its host: people's and bots'.
 
     After a leak. People sign in again for a new one; bots get theirs from `specd chat renew-key`.
-    Where the server's secret may have leaked too, replace that first (`specd chat rotate-secret`).
+    Where the server's secret may have leaked too, replace that first (`SPECD_CHAT_SECRET`).
     """
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
@@ -66,4 +72,32 @@ def revoke_keys(realm: str, as_json: bool) -> None:
         {"realm_id": of.id, "revoked": revoked},
         as_json=as_json,
         text=f"Organization {of.id}: {revoked} API keys revoked.",
+    )
+
+
+@click.command("reseal")
+@json_option
+def reseal(as_json: bool) -> None:
+    """Seal again, under SPECD_CHAT_SECRET, what SPECD_CHAT_SECRET_PREVIOUS has sealed.
+
+    Once nothing is left to seal, the previous secret is of no use. What opens under neither is lost
+    and counted.
+    """
+    settings = Settings.from_env()
+    vault = Vault(*secrets_of(settings))
+    resealed = lost = 0
+    with chat_database(settings) as database:
+        for at in range(len(resealing.SEALED)):
+            after = -1
+            while True:
+                work = partial(resealing.reseal_some, vault=vault, at=at, after=after)
+                done, gone, last = database.run(work)
+                resealed, lost = resealed + done, lost + gone
+                if last == after:
+                    break
+                after = last
+    answer(
+        {"resealed": resealed, "lost": lost},
+        as_json=as_json,
+        text=f"{resealed} sealed again, {lost} lost.",
     )

@@ -9,7 +9,7 @@ import logs
 from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.rpc_reader import RpcChainReader
 from adapters.mail.wiring import build_mailer
-from models.chat.api_keys import load_secret
+from models.chat.api_keys import load_secrets
 from models.chat.retention import POLICY as chat_policy
 from models.chat.vault import Vault
 from models.clock import Clock, SystemClock
@@ -148,7 +148,9 @@ def outbox(bench: Bench) -> Worker:
         bench.chat_database,
         bench.clock,
         build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s),
-        Vault(load_secret(settings.data_dir, settings.chat_secret)),
+        Vault(
+            *load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
+        ),
         sender=settings.mail_from,
     )
     return Worker("outbox", worker.try_send_one, poll_s=MAIL_EVERY_S)

@@ -7,7 +7,7 @@ from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
 from handlers.chat.rate_limits import EmailChangeLimit, SignInLimit
 from models.chat.actors import Actor
-from models.chat.api_keys import KeyMaker, load_secret
+from models.chat.api_keys import KeyMaker, load_secrets
 from models.chat.vault import Vault
 from settings import Settings
 
@@ -25,10 +25,12 @@ class ChatAdapters:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "ChatAdapters":
-        secret = load_secret(settings.data_dir, settings.chat_secret)
+        secrets = load_secrets(
+            settings.data_dir, settings.chat_secret, settings.chat_secret_previous
+        )
         return cls(
-            keys=KeyMaker(secret),
-            vault=Vault(secret),
+            keys=KeyMaker(*secrets),
+            vault=Vault(*secrets),
             push=HttpPushRelay(
                 settings.push_relay_url,
                 organization=settings.push_relay_organization,

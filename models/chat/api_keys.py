@@ -21,19 +21,23 @@ SECRET_BYTES = 32
 
 
 class KeyMaker:
-    """Makes API keys under one secret."""
+    """Makes API keys under the present secret; keys of the previous one are told as they are."""
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self, secret: bytes, previous: bytes | None = None) -> None:
         if len(secret) < SECRET_BYTES:
             raise ValueError(f"the secret of API keys needs at least {SECRET_BYTES} bytes")
-        self._secret = secret
+        self._secret, self._previous = secret, previous
 
     def key_of(self, user: User) -> str:
-        """The user's key, made again. A key made under an earlier secret is replaced by a new one:
-        then, and only then, the row changes.
+        """The user's key, made again. A key made under a secret that is neither the present nor the
+        previous one is replaced: then, and only then, the row changes.
         """
-        key = self._derive(user.api_key_nonce)
+        key = self._derive(user.api_key_nonce, self._secret)
         digest = digest_of(key)
+        if user.api_key_sha256 != digest and self._previous is not None:
+            earlier = self._derive(user.api_key_nonce, self._previous)
+            if user.api_key_sha256 == digest_of(earlier):
+                return earlier
         if user.api_key_sha256 != digest:
             user.api_key_sha256 = digest
         return key
@@ -50,14 +54,20 @@ class KeyMaker:
         text = b"specd chat sealed " + secret.encode("utf-8")
         return hmac.digest(self._secret, text, "sha256").hex()
 
-    def _derive(self, nonce: str) -> str:
-        digest = hmac.digest(self._secret, b"specd chat api key " + nonce.encode("ascii"), "sha256")
+    @staticmethod
+    def _derive(nonce: str, secret: bytes) -> str:
+        digest = hmac.digest(secret, b"specd chat api key " + nonce.encode("ascii"), "sha256")
         number = int.from_bytes(digest, "big")
         letters = []
         for _ in range(LENGTH):
             number, letter = divmod(number, len(ALPHABET))
             letters.append(ALPHABET[letter])
         return "".join(letters)
+
+
+def load_secrets(data_dir: Path, given: str, previous: str) -> tuple[bytes, bytes | None]:
+    """The present secret and the previous one, if any: for `KeyMaker` and `Vault`."""
+    return load_secret(data_dir, given), previous.encode("utf-8") if previous else None
 
 
 def load_secret(data_dir: Path, given: str) -> bytes:

@@ -168,7 +168,7 @@ def begin_registration(
         raise RegistrationInProgress()
     if key is not None and not _has_key(device, vault, key):
         device.push_key_id = told["push_key_id"] = key.key_id
-        device.sealed_push_key = vault.seal(key.key, purpose=_purpose(device_id))
+        device.sealed_push_key = vault.seal(key.key, purpose=purpose_of(device_id))
     is_new = token is not None and (
         device.push_error_code is not None
         or device.push_token_id != token.token_id
@@ -216,7 +216,7 @@ def find_targets(reader: Reader, vault: Vault, actor: Actor, device_id: int | No
     asked = _TARGETS if device_id is None else _TARGETS.where(ClientDevice.id == device_id)
     targets = []
     for row in reader.execute(asked, {"user_id": actor.id}):
-        key = vault.open(row.sealed_push_key or "", purpose=_purpose(row.id))
+        key = vault.open(row.sealed_push_key or "", purpose=purpose_of(row.id))
         if key is not None:
             targets.append(
                 Target(row.id, row.push_token_id, row.push_token_kind, row.push_key_id, key)
@@ -262,14 +262,14 @@ def _is_pending(device: ClientDevice, now: datetime) -> bool:
 def _has_key(device: ClientDevice, vault: Vault, key: PushKey) -> bool:
     if device.push_key_id != key.key_id or device.sealed_push_key is None:
         return False
-    return vault.open(device.sealed_push_key, purpose=_purpose(device.id)) == key.key
+    return vault.open(device.sealed_push_key, purpose=purpose_of(device.id)) == key.key
 
 
 def _tell(session: Session, actor: Actor, payload: dict[str, Any], now: datetime) -> None:
     events.append(session, actor.realm_id, "device", payload, now=now, user_ids=[actor.id])
 
 
-def _purpose(device_id: int) -> str:
+def purpose_of(device_id: int) -> str:
     return f"push_key:{device_id}"
 
 

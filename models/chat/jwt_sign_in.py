@@ -70,7 +70,7 @@ class TokenRules:
 def access_rules(reader: Reader, vault: Vault, realm_id: int) -> TokenRules:
     """The organization's rules. Raises `JwtNotEnabled`."""
     row = reader.execute(_FIND, {"realm_id": realm_id}).first()
-    key = None if row is None else vault.open(row.sealed_key, purpose=_purpose(realm_id))
+    key = None if row is None else vault.open(row.sealed_key, purpose=purpose_of(realm_id))
     if row is None or key is None:
         raise JwtNotEnabled()
     max_age_s = MAX_AGE_S if row.max_age_s is None else row.max_age_s
@@ -147,7 +147,7 @@ def change_configuration(
             session.delete(row)
             audit.record(session, realm_id, "jwt_sign_in_ended", now=now)
         return
-    known = None if row is None else vault.open(row.sealed_key, purpose=_purpose(realm_id))
+    known = None if row is None else vault.open(row.sealed_key, purpose=purpose_of(realm_id))
     key = changes.get("jwt_key", known)
     algorithms = _algorithms(changes.get("jwt_algorithms", row.algorithms if row else None))
     audience = changes.get("jwt_audience", row.audience if row else None) or None
@@ -162,7 +162,7 @@ def change_configuration(
     if row is None:
         row = JwtConfiguration(realm_id=realm_id)
         session.add(row)
-    row.sealed_key = vault.seal(key, purpose=_purpose(realm_id))
+    row.sealed_key = vault.seal(key, purpose=purpose_of(realm_id))
     row.algorithms = ",".join(algorithms)
     row.audience = audience
     if "jwt_max_age" in changes:
@@ -239,5 +239,5 @@ def _algorithms(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _purpose(realm_id: int) -> str:
+def purpose_of(realm_id: int) -> str:
     return f"jwt_key:{realm_id}"

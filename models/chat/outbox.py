@@ -65,7 +65,7 @@ def enqueue_mail(
     secret, such as a link that works: no dump of the database then tells it.
     """
     key = uuid.uuid4().hex
-    body = text if vault is None else vault.seal(text, purpose=_purpose(key))
+    body = text if vault is None else vault.seal(text, purpose=purpose_of(key))
     session.connection().execute(
         insert(OUTBOX),
         {
@@ -101,7 +101,7 @@ def take_due(
     if row.attempts >= ATTEMPTS_MAX:
         bury(session, row.id, row.attempts, row.failure or GAVE_UP, now=now)
         return True, None
-    text = vault.open(row.body, purpose=_purpose(row.key)) if row.is_sealed else row.body
+    text = vault.open(row.body, purpose=purpose_of(row.key)) if row.is_sealed else row.body
     if text is None:
         bury(session, row.id, row.attempts, UNREADABLE, now=now)
         return True, None
@@ -159,5 +159,5 @@ def _change(session: Session, which: Any, **values: Any) -> int:
     return session.connection().execute(update(OUTBOX).where(which).values(**values)).rowcount
 
 
-def _purpose(key: str) -> str:
+def purpose_of(key: str) -> str:
     return f"mail:{key}"

@@ -20,11 +20,11 @@ PREFIX = "v1."
 
 
 class Vault:
-    """Seals and opens short texts under one secret."""
+    """Seals short texts under the present secret; opens what that or the previous one sealed."""
 
-    def __init__(self, secret: bytes) -> None:
-        derive = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"specd chat vault")
-        self._cipher = AESGCM(derive.derive(secret))
+    def __init__(self, secret: bytes, previous: bytes | None = None) -> None:
+        self._cipher = _cipher(secret)
+        self._ciphers = (self._cipher,) if previous is None else (self._cipher, _cipher(previous))
 
     def seal(self, text: str, *, purpose: str) -> str:
         """The text, sealed: URL-safe letters that say nothing, other ones every time."""
@@ -33,19 +33,34 @@ class Vault:
         return PREFIX + base64.urlsafe_b64encode(sealed).decode("ascii").rstrip("=")
 
     def open(self, sealed: str, *, purpose: str) -> str | None:
-        """What was sealed for that purpose; None for anything else, such as what an earlier secret
-        sealed.
+        """What was sealed for that purpose; None for anything else, such as what a secret sealed
+        that is neither the present nor the previous one.
         """
-        try:
-            text = sealed.removeprefix(PREFIX)
-            raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-            opened = self._cipher.decrypt(
-                raw[:NONCE_BYTES], raw[NONCE_BYTES:], purpose.encode("utf-8")
-            )
-        except (binascii.Error, InvalidTag, ValueError):
-            _log.warning("cannot_open", purpose=purpose.partition(":")[0])
-            return None
-        return opened.decode("utf-8")
+        for cipher in self._ciphers:
+            opened = _open(cipher, sealed, purpose)
+            if opened is not None:
+                return opened
+        _log.warning("cannot_open", purpose=purpose.partition(":")[0])
+        return None
+
+    def is_present(self, sealed: str, *, purpose: str) -> bool:
+        """Was it sealed for that purpose under the present secret?"""
+        return _open(self._cipher, sealed, purpose) is not None
+
+
+def _cipher(secret: bytes) -> AESGCM:
+    derive = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"specd chat vault")
+    return AESGCM(derive.derive(secret))
+
+
+def _open(cipher: AESGCM, sealed: str, purpose: str) -> str | None:
+    try:
+        text = sealed.removeprefix(PREFIX)
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        opened = cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], purpose.encode("utf-8"))
+    except (binascii.Error, InvalidTag, ValueError):
+        return None
+    return opened.decode("utf-8")
 
 
 _log = structlog.get_logger(__name__)

@@ -55,7 +55,7 @@ def has_token(reader: Reader, user_id: int) -> bool:
 def find_tokens(reader: Reader, vault: Vault, user_id: int) -> KnownTokens | None:
     """The user's tokens; None without any that can be opened."""
     row = reader.execute(_FIND, {"user_id": user_id}).first()
-    opened = None if row is None else vault.open(row.sealed_tokens, purpose=_purpose(user_id))
+    opened = None if row is None else vault.open(row.sealed_tokens, purpose=purpose_of(user_id))
     if row is None or opened is None:
         return None
     access, refresh = orjson.loads(opened)
@@ -169,8 +169,8 @@ def _tell(session: Session, realm_id: int, user_id: int, value: bool, now: datet
 
 
 def _seal(vault: Vault, user_id: int, tokens: tuple[str, str]) -> str:
-    return vault.seal(orjson.dumps(tokens).decode(), purpose=_purpose(user_id))
+    return vault.seal(orjson.dumps(tokens).decode(), purpose=purpose_of(user_id))
 
 
-def _purpose(user_id: int) -> str:
+def purpose_of(user_id: int) -> str:
     return f"vendor_tokens:{user_id}"

@@ -465,3 +465,17 @@ class TestKeys:
             noted = select(AuditLog.facts).where(AuditLog.kind == "realm_api_keys_revoked")
             assert reader.execute(noted).scalars().all() == ['{"keys":3}']
         assert migrated.refusal("chat", "revoke-keys", "nowhere.example")
+
+    def test_reseal(
+        self, migrated: Specd, acme: dict[str, Any], chat_database: Database, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        rules = ("jwt_algorithms=HS256", f"jwt_key={'canary ' * 8}", "jwt_audience=")
+        migrated.json("chat", "set-realm", "--realm", "1", *rules)
+        old = load_secret(tmp_path / "var", "").decode()
+        monkeypatch.setenv("SPECD_CHAT_SECRET", "another secret of 32 bytes, and some more")
+        monkeypatch.setenv("SPECD_CHAT_SECRET_PREVIOUS", old)
+        assert migrated.json("chat", "reseal") == {"resealed": 1, "lost": 0}
+        monkeypatch.delenv("SPECD_CHAT_SECRET_PREVIOUS")
+        assert migrated.json("chat", "reseal") == {"resealed": 0, "lost": 0}
+        assert sign_in(chat_database, acme).id == 1
