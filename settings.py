@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 PREFIX = "SPECD_"
 TEST_PREFIX = "SPECD_TEST_"
+FILE = "_FILE"
 
 T = TypeVar("T")
 
@@ -464,8 +465,13 @@ class Settings:
     validate_responses: bool = setting(
         False, parse_bool, "Check each answer against the document; a mismatch is a loud 500."
     )
+    allow_plain_http: bool = setting(
+        False,
+        parse_bool,
+        "Take `http://` addresses of outside services beyond this machine too.",
+    )
     development: bool = setting(
-        False, parse_bool, "Development conveniences; never on a server others can reach."
+        False, parse_bool, "Development conveniences; refused on an address others can reach."
     )
 
     def __post_init__(self) -> None:
@@ -487,9 +493,11 @@ class Settings:
     def from_env(cls, env: Mapping[str, str] | None = None) -> "Settings":
         """Parse the environment; an empty variable counts as unset.
 
-        Raises SettingsError, one sentence naming the variable, for an unknown one or a bad value.
+        A secret NAME may come as NAME_FILE, the path of a file that holds it. Raises SettingsError,
+        one sentence naming the variable, for an unknown one, a bad value, and one that is not safe
+        beside the others.
         """
-        environ = os.environ if env is None else env
+        environ = _with_secret_files(os.environ if env is None else env)
         known = {variable(f.name): f for f in fields(cls)}
         for name in sorted(environ):
             if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX) and name not in known:
@@ -501,11 +509,13 @@ class Settings:
                     values[f.name] = f.metadata["parse"](text)
                 except ValueError as problem:
                     raise SettingsError(f"{name} {problem}.") from None
-        return cls(**values)
+        settings = cls(**values)
+        _check_exposure(settings)
+        return settings
 
     def describe(self, env: Mapping[str, str] | None = None) -> list[Described]:
         """Every setting with its value (secrets masked) and whether the environment set it."""
-        environ = os.environ if env is None else env
+        environ = _with_secret_files(os.environ if env is None else env)
         return [
             Described(
                 variable=variable(f.name),
@@ -520,6 +530,60 @@ class Settings:
 
 def variable(field_name: str) -> str:
     return PREFIX + field_name.upper()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches that host: a name or an address, brackets or none."""
+    with suppress(ValueError):
+        return ip_address(host.strip("[]")).is_loopback
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def _with_secret_files(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment with what the files of NAME_FILE hold. Raises SettingsError."""
+    found = dict(environ)
+    for name in (variable(f.name) for f in fields(Settings) if f.metadata["secret"]):
+        place = found.pop(f"{name}{FILE}", "").strip()
+        if not place:
+            continue
+        if found.get(name, "").strip():
+            raise SettingsError(f"{name} and {name}{FILE} are both set; keep one.")
+        try:
+            found[name] = Path(place).read_text().strip()
+        except (OSError, UnicodeDecodeError) as problem:
+            raise SettingsError(
+                f"{name}{FILE} cannot be read ({type(problem).__name__})."
+            ) from None
+        if not found[name]:
+            raise SettingsError(f"{name}{FILE} names an empty file.")
+    return found
+
+
+def _check_exposure(settings: "Settings") -> None:
+    """Raise SettingsError for what would be open to others than this machine."""
+    host = settings.bind.rpartition(":")[0]
+    if settings.development and not is_loopback(host):
+        raise SettingsError(
+            f"SPECD_DEVELOPMENT lets anybody sign in as anybody, and SPECD_BIND is {settings.bind}:"
+            " it is for an address of this machine alone, such as 127.0.0.1:8080."
+        )
+    if settings.allow_plain_http:
+        return
+    endpoints = (entry.partition("=")[2] if "=" in entry.partition("://")[0] else entry
+                 for entry in settings.chain_rpc_urls)  # fmt: skip
+    for name, urls in (
+        ("push_relay_url", (settings.push_relay_url,)),
+        ("video_vendor_url", (settings.video_vendor_url,)),
+        ("video_vendor_api_url", (settings.video_vendor_api_url,)),
+        ("chain_rpc_urls", tuple(endpoints)),
+    ):
+        for url in urls:
+            parts = urlsplit(url)
+            if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+                raise SettingsError(
+                    f"{variable(name)} must be https beyond this machine, or everybody on the way"
+                    " reads its secrets; SPECD_ALLOW_PLAIN_HTTP=true takes it all the same."
+                )
 
 
 def mask(text: str) -> str:

@@ -1,7 +1,6 @@
 """`specd chat ...`: organizations, their people and settings, as the operator makes them."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from cli.chat_keys import key_maker, renew_key, reseal, revoke_keys, secrets_of
 from cli.chat_mail import dead_mail
 from cli.databases import chat_database
 from cli.output import answer, json_option
+from cli.secrets import read_secret, secret_option
 from models.chat import administering, jwt_sign_in, realms, users
 from models.chat.newcomers import join_default_channels
 from models.chat.passwords import hash_password
@@ -42,7 +42,7 @@ chat.add_command(export)
 @click.option("--host", required=True, help="Host name it lives at, without port.")
 @click.option("--owner-email", required=True, help="Real email of its first owner.")
 @click.option("--owner-name", required=True, help="Full name of its first owner.")
-@click.option("--owner-password", help="Lets the owner sign in with fetch_api_key.")
+@secret_option("owner-password", "Lets the owner sign in with fetch_api_key.")
 @json_option
 def create_realm(
     name: str,
@@ -99,7 +99,7 @@ def create_realm(
     type=click.Choice([str(int(kind)) for kind in BotType]),
     help="1 generic, 2 incoming webhook, 3 outgoing webhook, 4 embedded.",
 )
-@click.option("--password", help="Lets the user sign in with fetch_api_key.")
+@secret_option("password", "Lets the user sign in with fetch_api_key.")
 @click.option("--can-create-users", is_flag=True, help="May use POST /users.")
 @click.option("--can-change-user-emails", is_flag=True, help="May change others' emails.")
 @json_option
@@ -195,8 +195,9 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
     role:fullmembers, role:moderators, role:administrators, role:owners, role:nobody.
 
     Signing in with tokens: jwt_algorithms=RS256 jwt_key=@FILE jwt_audience=TEXT (empty: tokens
-    without one) jwt_max_age=SECONDS (a day unless you say; 0: tokens need no end). @FILE is read;
-    a PEM public key for RS, PS and ES algorithms, a shared secret for HS ones. jwt_key= ends it.
+    without one) jwt_max_age=SECONDS (a day unless you say; 0: tokens need no end). @FILE is read
+    (@-: standard input), for a key must not stand in the process list; a PEM public key for RS,
+    PS and ES algorithms, a shared secret for HS ones. jwt_key= ends it.
     """
     changes = dict(parse_assignment(assignment) for assignment in assignments)
     settings, now = Settings.from_env(), SystemClock().now()
@@ -226,8 +227,10 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise click.UsageError(f"{text.partition('=')[0]!r} is not KEY=VALUE.")
-    if name == "jwt_key" and value.startswith("@"):
-        return name, Path(value[1:]).read_text().strip()
+    if name == "jwt_key" and value:
+        if not value.startswith("@"):
+            raise click.UsageError("jwt_key is a secret: write jwt_key=@FILE, or jwt_key=@-.")
+        return name, read_secret(value[1:])
     if name in jwt_sign_in.SETTINGS:
         return name, value
     try:

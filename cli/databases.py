@@ -41,6 +41,14 @@ def _opened(service: str, settings: Settings) -> Iterator[Database]:
         database.dispose()
 
 
+def require_all_migrated(settings: Settings, *only: str | None) -> None:
+    """Raise one sentence unless every service's database is migrated, or those of `only`."""
+    wanted = set(filter(None, only))
+    for service, url in database_urls(settings).items():
+        if not wanted or service in wanted:
+            require_migrated(service, url)
+
+
 def require_migrated(service: str, url: str) -> None:
     """Raise one sentence unless the database exists and its schema is this release's."""
     if is_missing(url) or not migrate.is_current(url, service):

@@ -24,7 +24,7 @@ from cli.output import json_option
 from cli.supervisor import Program, Supervisor, say_loudly, supervise
 from models.clock import SystemClock
 from models.payment.checkpoints import find_known_blocks
-from settings import Settings
+from settings import Settings, is_loopback
 
 READY_WITHIN_S = 90.0
 VENDOR_CLIENT = "specd-demo"
@@ -42,9 +42,11 @@ class Demo:
         """The caller's settings, completed for a machine of one's own. Raises SettingsError."""
         given = Settings.from_env(environ)
         url = f"http://127.0.0.1:{given.chain_port}"
+        # On an address that others reach nobody signs in without a password, and limits hold.
+        alone = is_loopback(given.bind.rpartition(":")[0])
         env = {
-            "SPECD_RATE_LIMITS": "false",
-            "SPECD_DEVELOPMENT": "true",
+            "SPECD_RATE_LIMITS": str(not alone).lower(),
+            "SPECD_DEVELOPMENT": str(alone).lower(),
             **outside_services(given),
             **environ,
             "SPECD_DATA_DIR": str(given.data_dir.absolute()),

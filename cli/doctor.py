@@ -11,6 +11,7 @@ import httpx
 from cli.databases import database_urls
 from cli.diagnosis import Finding, diagnose_chains, diagnose_database
 from cli.output import answer_table, json_option, one_sentence
+from cli.privacy import diagnose_files, diagnose_transport
 from settings import Settings
 
 # Before this release was made no clock can be right.
@@ -21,7 +22,7 @@ EARLIEST_S = 1_790_000_000
 @json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
-    """Check databases, migrations, port, RPC endpoints and clock; exit 1 when one is broken."""
+    """Check databases, migrations, files, port, RPC endpoints, clock; exit 1 when one is broken."""
     findings = list(diagnose(Settings.from_env()))
     ok = all(finding.state != "broken" for finding in findings)
     answer_table(
@@ -45,6 +46,8 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
     yield _clock()
     for service, url in database_urls(settings).items():
         yield from diagnose_database(service, url, settings)
+        yield from diagnose_transport(service, url)
+    yield diagnose_files(settings)
     yield _server(settings)
     yield from diagnose_chains(settings)
 

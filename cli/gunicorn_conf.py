@@ -9,6 +9,8 @@ from typing import Any
 
 from settings import Settings
 
+os.umask(0o077)  # also where gunicorn was not started by `specd serve`
+
 _settings = Settings.from_env()
 
 wsgi_app = "wsgi:app"

@@ -1,6 +1,7 @@
 """The console script `specd`: one click group; every failure is one sentence and an exit status."""
 
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -69,7 +70,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit: 0, 1 for a failure, 2 for a wrong command line."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        with _silent_logs():
+        # Nothing that a command writes is for others on this machine.
+        with _silent_logs(), private_files():
             status: Any = specd.main(words, prog_name="specd", standalone_mode=False)
     except Exception as error:
         if TRACEBACK in words[:1]:
@@ -80,6 +82,16 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         status = INTERRUPTED_STATUS
     sys.exit(status if isinstance(status, int) else 0)
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Files and folders made meanwhile, by this process and its heirs, are its user's only."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 @contextmanager

@@ -5,10 +5,10 @@ import sys
 
 import click
 
-from cli.databases import database_urls, require_migrated
+from cli.databases import require_all_migrated
 from settings import Settings
 
-APPLICATIONS = ("app", "payment")
+APPLICATIONS = ("app", "payment", "chat")
 
 
 def gunicorn_argv(application: str) -> list[str]:
@@ -32,7 +32,6 @@ def gunicorn_argv(application: str) -> list[str]:
 def serve(only: str | None) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     settings = Settings.from_env()
-    for service, url in database_urls(settings).items():
-        require_migrated(service, url)
+    require_all_migrated(settings, only)
     argv = gunicorn_argv(only or APPLICATIONS[0])
     os.execv(argv[0], argv)

@@ -2,16 +2,25 @@
 
 import click
 
-from cli.databases import database_urls, require_migrated
+from cli.databases import require_all_migrated
 from settings import Settings
-from workers.registry import NAMES, run
+from workers.registry import NAMES, SERVICES, run
 
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(NAMES), metavar="[NAME]...")
-def worker(names: tuple[str, ...]) -> None:
-    """Run the named workers, or all; several processes at once are safe."""
+@click.option(
+    "--only", type=click.Choice(tuple(SERVICES)), help="Run the workers of this service alone."
+)
+def worker(names: tuple[str, ...], only: str | None) -> None:
+    """Run the named workers, or all; several processes at once are safe.
+
+    Only the databases that they work on need be there.
+    """
+    if names and only:
+        raise click.UsageError("Name workers, or a service with --only.")
     settings = Settings.from_env()
-    for service, url in database_urls(settings).items():
-        require_migrated(service, url)
-    run(names or NAMES, settings)
+    chosen = names or (tuple(SERVICES[only]) if only else NAMES)
+    services = (service for service, theirs in SERVICES.items() if set(theirs) & set(chosen))
+    require_all_migrated(settings, *services)
+    run(chosen, settings)

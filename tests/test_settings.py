@@ -1,10 +1,12 @@
 """Settings: what the environment may say, and what one sentence answers when it may not."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from settings import Settings, SettingsError
+from cli.demo import Demo
+from settings import Settings, SettingsError, variable
 
 
 def test_an_empty_environment_gives_the_documented_defaults() -> None:
@@ -116,3 +118,88 @@ def test_a_printed_settings_object_holds_no_secret() -> None:
         "SPECD_CHAIN_RPC_URLS": "https://rpc.test/hush",
     }
     assert "hush" not in repr(Settings.from_env(env))
+
+
+class TestProxies:
+    def test_are_addresses_networks_and_sockets(self) -> None:
+        settings = Settings.from_env({"SPECD_TRUSTED_PROXIES": "10.0.0.0/8, ::1,Unix"})
+        assert settings.trusted_proxies == ("10.0.0.0/8", "::1/128", "unix")
+        assert Settings.from_env({}).trusted_proxies == ()
+
+    @pytest.mark.parametrize("text", ["*", "proxy.example", "10.0.0.1/8", "10.0.0.0/33", "1"])
+    def test_are_nothing_else(self, text: str) -> None:
+        with pytest.raises(SettingsError, match="SPECD_TRUSTED_PROXIES must be a comma-separated"):
+            Settings.from_env({"SPECD_TRUSTED_PROXIES": text})
+
+
+class TestSecretFiles:
+    """NAME_FILE holds the secret NAME; for every secret, and nothing else."""
+
+    def test_every_secret_may_come_from_a_file(self, tmp_path: Path) -> None:
+        secrets = {variable(f.name) for f in fields(Settings) if f.metadata["secret"]}
+        assert len(secrets) > 5
+        for name in {variable(f.name) for f in fields(Settings)} - secrets:
+            with pytest.raises(SettingsError, match=f"{name}_FILE is not a setting"):
+                Settings.from_env({f"{name}_FILE": "x"})
+        file = tmp_path / "secret"
+        file.write_text("a secret of thirty-two characters, at least\n")
+        for name in ("SPECD_CHAT_SECRET", "SPECD_PUSH_RELAY_KEY"):
+            settings = Settings.from_env({f"{name}_FILE": str(file)})
+            value = getattr(settings, name.removeprefix("SPECD_").lower())
+            assert value == "a secret of thirty-two characters, at least"
+            (row,) = [row for row in settings.describe({f"{name}_FILE": str(file)})
+                      if row.variable == name]  # fmt: skip
+            assert (row.value, row.origin) == ("***", "environment")
+
+    def test_a_file_that_cannot_serve_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "empty").write_text("\n")
+        for env, problem in (
+            (
+                {"SPECD_CHAT_SECRET_FILE": str(tmp_path / "none")},
+                "SPECD_CHAT_SECRET_FILE cannot be",
+            ),
+            ({"SPECD_CHAT_SECRET_FILE": str(tmp_path / "empty")}, "names an empty file"),
+            ({"SPECD_CHAT_SECRET_FILE": "x", "SPECD_CHAT_SECRET": "y" * 32}, "are both set"),
+        ):
+            with pytest.raises(SettingsError, match=problem):
+                Settings.from_env(env)
+
+
+class TestExposure:
+    """What would be open to others than this machine is refused."""
+
+    @pytest.mark.parametrize("bind", ["0.0.0.0:80", "[::]:80", "10.1.2.3:80", "pay.example:80"])
+    def test_development_is_for_the_loopback(self, bind: str) -> None:
+        with pytest.raises(SettingsError, match="SPECD_DEVELOPMENT lets anybody sign in"):
+            Settings.from_env({"SPECD_DEVELOPMENT": "true", "SPECD_BIND": bind})
+        assert Settings.from_env({"SPECD_BIND": bind}).development is False
+
+    @pytest.mark.parametrize("bind", ["127.0.0.1:80", "[::1]:80", "localhost:80", "127.9.9.9:80"])
+    def test_development_on_the_loopback_is_fine(self, bind: str) -> None:
+        assert Settings.from_env({"SPECD_DEVELOPMENT": "true", "SPECD_BIND": bind}).development
+
+    @pytest.mark.parametrize("bind", ["0.0.0.0:8080", "[::]:8080", "192.0.2.7:8080"])
+    def test_a_demo_that_others_reach_keeps_its_doors(self, bind: str) -> None:
+        settings = Demo.from_env({"SPECD_BIND": bind}).settings
+        assert (settings.development, settings.rate_limits) == (False, True)
+        with pytest.raises(SettingsError, match="SPECD_DEVELOPMENT"):
+            Demo.from_env({"SPECD_BIND": bind, "SPECD_DEVELOPMENT": "true"})
+        alone = Demo.from_env({"SPECD_BIND": "127.0.0.1:8080"}).settings
+        assert (alone.development, alone.rate_limits) == (True, False)
+
+    @pytest.mark.parametrize(
+        ("name", "url"),
+        [
+            ("SPECD_PUSH_RELAY_URL", "http://push.example"),
+            ("SPECD_VIDEO_VENDOR_URL", "http://10.0.0.1:9"),
+            ("SPECD_VIDEO_VENDOR_API_URL", "http://localhost.example"),
+            ("SPECD_CHAIN_RPC_URLS", "https://a.example,11155111=http://rpc.example/x?a=b"),
+            ("SPECD_CHAIN_RPC_URLS", "http://rpc.example/x?a=b"),
+        ],
+    )
+    def test_outside_services_are_asked_by_https(self, name: str, url: str) -> None:
+        with pytest.raises(SettingsError, match=f"{name} must be https beyond this machine"):
+            Settings.from_env({name: url})
+        Settings.from_env({name: url, "SPECD_ALLOW_PLAIN_HTTP": "true"})
+        Settings.from_env({name: url.replace("http:", "https:")})
+        Settings.from_env({name: "http://127.0.0.1:9/x"})

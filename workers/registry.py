@@ -170,15 +170,24 @@ def exports(bench: Bench) -> Worker:
     return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S, niceness=NICENESS)
 
 
-WORKERS: Mapping[str, Callable[[Bench], Worker]] = {
-    "chain_watcher": chain_watcher,
-    "chat_retention": chat_retention,
-    "exports": exports,
-    "invoice_expiry": invoice_expiry,
-    "outbox": outbox,
-    "payment_retention": payment_retention,
-    "scheduled_delivery": scheduled_delivery,
+SERVICES: Mapping[str, Mapping[str, Callable[[Bench], Worker]]] = {
+    "payment": {
+        "chain_watcher": chain_watcher,
+        "invoice_expiry": invoice_expiry,
+        "payment_retention": payment_retention,
+    },
+    "chat": {
+        "chat_retention": chat_retention,
+        "exports": exports,
+        "outbox": outbox,
+        "scheduled_delivery": scheduled_delivery,
+    },
 }
+"""Service -> its workers, which need that service's database and no other."""
+
+WORKERS: Mapping[str, Callable[[Bench], Worker]] = dict(
+    sorted((name, make) for theirs in SERVICES.values() for name, make in theirs.items())
+)
 NAMES = tuple(WORKERS)
 
 

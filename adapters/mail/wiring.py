@@ -11,8 +11,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def build_mailer(url: str, *, timeout_s: float) -> Mailer:
-    """`url` is a checked SPECD_MAIL_URL. A password only leaves through TLS, unless the server is
-    this machine or the URL says `?starttls=never`.
+    """`url` is a checked SPECD_MAIL_URL. Mail and password leave through TLS only, unless the
+    server is this machine or the URL asks for less: `?starttls=offered`, `?starttls=never`.
     """
     parts = urlsplit(url)
     if parts.scheme == "file":
@@ -22,7 +22,7 @@ def build_mailer(url: str, *, timeout_s: float) -> Mailer:
     if parts.scheme == "smtps":
         server = SmtpServer(host, parts.port or 465, "implicit", user, password)
     else:
-        usual = "always" if user and host not in LOOPBACK else "offered"
+        usual = "offered" if host in LOOPBACK else "always"
         tls = parse_qs(parts.query).get("starttls", [usual])[0]
         server = SmtpServer(host, parts.port or (587 if user else 25), tls, user, password)
     return SmtpMailer(server, timeout_s=timeout_s)

@@ -69,8 +69,12 @@ class TestCreateRealm:
         assert (status, err) == (0, "")
         assert out.startswith("Organization 1 lives at acme.example.\nIts owner is user 1, ")
 
-    def test_gives_the_owner_a_password(self, migrated: Specd, chat_database: Database) -> None:
-        migrated.json(*ACME, "--owner-password", "four score and seven")
+    def test_gives_the_owner_a_password(
+        self, migrated: Specd, chat_database: Database, tmp_path: Path
+    ) -> None:
+        secret = tmp_path / "password"
+        secret.write_text("four score and seven\n")
+        migrated.json(*ACME, "--owner-password-file", str(secret))
         with chat_database.reading() as reader:
             kept = reader.execute(select(User.password_hash).where(User.id == 1)).scalar_one()
         assert is_password("four score and seven", kept)
@@ -148,7 +152,10 @@ class TestCreateUser:
             (("--bot-owner", "99"), "No such user."),
             (("--role", "500"), "'500' is not one of"),
             (("--bot-type", "5"), "'5' is not one of"),
-            (("--bot-type", "1", "--password", "x"), "A bot has no password"),
+            (("--bot-type", "1", "--password-file", __file__), "A bot has no password"),
+            (("--password", "hush"), "--password would show the secret to everybody"),
+            (("--password-file", "/dev/null"), "There is no secret in /dev/null."),
+            (("--password-file", "/nowhere"), "No such file or directory: /nowhere."),
         ],
     )
     def test_refuses_in_one_sentence(
@@ -350,8 +357,14 @@ class TestTokenSignIn:
         vault = Vault(load_secret(tmp_path / "var", ""))
         assert vault.open(sealed, purpose="jwt_key:1") == "canary: a shared secret of Acme's"
 
-    def test_is_refused_in_a_sentence(self, migrated: Specd, acme: dict[str, Any]) -> None:
-        words = ("chat", "set-realm", "--realm", "1", "name=New", "jwt_key=canary")
+    def test_is_refused_in_a_sentence(
+        self, migrated: Specd, acme: dict[str, Any], tmp_path: Path
+    ) -> None:
+        words = ("chat", "set-realm", "--realm", "1", "name=New")
+        shown = migrated.refusal(*words, "jwt_key=canary")
+        assert shown == "jwt_key is a secret: write jwt_key=@FILE, or jwt_key=@-."
+        (tmp_path / "key").write_text("canary")
+        words = (*words, f"jwt_key=@{tmp_path / 'key'}")
         assert migrated.refusal(*words) == "This cannot be set: jwt_algorithms is missing."
         short = migrated.refusal(*words, "jwt_algorithms=HS256")
         assert short == "This cannot be set: HS256 needs a jwt_key of 32 bytes."

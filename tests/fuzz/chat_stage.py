@@ -59,14 +59,15 @@ class Operator:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
         self.environment = {**kept, "PYTHONPATH": str(ROOT), **environment}
 
-    def specd(self, *words: str) -> dict[str, Any]:
-        """The JSON a command prints."""
+    def specd(self, *words: str, typed: str = "") -> dict[str, Any]:
+        """The JSON a command prints that is given `typed`."""
         done = subprocess.run(
             [sys.executable, "-m", "cli.main", *words, "--json"],
             cwd=ROOT,
             env=self.environment,
             capture_output=True,
             text=True,
+            input=typed,
             check=True,
         )
         printed: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -158,23 +159,17 @@ def _populate(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     for name, role in PEOPLE:
         people[name] = operator.specd(
             *("chat", "create-user", "--realm", HOST, "--email", f"{name}@fuzz.example"),
-            *("--name", name.title(), "--role", str(int(role)), "--password", PASSWORD),
+            *("--name", name.title(), "--role", str(int(role)), "--password-file", "-"),
+            typed=PASSWORD,
         )
     operator.specd(
         *("chat", "grant", "--realm", HOST, "--email", "first@fuzz.example"),
         *("--create-users", "--change-user-emails"),
     )
     operator.specd(
-        *(
-            "chat",
-            "set-realm",
-            "--realm",
-            HOST,
-            "jwt_algorithms=HS256",
-            f"jwt_key={JWT_SECRET}",
-            "jwt_audience=",
-            "jwt_max_age=0",
-        )
+        *("chat", "set-realm", "--realm", HOST, "jwt_algorithms=HS256", "jwt_key=@-"),
+        *("jwt_audience=", "jwt_max_age=0"),
+        typed=JWT_SECRET,
     )
     return people
 

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from urllib.parse import quote
 
@@ -62,14 +62,17 @@ class Stage:
     server: RunningServer
     stop: Callable[[], None]
 
-    def specd(self, *words: str, shows: tuple[str, ...] = ()) -> str:
-        """Run a command as the operator; what it printed, which may show only that."""
+    def specd(self, *words: str, shows: tuple[str, ...] = (), typed: str = "") -> str:
+        """Run a command as the operator, who types something; what it printed, which may show only
+        that.
+        """
         printed = StringIO()
         with (
             pytest.MonkeyPatch.context() as patch,
             redirect_stdout(printed),
             redirect_stderr(printed),
         ):
+            patch.setattr("sys.stdin", TextIOWrapper(BytesIO(typed.encode())))
             for name in [name for name in os.environ if name.startswith("SPECD_")]:
                 patch.delenv(name)
             for name, value in self.environment.items():

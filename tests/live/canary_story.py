@@ -30,8 +30,9 @@ def sign_in(stage: Stage) -> None:
                 "--create-users")  # fmt: skip
     told = stage.specd(
         "chat", "create-user", "--realm", "acme.example", "--email", "operated@acme.example",
-        "--name", "Operated", "--password", canaries.plant("password by the operator", MADE),
+        "--name", "Operated", "--password-file", "-",
         "--json",
+        typed=canaries.plant("password by the operator", MADE),
     )  # fmt: skip
     key = re.search(r'"api_key": ?"(\w+)"', told)
     assert key is not None
@@ -39,7 +40,7 @@ def sign_in(stage: Stage) -> None:
     canaries.plant("API key of the operator's user", key[1])
     stage.specd("chat", "set-realm", "--realm", "acme.example", "jwt_algorithms=HS256",
                 "jwt_audience=",
-                f"jwt_key={canaries.plant('JWT key', JWT_KEY)}")  # fmt: skip
+                "jwt_key=@-", typed=canaries.plant("JWT key", JWT_KEY))  # fmt: skip
     hired = {"email": "hired@acme.example", "password": canaries.plant("first password", HIRED),
              "full_name": "Hired"}  # fmt: skip
     made = judge.send("POST", f"{API}/users", data=hired, auth=auth(cast.iago))

@@ -23,9 +23,7 @@ LEFT_OUT = {
     "python -m benchmarks": "measures for many minutes",
     'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",
     "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",
-    "SPECD_PAYMENT_DATABASE_URL=": "settings of machines that are not here",
     "gunicorn -c python:cli": "tests/live/test_serve.py starts it so",
-    "upstream specd": "a proxy's configuration",
 }
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -24,33 +25,63 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until anything at all is answered there."""
+    deadline = time.monotonic() + START_S
+    while True:
+        try:
+            httpx.get(url, timeout=2)
+            return
+        except httpx.TransportError:
+            alive = process.poll() is None and time.monotonic() < deadline
+            assert alive, log.read_text()[-4000:]
+            time.sleep(0.05)
+
+
 class RunningServer:
-    """gunicorn serving `wsgi:<application>`; a context manager. Its log goes to `log`."""
+    """gunicorn serving `wsgi:<application>`, or what `specd WORDS` starts. A context manager;
+    its log goes to `log`.
+    """
 
     def __init__(
-        self, data_dir: Path, environment: dict[str, str], *, application: str = "payment"
+        self,
+        data_dir: Path,
+        environment: dict[str, str],
+        *,
+        application: str = "payment",
+        words: tuple[str, ...] = (),
+        port: int = 0,
+        as_given: bool = False,
     ) -> None:
-        self.port = free_port()
+        """`as_given`: nothing is added to the environment, which names this `port` itself."""
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = data_dir / "server.log"
-        self._application = application
+        self._argv = gunicorn_argv(application)
+        if words:
+            self._argv = [sys.executable, "-m", "cli.main", *words]
         self._environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith("SPECD_")},
             "PYTHONPATH": str(ROOT),
-            "SPECD_DATA_DIR": str(data_dir),
-            "SPECD_BIND": f"127.0.0.1:{self.port}",
-            "SPECD_PUBLIC_URL": self.url,
-            "SPECD_RATE_LIMITS": "false",
-            "SPECD_VALIDATE_RESPONSES": "true",
+            **({} if as_given else self._usual(data_dir)),
             **environment,
         }
         self._workers = int(environment.get("SPECD_WORKERS", "1"))
         self._process: subprocess.Popen[bytes] | None = None
 
+    def _usual(self, data_dir: Path) -> dict[str, str]:
+        return {
+            "SPECD_DATA_DIR": str(data_dir),
+            "SPECD_BIND": f"127.0.0.1:{self.port}",
+            "SPECD_PUBLIC_URL": self.url,
+            "SPECD_RATE_LIMITS": "false",
+            "SPECD_VALIDATE_RESPONSES": "true",
+        }
+
     def __enter__(self) -> RunningServer:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                gunicorn_argv(self._application),
+                self._argv,
                 cwd=ROOT,
                 env=self._environment,
                 stdout=log,

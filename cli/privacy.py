@@ -1,0 +1,61 @@
+"""What `specd doctor` says of the privacy of an installation: files, and the way to databases."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from cli.databases import database_urls
+from cli.diagnosis import Finding
+from settings import Settings, is_loopback
+
+FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+MANY = 3
+
+
+def diagnose_files(settings: Settings) -> Finding:
+    """Whether others on this machine can read what we keep."""
+    places = {settings.data_dir, settings.metrics_dir, settings.chat_export_dir}
+    for url in map(make_url, database_urls(settings).values()):
+        if url.get_backend_name() == "sqlite" and url.database:
+            places |= {Path(f"{url.database}{end}") for end in ("", "-wal", "-shm")}
+    open_ones = sorted({str(path) for place in places for path in find_open(place)})
+    if not open_ones:
+        return Finding("files", "ok", f"what is in {settings.data_dir} is its owner's alone")
+    named = ", ".join(open_ones[:MANY]) + (", ..." if len(open_ones) > MANY else "")
+    return Finding(
+        "files", "broken", f"others on this machine can reach {named}; chmod -R go= on them"
+    )
+
+
+def find_open(place: Path) -> Iterator[Path]:
+    """The files and folders from `place` down that others than their owner can reach."""
+    if not place.exists():
+        return
+    if not stat.S_IMODE(place.stat().st_mode) & FOR_OTHERS:
+        if place.is_dir():
+            return  # a closed folder closes all that is in it
+    else:
+        yield place
+    if place.is_dir():
+        for folder, folders, files in os.walk(place):
+            for path in (Path(folder) / name for name in (*folders, *files)):
+                if stat.S_IMODE(path.lstat().st_mode) & FOR_OTHERS and not path.is_symlink():
+                    yield path
+
+
+def diagnose_transport(service: str, url: str) -> Iterator[Finding]:
+    """A PostgreSQL beyond this machine that is not asked to prove who it is."""
+    parts = make_url(url)
+    host = parts.query.get("host") or parts.host or ""
+    is_here = not host or str(host).startswith("/") or is_loopback(str(host))
+    mode = parts.query.get("sslmode", os.environ.get("PGSSLMODE", "prefer"))
+    if parts.get_backend_name() == "postgresql" and not is_here and mode != "verify-full":
+        yield Finding(
+            f"{service} database's TLS",
+            "warning",
+            f"sslmode is {mode}: add ?sslmode=verify-full&sslrootcert=FILE to"
+            f" SPECD_{service.upper()}_DATABASE_URL, or somebody in between may read and answer",
+        )

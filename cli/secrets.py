@@ -1,0 +1,56 @@
+"""Secrets on the command line: from a file or from standard input, never as an argument.
+
+Arguments stand in the process list, which everybody on the machine reads, and in shells' histories.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SECRET_MAX = 64 * 1024
+
+
+def secret_option(name: str, help: str) -> Callable[[F], F]:
+    """Adds `--NAME-file`, which arrives as the text of the secret under NAME, and refuses `--NAME`
+    with a sentence that says so.
+    """
+
+    def add(command: F) -> F:
+        argument = name.replace("-", "_")
+        told = click.option(
+            f"--{name}-file", argument, metavar="FILE", callback=_read, help=f"{help} `-`: stdin."
+        )
+        refused = click.option(
+            f"--{name}", f"{argument}_shown", hidden=True, expose_value=False, callback=_refuse
+        )
+        return told(refused(command))
+
+    return add
+
+
+def read_secret(place: str) -> str:
+    """The text of a file, or of standard input (`-`), without the newlines at its end. Raises
+    UsageError for nothing at all.
+    """
+    with click.open_file(place) as source:
+        text = str(source.read(SECRET_MAX)).rstrip("\r\n")
+    if not text:
+        raise click.UsageError(
+            f"There is no secret in {'standard input' if place == '-' else place}."
+        )
+    return text
+
+
+def _read(context: click.Context, option: click.Parameter, place: str | None) -> str | None:
+    return None if place is None else read_secret(place)
+
+
+def _refuse(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise click.UsageError(
+            f"{option.opts[0]} would show the secret to everybody on this machine: give a file with"
+            f" {option.opts[0]}-file FILE, or - to type it."
+        )

@@ -1,0 +1,114 @@
+"""Every limit that a service counts requests by holds against those who aim at it.
+
+The limits are the service's own list; a test compares them with those tried here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from models.clock import FrozenClock
+from models.database import Database
+from server import rate_limit
+from server.rate_limit import RateLimiter
+from tests.cast import Merchant
+from tests.chat_app import ChatApp
+from tests.chat_cast import Cast
+from tests.payment_app import FakeGateway, PaymentApp
+from tests.service_app import ServiceApp
+
+FEW = 5
+FLOOD = 100
+LIMITS = ["payment key", "payment address", "chat user", "chat address"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One limit: the service, where to ask, and the headers that make somebody its client."""
+
+    app: ServiceApp
+    url: str
+    victim: dict[str, str]
+    other: dict[str, str]
+
+    def ask(self, headers: dict[str, str], address: str = "198.51.100.1") -> int:
+        """The status for somebody at that address, behind the proxy."""
+        told = {"X-Forwarded-For": f"9.9.9.9, {address}", **headers}
+        return self.app.send(httpx.Request("GET", self.url, headers=told))[0].status_code
+
+
+@pytest.fixture
+def case(
+    request: pytest.FixtureRequest, clock: FrozenClock, chain: FakeGateway, tmp_path: Path
+) -> Iterator[Case]:
+    service, _, who = str(request.param).partition(" ")
+    app: ServiceApp
+    if service == "payment":
+        database: Database = request.getfixturevalue("database")
+        app = PaymentApp(
+            database, clock, chain, rate_limits=True, rate_limit_per_minute=FEW, data_dir=tmp_path
+        )
+        url = "http://pay.example/v1/payment-methods"
+        merchants: list[Merchant] = [request.getfixturevalue(name) for name in ("ada", "ben")]
+        victim, other = ({"Authorization": f"Bearer {each.key}"} for each in merchants)
+    else:
+        database = request.getfixturevalue("chat_database")
+        app = ChatApp(
+            database, clock, tmp_path, rate_limits=True, chat_rate_limit_per_user=FEW,
+            chat_rate_limit_per_address=FEW,
+        )  # fmt: skip
+        cast: Cast = request.getfixturevalue("cast")
+        url = "http://acme.example/api/v1/users/me"
+        pairs = [httpx.BasicAuth(m.email, m.key) for m in (cast.hamlet, cast.othello)]
+        victim, other = ({"Authorization": pair._auth_header} for pair in pairs)
+    if database.dialect == "postgresql":
+        app.close()
+        pytest.skip("these counts do not touch the database: once is enough")
+    if who == "address":
+        victim, other = {}, {"X-Forwarded-For": "203.0.113.200"}
+    yield Case(app, url, victim, other)
+    app.close()
+
+
+@pytest.mark.parametrize("case", LIMITS, indirect=True)
+def test_every_limit_of_the_service_is_tried_here(case: Case) -> None:
+    counted = case.app.service.rate_limit
+    assert isinstance(counted, RateLimiter)
+    name = case.app.service.name
+    assert {f"{name} {limit}" for limit in counted.limits} == {
+        each for each in LIMITS if each.startswith(name)
+    }
+
+
+@pytest.mark.parametrize("case", LIMITS, indirect=True)
+def test_a_count_in_use_outlasts_a_flood(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All clients are made to meet in one bucket, which no stranger could do from outside."""
+    monkeypatch.setattr(rate_limit, "_BUCKETS", 1)
+    served = [case.ask(case.victim) for _ in range(FEW + 3)]
+    assert 429 not in served[:FEW]
+    assert served[FEW:] == [429] * 3
+    for number in range(FLOOD):
+        case.ask({}, f"10.{number % 250}.{number // 250}.7")
+        if number % 20 == 0:
+            assert case.ask(case.victim) == 429
+    assert case.ask(case.victim) == 429
+
+
+@pytest.mark.parametrize("case", LIMITS, indirect=True)
+def test_one_clients_flood_is_nobody_elses(case: Case) -> None:
+    for _ in range(FEW * 4):
+        case.ask(case.victim)
+    assert case.ask(case.victim) == 429
+    assert case.ask(case.other) != 429
+
+
+@pytest.mark.parametrize("case", [x for x in LIMITS if "address" in x], indirect=True)
+def test_what_a_client_says_of_itself_is_no_other_client(case: Case) -> None:
+    """Also an IPv6 network of 64 bits is one client."""
+    said = [{"X-Forwarded-For": f"203.0.113.{n}, 198.51.100.9"} for n in range(FEW * 2)]
+    assert [case.ask(each) for each in said][FEW:] == [429] * FEW
+    spread = [case.ask({}, f"2001:db8::{n:x}") for n in range(1, FEW * 2 + 1)]
+    assert spread[FEW:] == [429] * FEW

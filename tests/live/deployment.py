@@ -1,0 +1,132 @@
+"""The files of docs/deploy as they stand, with other places for what is not here."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+from tests.live.running_server import ROOT, free_port, until_it_answers
+
+DEPLOY = ROOT / "docs" / "deploy"
+NAME = "chat.example"
+_VARIABLE = re.compile(r"\$\{(\w+)(?::([?-])([^}]*))?\}")
+
+
+def environment_of_units(places: Mapping[str, str]) -> dict[str, str]:
+    """`specd.env` with the lines for several machines; `places` stand for values that are not here.
+
+    Each of `places` must be a line of the file.
+    """
+    lines = (DEPLOY / "specd.env").read_text().splitlines()
+    found = dict(
+        line.removeprefix("#").split("=", 1)
+        for line in lines
+        if re.match(r"#?SPECD_\w+=", line) and "MAIL" not in line
+    )
+    return placed(found, places)
+
+
+def environment_of_containers(
+    service: str, given: Mapping[str, str], places: Mapping[str, str]
+) -> dict[str, str]:
+    """What compose.yaml gives one service whose operator gives these variables."""
+    composed = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"][service]
+
+    def value_of(found: re.Match[str]) -> str:
+        name, how, rest = found[1], found[2], found[3]
+        if given.get(name):
+            return given[name]
+        assert how == "-", f"compose.yaml wants {name}: {rest}"
+        return str(rest)
+
+    environment = {
+        name: _VARIABLE.sub(value_of, str(value)) for name, value in composed["environment"].items()
+    }
+    return placed({k: v for k, v in environment.items() if v}, places)
+
+
+def placed(found: dict[str, str], places: Mapping[str, str]) -> dict[str, str]:
+    assert not places.keys() - found.keys(), "the file does not name them"
+    return {**found, **places}
+
+
+class Nginx:
+    """Debian's nginx with our configuration in front of two servers; a context manager."""
+
+    def __init__(self, folder: Path, servers: tuple[str, str]) -> None:
+        program = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+        if program is None:
+            pytest.skip("nginx: not installed")
+        self.port, self.plain_port = free_port(), free_port()
+        self._folder = folder
+        folder.mkdir()
+        certificate, key = folder / "certificate.pem", folder / "key.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", f"/CN={NAME}",
+             "-addext", f"subjectAltName=DNS:{NAME},DNS:pay.example"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        self.certificate = certificate
+        text = (DEPLOY / "nginx.conf").read_text()
+        for there, here in (
+            ("10.0.0.11:8080", servers[0]),
+            ("10.0.0.12:8080", servers[1]),
+            ("listen 443 ", f"listen 127.0.0.1:{self.port} "),
+            ("listen 80 ", f"listen 127.0.0.1:{self.plain_port} "),
+            ("/etc/ssl/specd.crt", str(certificate)),
+            ("/etc/ssl/private/specd.key", str(key)),
+            ("/run/nginx.pid", str(folder / "nginx.pid")),
+            ("/var/log/nginx/error.log", str(folder / "error.log")),
+            ("/var/lib/nginx/body", str(folder / "body")),
+            ("/var/lib/nginx/proxy", str(folder / "proxy")),
+        ):
+            assert there in text, there
+            text = text.replace(there, here)
+        (folder / "nginx.conf").write_text(text)
+        user = "user root; " if os.geteuid() == 0 else ""
+        self._command = [program, "-p", str(folder), "-c", str(folder / "nginx.conf"),
+                         "-e", "stderr", "-g", f"daemon off; {user}"]  # fmt: skip
+
+    def __enter__(self) -> Nginx:
+        with (self._folder / "out.log").open("wb") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        until_it_answers(f"http://127.0.0.1:{self.plain_port}/", self._process, self.log)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    @property
+    def log(self) -> Path:
+        return self._folder / "out.log"
+
+    def client(self, address: str = "127.0.0.1", name: str = NAME) -> httpx.Client:
+        """Somebody at another address of the loopback, who trusts our certificate alone."""
+        trusted = httpx.create_ssl_context(str(self.certificate))
+        return _Client(
+            name,
+            transport=httpx.HTTPTransport(verify=trusted, local_address=address),
+            base_url=f"https://127.0.0.1:{self.port}",
+            headers={"Host": name},
+            timeout=60,
+        )
+
+
+class _Client(httpx.Client):
+    def __init__(self, name: str, **options: object) -> None:
+        super().__init__(**options)  # type: ignore[arg-type]
+        self._name = name
+
+    def send(self, request: httpx.Request, **options: object) -> httpx.Response:  # type: ignore[override]
+        request.extensions["sni_hostname"] = self._name
+        return super().send(request, **options)  # type: ignore[arg-type]

@@ -1,0 +1,109 @@
+"""A fresh installation is its owner's alone, whatever the umask of who installs it."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.live.running_server import ROOT, RunningServer
+
+
+def others_reach(folder: Path) -> list[str]:
+    """What is made for others too, from `folder` down."""
+    return [
+        f"{path} {stat.S_IMODE(path.lstat().st_mode):04o}"
+        for path in (folder, *folder.rglob("*"))
+        if stat.S_IMODE(path.lstat().st_mode) & 0o077 and not path.is_symlink()
+    ]
+
+
+class Installation:
+    """Commands as an operator without any care runs them."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
+        self.env = {**plain, "PYTHONPATH": str(ROOT), "SPECD_DATA_DIR": str(data_dir)}
+
+    def specd(self, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "cli.main", *words],
+            env=self.env, input=typed, capture_output=True, text=True, umask=0, cwd="/",
+        )  # fmt: skip
+
+    def worker(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "cli.main", "worker", *words], env=self.env, umask=0, cwd="/",
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Installation:
+    return Installation(tmp_path / "var")
+
+
+def test_nothing_is_for_others(installation: Installation) -> None:
+    data_dir = installation.data_dir
+    assert installation.specd("migrate").returncode == 0
+    made = installation.specd(
+        "chat", "create-realm", "--name", "Acme", "--host", "127.0.0.1", "--owner-email",
+        "o@acme.example", "--owner-name", "Owner", "--owner-password-file", "-", "--json",
+        typed="four score and seven\n",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    before = os.umask(0)
+    try:
+        with RunningServer(
+            data_dir, {"SPECD_RATE_LIMITS": "true"}, application="app"
+        ) as server:  # gunicorn by itself, as the deployment guide says it may be run
+            form = {"username": "o@acme.example", "password": "four score and seven"}
+            answer = httpx.post(f"{server.url}/api/v1/fetch_api_key", data=form)
+            assert answer.status_code == 200, answer.text
+            httpx.get(f"{server.url}/v1/payment-methods")
+            exported = installation.specd("chat", "export", "--realm", "127.0.0.1")
+            assert exported.returncode == 0, exported.stderr
+            assert installation.specd("doctor").returncode == 0
+            server.log.chmod(0o600)  # made by this test
+            found = {path.relative_to(data_dir).parts[0] for path in data_dir.rglob("*")}
+            assert found >= {"payment.db", "chat.db", "chat.db-wal", "chat-secret", "metrics",
+                             "chat.rate-limits", "payment.rate-limits", "exports"}  # fmt: skip
+            assert others_reach(data_dir) == []
+    finally:
+        os.umask(before)
+
+
+def test_the_doctor_says_what_is_open(installation: Installation) -> None:
+    assert installation.specd("migrate").returncode == 0
+    (installation.data_dir / "chat.db").chmod(0o644)
+    assert installation.specd("doctor").returncode == 0, "a closed folder closes what is in it"
+    installation.data_dir.chmod(0o755)
+    told = installation.specd("doctor")
+    assert told.returncode == 1
+    assert f"others on this machine can reach {installation.data_dir}" in told.stdout
+
+
+@pytest.mark.parametrize(("one", "other"), [("payment", "chat"), ("chat", "payment")])
+def test_one_service_needs_its_own_database_only(
+    installation: Installation, one: str, other: str
+) -> None:
+    assert installation.specd("migrate").returncode == 0
+    (installation.data_dir / f"{other}.db").unlink()
+    with RunningServer(
+        installation.data_dir, {}, application=one, words=("serve", "--only", one)
+    ) as server:
+        assert httpx.get(f"{server.url}/readyz").json()["services"] == {one: "ok"}
+    missing = f"Error: The {other} database is not migrated to this release; run `specd migrate`"
+    for words in (("serve",), ("serve", "--only", other), ("worker",), ("worker", "--only", other)):
+        refused = installation.specd(*words)
+        assert (refused.returncode, refused.stderr) == (1, f"{missing} first.\n")
+    worker = installation.worker("--only", one)
+    with pytest.raises(subprocess.TimeoutExpired):
+        worker.wait(3)  # refusals come at once
+    worker.terminate()
+    assert worker.wait(20) == 0
+    worker.communicate()
