@@ -14,9 +14,8 @@ from models.clock import FrozenClock
 from models.database import Database
 from server import rate_limit
 from server.rate_limit import RateLimiter
-from tests.cast import Merchant
+from tests.cast import ADA_XPUB, BEN_XPUB, make_merchant
 from tests.chat_app import ChatApp
-from tests.chat_cast import Cast
 from tests.payment_app import FakeGateway, PaymentApp
 from tests.service_app import ServiceApp
 
@@ -47,30 +46,31 @@ def case(
     service, _, who = str(request.param).partition(" ")
     app: ServiceApp
     if service == "payment":
-        database: Database = request.getfixturevalue("database")
+        database = Database(request.getfixturevalue("sqlite_url"))
         app = PaymentApp(
             database, clock, chain, rate_limits=True, rate_limit_per_minute=FEW, data_dir=tmp_path
         )
         url = "http://pay.example/v1/payment-methods"
-        merchants: list[Merchant] = [request.getfixturevalue(name) for name in ("ada", "ben")]
+        merchants = [
+            database.run(lambda s, xpub=xpub: make_merchant(s, now=clock.now(), xpub=xpub))
+            for xpub in (ADA_XPUB, BEN_XPUB)
+        ]
         victim, other = ({"Authorization": f"Bearer {each.key}"} for each in merchants)
     else:
-        database = request.getfixturevalue("chat_database")
+        chat_url, cast = request.getfixturevalue("chat_sqlite")
+        database = Database(chat_url)
         app = ChatApp(
             database, clock, tmp_path, rate_limits=True, chat_rate_limit_per_user=FEW,
             chat_rate_limit_per_address=FEW,
         )  # fmt: skip
-        cast: Cast = request.getfixturevalue("cast")
         url = "http://acme.example/api/v1/users/me"
         pairs = [httpx.BasicAuth(m.email, m.key) for m in (cast.hamlet, cast.othello)]
         victim, other = ({"Authorization": pair._auth_header} for pair in pairs)
-    if database.dialect == "postgresql":
-        app.close()
-        pytest.skip("these counts do not touch the database: once is enough")
     if who == "address":
         victim, other = {}, {"X-Forwarded-For": "203.0.113.200"}
     yield Case(app, url, victim, other)
     app.close()
+    database.dispose()
 
 
 @pytest.mark.parametrize("case", LIMITS, indirect=True)
