@@ -32,18 +32,19 @@ def diagnose_files(settings: Settings) -> Finding:
 
 def find_open(place: Path) -> Iterator[Path]:
     """The files and folders from `place` down that others than their owner can reach."""
-    if not place.exists():
+    # A closed folder closes all that is in it.
+    if not place.exists() or not _is_open(place.parent) or not _is_open(place):
         return
-    if not stat.S_IMODE(place.stat().st_mode) & FOR_OTHERS:
-        if place.is_dir():
-            return  # a closed folder closes all that is in it
-    else:
-        yield place
+    yield place
     if place.is_dir():
         for folder, folders, files in os.walk(place):
             for path in (Path(folder) / name for name in (*folders, *files)):
-                if stat.S_IMODE(path.lstat().st_mode) & FOR_OTHERS and not path.is_symlink():
+                if not path.is_symlink() and _is_open(path):
                     yield path
+
+
+def _is_open(path: Path) -> bool:
+    return bool(stat.S_IMODE(path.stat().st_mode) & FOR_OTHERS)
 
 
 def diagnose_transport(service: str, url: str) -> Iterator[Finding]:
