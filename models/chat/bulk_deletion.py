@@ -19,6 +19,11 @@ from models.chat.tables import Channel, Message, Topic, UserMessage
 BATCH = 1000
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)
+NAMED = tuple(
+    _MESSAGE.c[name]
+    for name in ("id", "realm_id", "channel_id", "conversation_id", "topic", "topic_key")
+)
+"""What a deletion must know of each message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ def delete_messages_of(
     for condition in wanted:
         after = 0
         while batch := _find_batch(session, sender_id, condition, after):
-            _delete_batch(session, batch, actor_id=actor_id, now=now)
+            delete_batch(session, batch, actor_id=actor_id, now=now)
             after = batch[-1].id
             deleted += len(batch)
     return deleted
@@ -56,14 +61,7 @@ def delete_messages_of(
 
 def _find_batch(session: Session, sender_id: int, condition: Any, after: int) -> Sequence[Any]:
     return session.execute(
-        select(
-            _MESSAGE.c.id,
-            _MESSAGE.c.realm_id,
-            _MESSAGE.c.channel_id,
-            _MESSAGE.c.conversation_id,
-            _MESSAGE.c.topic,
-            _MESSAGE.c.topic_key,
-        )
+        select(*NAMED)
         .select_from(_MESSAGE)
         .outerjoin(Channel, Channel.id == _MESSAGE.c.channel_id)
         .where(_MESSAGE.c.sender_id == sender_id, _MESSAGE.c.id > after, condition)
@@ -73,7 +71,13 @@ def _find_batch(session: Session, sender_id: int, condition: Any, after: int) ->
     ).all()
 
 
-def _delete_batch(session: Session, batch: Sequence[Any], *, actor_id: int, now: datetime) -> None:
+def delete_batch(
+    session: Session, batch: Sequence[Any], *, actor_id: int | None, now: datetime
+) -> None:
+    """Move messages of one realm to the archive, as `NAMED` columns tell them, in a few statements.
+
+    Those who have copies are told, topics and first messages are true again.
+    """
     message_ids = [row.id for row in batch]
     channel_ids = {row.channel_id for row in batch if row.channel_id is not None}
     readers = _find_readers(session, message_ids)

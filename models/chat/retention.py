@@ -2,6 +2,7 @@
 
 from sqlalchemy import literal
 
+from models.chat.message_retention import try_expire_some
 from models.chat.outbox import DEAD
 from models.chat.outbox import SENT as MAILED
 from models.chat.scheduled_messages import SENT as DELIVERED
@@ -16,10 +17,12 @@ from models.chat.tables import (
     Outbox,
     ScheduledMessage,
 )
-from models.retention import Policy, first_in_first_out, older_than
+from models.retention import Policy, Rule, first_in_first_out, older_than
 
 POLICY = Policy(
     rules=(
+        # By days that organizations and channels choose.
+        Rule("message", None, try_expire_some),
         older_than(MessageArchive.archived_at, "chat_archive_retention_s"),
         first_in_first_out(Event.at, "chat_event_retention_s"),
         first_in_first_out(AuditLog.at, "chat_audit_retention_s"),
@@ -45,7 +48,6 @@ POLICY = Policy(
         "user_topic": "a state that people change",
         "user_status": "a state that people change",
         "jwt_configuration": "one row for each organization, written over",
-        "message": "until somebody deletes it",
         "message_edit": "as long as its message, and gone with it",
         "client_device": "until its user removes it",
         "vendor_token": "until its user or the vendor withdraws it",
