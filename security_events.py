@@ -28,6 +28,8 @@ class SecurityEvent(StrEnum):
     EXPORT_DOWNLOADED = "export_downloaded"
     EXPORT_DELETED = "export_deleted"
     # Credentials.
+    USER_API_KEY_RENEWED = "user_api_key_renewed"
+    REALM_API_KEYS_REVOKED = "realm_api_keys_revoked"
     USER_PASSWORD_CHANGED = "user_password_changed"
     USER_EMAIL_CHANGED = "user_email_changed"
     # Accounts and rights.

@@ -16,6 +16,7 @@ from models.chat.tables import (
     MessageArchive,
     Outbox,
     ScheduledMessage,
+    SpentLink,
 )
 from models.retention import Policy, Rule, first_in_first_out, older_than
 
@@ -36,6 +37,7 @@ POLICY = Policy(
             only=ScheduledMessage.state == literal(DELIVERED, literal_execute=True),
         ),
         older_than(AttemptCount.arrival_at, "expired_retention_s"),
+        older_than(SpentLink.ends_at, "expired_retention_s"),
         older_than(KnownPlace.last_at, "chat_known_place_retention_s"),
     ),
     kept={

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-from models.chat import administering, jwt_sign_in, realms
+from models.chat import administering, jwt_sign_in, key_renewal, realms
 from models.chat.actors import digest_of
 from models.chat.tables import AuditLog, DataExport
 from models.clock import FrozenClock
@@ -117,6 +117,8 @@ CHANGES: list[Change] = [
     (E.SIGNED_IN, None, "hamlet", sign_in_by_jwt, {"by": "jwt"}),
     (E.USER_PASSWORD_CHANGED, "hamlet", "hamlet", lambda stage: stage.by("hamlet").patch(
         "/settings", old_password=PASSWORD, new_password=NEW), {}),
+    (E.USER_API_KEY_RENEWED, "hamlet", "hamlet", lambda stage: stage.by("hamlet").post(
+        "/users/me/api_key/regenerate"), {}),
     (E.USER_EMAIL_CHANGED, None, "hamlet", confirm_email, {}),
     (E.USER_CREATED, "iago", None, create_user, {"role": 400}),
     (E.USER_ROLE_CHANGED, "cordelia", "hamlet", role, {"old": 400, "new": 300}),
@@ -134,6 +136,7 @@ CHANGES: list[Change] = [
 ]  # fmt: skip
 BY_COMMAND = {
     E.USER_RIGHTS_CHANGED, E.REALM_CREATED, E.JWT_SIGN_IN_CHANGED, E.JWT_SIGN_IN_ENDED,
+    E.REALM_API_KEYS_REVOKED,
 }  # fmt: skip
 
 
@@ -180,6 +183,7 @@ def test_the_operators_changes_are_the_operators(stage: Stage, lines: Lines) -> 
     def work(session: Any) -> None:
         realm = realms.access_realm_named(session, "acme.example")
         administering.grant(session, realm, cast.hamlet.email, {"can_create_users": True}, now=now)
+        key_renewal.note_revocation(session, realm, 9, now=now)
         jwt_sign_in.change_configuration(session, VAULT, cast.realm_id, {"jwt_key": ""}, now=now)
 
     stage.allow_jwt()
