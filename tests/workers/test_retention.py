@@ -44,7 +44,7 @@ SETTINGS = Settings()
 MS = timedelta(milliseconds=1)
 CHAT_RULES = [rule.table for rule in CHAT.rules if rule.setting is not None]
 PAYMENT_RULES = [rule.table for rule in PAYMENT.rules if rule.setting is not None]
-AGES = {"attempt_count": "arrival_at", "known_place": "last_at",
+AGES = {"spent_link": "ends_at", "attempt_count": "arrival_at", "known_place": "last_at",
         "message_archive": "archived_at", "outbox": "closed_at", "email_change": "expires_at",
         "scheduled_message": "scheduled_at", "checkout_session": "expires_at"}  # fmt: skip
 
