@@ -13,7 +13,7 @@ from models.chat.errors.messages import ExplanationRequired, ReportingNotEnabled
 from models.chat.message_access import MessageView, access_message
 from models.chat.notices import try_to_tell
 from models.chat.permissions import find_channel
-from models.chat.quotes import Quotes, fenced, inert_block, link, topic_address
+from models.chat.quotes import Quotes, fenced, inert_block, link, one_line, topic_address
 from models.chat.recipients import ToChannel
 from models.chat.tables import User
 
@@ -53,7 +53,7 @@ def report_message(
         raise ReportingNotEnabled()
     sender = find_actor(session, message.sender_id)
     assert sender is not None
-    topic = f"{sender.full_name} moderation"
+    topic = f"{one_line(sender.full_name)} moderation"
     if effective_topics_policy(actor, channel) == "empty_topic_only":
         topic = ""
     quotes = Quotes()

@@ -41,7 +41,6 @@ PAYLOADS = [
     "\u202e**dlrow**",
     "\u2066@**all**\u2069",
     "\u200b@**all**\u200b",
-    "x\u2028@**all**",
     "##**secret**",
     "@@**all**",
     "*",
@@ -50,6 +49,7 @@ PAYLOADS = [
 """All of one line: they fit into every field."""
 
 LINES = [
+    "x\u2028@**all**",
     "x\n\n@**all**\n\n# Head",
     "```\n@**all**\n```\n@**all**",
     "x\n````\n@**all** #**secret**",

@@ -286,7 +286,7 @@ def delivery(stage: Stage, text: str) -> None:
     stage.clock.advance(seconds=90)
     worker = ScheduledDelivery(
         stage.database, stage.clock,
-        late_window=timedelta(seconds=600), key_retention=timedelta(days=7),
+        late_window=timedelta(seconds=600),
     )  # fmt: skip
     assert worker.try_deliver_one()
     stage.check(1, own="blockquote|time|code")
