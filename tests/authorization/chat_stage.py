@@ -47,13 +47,21 @@ class ChatStage:
         return {**self.things, **self.own["owner"], **self.own.get(actor, {})}
 
     def try_out(
-        self, case: Case, actor: str, directory: Path, *, headers: Mapping[str, str] | None = None
+        self,
+        case: Case,
+        actor: str,
+        directory: Path,
+        *,
+        headers: Mapping[str, str] | None = None,
+        keep: bool = False,
     ) -> httpx.Response:
-        """What the actor is answered. What a request has changed is not there for the next one."""
+        """What the actor is answered. What a request has changed is not there for the next one,
+        unless the caller wants to `keep` it until they `forget`.
+        """
         if "clean" not in self._copies:
             self._copies["clean"] = self.copy(directory / "clean.db")
         response = self._ask(self._copies["clean"], case, actor, headers)
-        if response.is_success and response.request.method != "GET":
+        if response.is_success and response.request.method != "GET" and not keep:
             self.forget()
         return response
 
@@ -87,7 +95,10 @@ class ChatStage:
         self.app.play(database, self.clock)
         method, path, parameters = call_of(self.app, case, self.things_of(actor))
         client, host = self._client(actor)
-        response = client.request(method, path, parameters, headers=headers, host=host)
+        sent = dict(headers or {})
+        if "Idempotency-Key" in parameters:
+            sent["Idempotency-Key"] = parameters.pop("Idempotency-Key")
+        response = client.request(method, path, parameters, headers=sent, host=host)
         response.request = httpx.Request(method, path)
         return response
 
