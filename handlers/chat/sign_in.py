@@ -8,11 +8,12 @@ from sqlalchemy.orm import Session
 from handlers.chat import envelope, render
 from handlers.chat.auth import host_of
 from handlers.chat.context import Context
-from models.chat import jwt_sign_in, sign_in, users
+from models.chat import jwt_sign_in, sign_in
 from models.chat.actors import access_realm, find_actor
 from models.chat.emails import as_stored, check_email
 from models.chat.errors.identity import NotInProduction
 from models.chat.passwords import is_password
+from models.chat.principals import access_user
 from server.response import Response
 
 
@@ -69,6 +70,6 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
     if include_profile:
         actor = find_actor(ctx.session, account.id)
         assert actor is not None
-        row = users.access_user(ctx.session, actor, account.id)
+        row = access_user(ctx.session, actor, account.id)
         data["user"] = render.user(row, actor, client_extavatar=False)
     return envelope.success(ctx, data)

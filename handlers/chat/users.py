@@ -12,6 +12,7 @@ from models.chat import (
     deactivation,
     new_users,
     passwords,
+    principals,
     profile_values,
     profiles,
     statuses,
@@ -111,7 +112,7 @@ def get_user_by_email(
     include_custom_profile_fields: bool,
 ) -> Response:
     """Get a user by email."""
-    row = users.access_user_by_email(ctx.session, ctx.actor, email)
+    row = principals.access_user(ctx.session, ctx.actor, email)
     return _one(ctx, row, client_extavatar, include_custom_profile_fields)
 
 
@@ -123,7 +124,7 @@ def get_user(
     include_custom_profile_fields: bool,
 ) -> Response:
     """Get a user by id."""
-    row = users.access_user(ctx.session, ctx.actor, user_id)
+    row = principals.access_user(ctx.session, ctx.actor, user_id)
     return _one(ctx, row, client_extavatar, include_custom_profile_fields)
 
 

@@ -18,6 +18,7 @@ from models.chat.errors.authorization import (
 )
 from models.chat.errors.organizations import NoUserWithEmail
 from models.chat.errors.people import NoSuchUser, UserIsDeactivated
+from models.chat.principals import access_user
 from models.chat.roles import Role
 from models.chat.tables import User
 
@@ -100,9 +101,11 @@ def access_administered(
 ) -> Administered:
     """A user whom the actor may administer: administrators everybody, owners of bots those.
 
-    `bots`, `deactivated`: whether such users are to be found. Raises `NoSuchUser`,
-    `UserIsDeactivated`, `InsufficientPermission`.
+    `bots`, `deactivated`: whether such users are to be found. Raises `NoSuchUser`, also for
+    somebody the actor may not know, `UserIsDeactivated`, `InsufficientPermission`.
     """
+    if actor.is_guest:
+        access_user(session, actor, user_id)
     found = lock_user(session, actor, user_id)
     if found.user.bot_type is not None and not bots:
         raise NoSuchUser()

@@ -16,7 +16,12 @@ from models.chat.errors.channels import (
 )
 from models.chat.group_settings import CHANNEL_GROUPS, find_group_values
 from models.chat.membership import group_ids_of
-from models.chat.permissions import ChannelView, channels_seen_by, readable_channel_ids
+from models.chat.permissions import (
+    ChannelView,
+    channels_seen_by,
+    keep_known,
+    readable_channel_ids,
+)
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
 from models.chat.topic_names import is_forbidden
 
@@ -50,6 +55,26 @@ def find_channels_by_name(
         )
     )
     return {view.name.casefold(): view for view in (ChannelView(*row) for row in rows)}
+
+
+def find_known_channels_by_name(
+    reader: Reader, actor: Actor, names: Iterable[str], *, bots: Collection[int] = ()
+) -> dict[str, ChannelView]:
+    """`find_channels_by_name`, of those that the actor may know, or that one of the bots is in:
+    the actor's own, who reads what they read.
+    """
+    found = find_channels_by_name(reader, actor, names)
+    known = {view.name.casefold(): view for view in keep_known(reader, actor, found.values())}
+    if bots:
+        hidden = {view.id: key for key, view in found.items() if key not in known}
+        there = select(Subscription.channel_id).where(
+            Subscription.channel_id.in_(hidden),
+            Subscription.user_id.in_(bots),
+            Subscription.is_active,
+        )
+        for channel_id in reader.execute(there).scalars():
+            known[hidden[channel_id]] = found[hidden[channel_id]]
+    return known
 
 
 # --- the list of channels ---------------------------------------------------------------------

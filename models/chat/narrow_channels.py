@@ -6,23 +6,23 @@ from typing import Any
 
 from models.chat.actors import Actor, Reader
 from models.chat.errors.narrows import BadNarrow
-from models.chat.permissions import ChannelView, find_channels, has_metadata_access
+from models.chat.permissions import ChannelView, find_channels, keep_known
 
 _ID = re.compile(r"[0-9]{1,10}", re.ASCII)
 
 
 class NamedChannels:
-    """Every channel that one of the operands names, read in one statement."""
+    """Every channel the actor may know that one of the operands names, read in one statement."""
 
     def __init__(self, reader: Reader, actor: Actor, operands: Iterable[Any]) -> None:
         names = {operand for operand in operands if isinstance(operand, str)}
         ids = {operand for operand in operands if isinstance(operand, int)}
         ids |= {int(name) for name in names if _ID.fullmatch(name)}
-        self._reader, self._actor = reader, actor
         self._by_id: dict[int, ChannelView] = {}
         self._by_name: dict[str, ChannelView] = {}
         if ids or names:
-            for channel in find_channels(reader, actor, channel_ids=ids, names=names):
+            found = find_channels(reader, actor, channel_ids=ids, names=names)
+            for channel in keep_known(reader, actor, found):
                 self._by_id[channel.id] = channel
                 self._by_name[channel.name.casefold()] = channel
 
@@ -35,6 +35,6 @@ class NamedChannels:
                 operand = int(operand)
         if isinstance(operand, int):
             channel = self._by_id.get(operand)
-        if channel is None or not has_metadata_access(self._reader, self._actor, channel):
+        if channel is None:
             raise BadNarrow(desc=f"unknown channel {operand}")
         return channel

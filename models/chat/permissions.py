@@ -42,11 +42,13 @@ __all__ = [
     "channels_seen_by",
     "find_channel",
     "find_channels",
+    "find_known_channel",
     "find_member_ids",
     "group_ids_of",
     "has_content_access",
     "has_metadata_access",
     "is_member",
+    "keep_known",
     "readable_channel_ids",
     "readable_channels",
     "reading_as",
@@ -159,6 +161,35 @@ def find_channels(
     return [ChannelView(*row) for row in found]
 
 
+def keep_known(reader: Reader, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
+    """Those of the channels that the actor may know; for the same number of statements, whichever
+    there are.
+    """
+    if not actor.is_guest:
+        group_ids_of(reader, actor)
+    return [channel for channel in channels if has_metadata_access(reader, actor, channel)]
+
+
+def find_known_channel(
+    reader: Reader,
+    actor: Actor,
+    *,
+    channel_id: int | None = None,
+    name: str | None = None,
+    content: bool = False,
+) -> ChannelView | None:
+    """`find_channel`, if the actor may know that it exists, or even read it (`content`). Unknown,
+    another realm's and hidden ones are all None, for the same number of statements.
+    """
+    channel = find_channel(reader, actor, channel_id=channel_id, name=name)
+    has_access = has_content_access if content else has_metadata_access
+    if channel is not None and has_access(reader, actor, channel):
+        return channel
+    if not actor.is_guest:
+        group_ids_of(reader, actor)  # what may have been asked for a hidden one
+    return None
+
+
 def access_channel(
     reader: Reader, actor: Actor, channel_id: int, *, content: bool = True
 ) -> ChannelView:
@@ -166,9 +197,8 @@ def access_channel(
 
     Raises `InvalidChannelId`: unknown, another realm's and hidden look the same.
     """
-    channel = find_channel(reader, actor, channel_id=channel_id)
-    has_access = has_content_access if content else has_metadata_access
-    if channel is None or not has_access(reader, actor, channel):
+    channel = find_known_channel(reader, actor, channel_id=channel_id, content=content)
+    if channel is None:
         raise InvalidChannelId()
     return channel
 
@@ -177,9 +207,8 @@ def access_channel_by_name(
     reader: Reader, actor: Actor, name: str, *, content: bool = True
 ) -> ChannelView:
     """`access_channel` by name, in any case. Raises `InvalidChannelName`."""
-    channel = find_channel(reader, actor, name=name)
-    has_access = has_content_access if content else has_metadata_access
-    if channel is None or not has_access(reader, actor, channel):
+    channel = find_known_channel(reader, actor, name=name, content=content)
+    if channel is None:
         raise InvalidChannelName(name=name)
     return channel
 

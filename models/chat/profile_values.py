@@ -1,7 +1,7 @@
 """Filling in custom profile fields: what each type takes, and how it is kept and told."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from enum import IntEnum
 from typing import Any
@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import Actor, Reader
+from models.chat.actors import Actor
 from models.chat.errors.parameters import InvalidParameter
 from models.chat.errors.people import InvalidUserId
 from models.chat.errors.profile_values import (
@@ -22,8 +22,8 @@ from models.chat.errors.profile_values import (
     UserWithIdIsDeactivated,
 )
 from models.chat.hosts import is_host
-from models.chat.id_lists import id_in
 from models.chat.one_line import require_one_line
+from models.chat.principals import find_named
 from models.chat.tables import ProfileField, ProfileValue, User
 from models.chat.texts import NO_TEXTS
 from models.chat.user_events import tell_of_user
@@ -88,7 +88,7 @@ def set_profile_values(
     wanted: dict[int, str | None] = {}
     last = dict(entries)
     named = {one for value in last.values() if isinstance(value, list) for one in value}
-    people = _find_people(session, actor.realm_id, named)
+    people = find_named(session, actor, named) if named else {}
     for field_id, value in last.items():
         field = fields.get(field_id)
         if field is None:
@@ -149,7 +149,7 @@ def _told(field_id: int, value: str | None, rendered: str | None) -> dict[str, A
 # --- what each type takes ---------------------------------------------------------------------
 
 
-def _check(field: Any, value: str | list[int], people: Mapping[int, Any]) -> str:
+def _check(field: Any, value: str | list[int], people: Mapping[int | str, Any]) -> str:
     """The value as it is stored. `people`: rows of all users that the values name."""
     if field.type == FieldType.USERS:
         return _check_users(value, people)
@@ -209,8 +209,8 @@ def _is_domain(host: str) -> bool:
         return False
 
 
-def _check_users(value: str | list[int], people: Mapping[int, Any]) -> str:
-    """Ids of active people of the realm, as JSON text."""
+def _check_users(value: str | list[int], people: Mapping[int | str, Any]) -> str:
+    """Ids of active people whom the actor may know, as JSON text."""
     if not isinstance(value, list):
         raise InvalidParameter(name="User IDs", problem="is not a list")
     for user_id in value:
@@ -222,14 +222,3 @@ def _check_users(value: str | list[int], people: Mapping[int, Any]) -> str:
         if row.bot_type is not None:
             raise UserIsABot(user_id=user_id)
     return orjson.dumps(value).decode()
-
-
-def _find_people(reader: Reader, realm_id: int, user_ids: Collection[int]) -> dict[int, Any]:
-    if not user_ids:
-        return {}
-    rows = reader.execute(
-        select(User.id, User.is_active, User.bot_type).where(
-            User.realm_id == realm_id, id_in(reader, User.id, user_ids), ~User.is_system_bot
-        )
-    )
-    return {row.id: row for row in rows}

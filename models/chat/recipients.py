@@ -1,10 +1,8 @@
 """Whom a message goes to: a channel, or some users directly; found and checked for its sender."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
-
-from sqlalchemy import select
 
 from models.chat.actors import Actor, Reader
 from models.chat.conversations import find_conversation
@@ -17,14 +15,19 @@ from models.chat.errors.sending import (
     NoRecipients,
     NotAuthorizedToSend,
     RecipientDeactivated,
-    RecipientsNotAccessible,
     StreamDoesNotExist,
     StreamNameDoesNotExist,
 )
 from models.chat.membership import belongs, find_member_ids
-from models.chat.permissions import ChannelView, can_send_to_channel, find_channel
-from models.chat.tables import User
-from models.chat.users import DUMMY_EMAIL, find_users, sees_everybody, visible_email
+from models.chat.permissions import (
+    ChannelView,
+    bot_owner,
+    can_send_to_channel,
+    find_channel,
+    find_known_channel,
+)
+from models.chat.principals import find_named
+from models.chat.users import api_email
 
 MOST_RECIPIENTS = 1000
 
@@ -47,87 +50,53 @@ Destination = ToChannel | ToUsers
 
 
 def access_channel_to_send(reader: Reader, sender: Actor, channel: int | str) -> ChannelView:
-    """The channel, if the sender may send there.
+    """The channel, if the sender may send there. A bot knows what its owner knows.
 
-    Raises `StreamDoesNotExist`, `StreamNameDoesNotExist`, `NotAuthorizedToSend`.
+    Raises `StreamDoesNotExist`, `StreamNameDoesNotExist`, also for a channel the sender may not
+    know, and `NotAuthorizedToSend`.
     """
-    if isinstance(channel, int):
-        found = find_channel(reader, sender, channel_id=channel)
-        if found is None:
-            raise StreamDoesNotExist(stream_id=channel)
-    else:
-        found = find_channel(reader, sender, name=channel)
-        if found is None:
-            raise StreamNameDoesNotExist(stream=channel)
-    if not can_send_to_channel(reader, sender, found):
+    by: dict[str, Any] = {"channel_id" if isinstance(channel, int) else "name": channel}
+    find = find_channel if sender.is_system_bot else find_known_channel
+    who, found = sender, find(reader, sender, **by)
+    if found is None and (owner := bot_owner(reader, sender)) is not None:
+        who, found = owner, find_known_channel(reader, owner, **by)
+    if found is None and isinstance(channel, int):
+        raise StreamDoesNotExist(stream_id=channel)
+    if found is None:
+        raise StreamNameDoesNotExist(stream=str(channel))
+    if not can_send_to_channel(reader, who, found):
         raise NotAuthorizedToSend(channel=found.name)
-    return found
+    return found if who is sender else replace(found, is_subscribed=False)
 
 
 def access_recipients(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[int]:
     """Ids of everybody in the conversation, the sender included, ascending.
 
     Raises `NoRecipients`, `InvalidRecipientId`, `InvalidRecipientEmail`, `RecipientDeactivated`,
-    `RecipientsNotAccessible` and what `check_may_write` raises.
+    and what `check_may_write` raises.
     """
     if not users:
         raise NoRecipients()
-    rows = _find(reader, sender, users)
-    others = [row for row in rows if row.id != sender.id]
+    others = [row for row in _find(reader, sender, users) if row.id != sender.id]
     for row in others:
         if not row.is_active:
-            raise RecipientDeactivated(email=visible_email(sender, row) or _dummy(sender, row.id))
-    if others and not sees_everybody(reader, sender):
-        known = {row.id for row in find_users(reader, sender, [row.id for row in others])}
-        if {row.id for row in others} - known:
-            raise RecipientsNotAccessible()
+            raise RecipientDeactivated(email=api_email(sender, row))
     check_may_write(reader, sender, others)
     return sorted({sender.id, *(row.id for row in others)})
 
 
-def _dummy(sender: Actor, user_id: int) -> str:
-    return f"user{user_id}@{sender.realm.host}"
-
-
 def _find(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[Any]:
-    """Rows of the users named; each that is nobody of the realm is refused, the first one first."""
-    ids: dict[int | str, int] = {}
-    keys: dict[int | str, str] = {}
-    for user in users[:MOST_RECIPIENTS]:
-        if isinstance(user, int):
-            ids[user] = user
-            continue
-        email = user.strip().casefold()
-        dummy = DUMMY_EMAIL.fullmatch(email)
-        if dummy is not None and dummy[2] == sender.realm.host:
-            ids[user] = int(dummy[1])
-        else:
-            keys[user] = email
-    wanted = select(
-        User.id,
-        User.bot_type,
-        User.delivery_email,
-        User.email_key,
-        User.email_address_visibility,
-        User.is_active,
-    ).where(
-        User.realm_id == sender.realm_id,
-        User.id.in_(ids.values()) | User.email_key.in_(keys.values()),
-    )
-    rows = list(reader.execute(wanted))
-    known_ids = {row.id for row in rows}
-    # A real address works only for who may see it, as in every other operation.
-    known_keys = {row.email_key for row in rows if visible_email(sender, row) is not None}
-    for user in users[:MOST_RECIPIENTS]:
-        if user in ids and ids[user] not in known_ids:
+    """Rows of the users named, none twice; whom the sender may not know is refused as nobody."""
+    named = users[:MOST_RECIPIENTS]
+    found = find_named(reader, sender, named, system_bots=True)
+    for user in named:
+        if user not in found:
             raise (
                 InvalidRecipientId(user_id=user)
                 if isinstance(user, int)
                 else InvalidRecipientEmail(email=user)
             )
-        if user in keys and keys[user] not in known_keys:
-            raise InvalidRecipientEmail(email=user)
-    return rows
+    return list({row.id: row for row in found.values()}.values())
 
 
 def check_may_write(reader: Reader, sender: Actor, others: Sequence[Any]) -> None:

@@ -20,9 +20,9 @@ from models.chat.errors.people import (
     UserIsDeactivated,
 )
 from models.chat.one_line import require_one_line
+from models.chat.principals import access_user
 from models.chat.rendering.emoji import EMOJI
 from models.chat.tables import RealmEmoji, User, UserStatus
-from models.chat.users import access_user
 
 UNICODE, REALM, EXTRA = "unicode_emoji", "realm_emoji", "service_extra_emoji"
 EXTRA_EMOJI = "zulip"
@@ -63,8 +63,7 @@ class Emoji:
 def access_status(reader: Reader, actor: Actor, user_id: int) -> dict[str, Any]:
     """The status object of a person of the actor's realm; empty without a status.
 
-    Raises `NoSuchUser` (also for bots, which have none), `UserIsDeactivated`,
-    `InsufficientPermission`.
+    Raises `NoSuchUser` (also for bots, which have none), `UserIsDeactivated`.
     """
     user = access_user(reader, actor, user_id)
     if user.bot_type is not None:

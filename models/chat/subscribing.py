@@ -33,6 +33,7 @@ from models.chat.permissions import (
     belongs,
     can_add_subscribers,
     can_subscribe,
+    keep_known,
     require,
 )
 from models.chat.principals import access_principals, is_self
@@ -93,7 +94,8 @@ def subscribe(
     `refuse_unauthorized`: a channel the actor has no right to is an error, else it is left out.
     Raises what the checks raise, in this order: groups, folder, retention, names and colors, the
     right to make channels, `ChannelNotAccessible` and `InsufficientPermission` for those that
-    exist, `NoSuchUser` and `UserIsDeactivated`. Makes `MOST_NEW` channels at most
+    exist, `NoSuchUser` and `UserIsDeactivated`, and `ChannelNotAccessible` for the name of a
+    channel that the actor may not know. Makes `MOST_NEW` channels at most
     (`TooManyNewChannels`), and `MOST_TIES` subscriptions (`TooManySubscriptions`).
     """
     groups = check_groups(session, actor, new)
@@ -107,19 +109,26 @@ def subscribe(
         clean = WantedChannel(name, one_line(channel.description), channel.color)
         by_key.setdefault(name.casefold(), clean)
     existing = find_channels_by_name(session, actor, by_key)
-    missing = [channel for key, channel in by_key.items() if key not in existing]
-    if len(missing) > MOST_NEW:
+    visible = keep_known(session, actor, existing.values())
+    known = {channel.name.casefold() for channel in visible}
+    # A channel the actor may not know is one to be made, until its name turns out to be taken.
+    unknown = [channel for key, channel in by_key.items() if key not in known]
+    taken = [channel for channel in unknown if channel.name.casefold() in existing]
+    missing = [channel for channel in unknown if channel not in taken]
+    if len(unknown) > MOST_NEW:
         raise TooManyNewChannels(most=MOST_NEW)
-    if missing:
+    if unknown:
         require_may_create(session, actor, new, web_public_enabled=web_public_enabled)
     others = not is_self(actor, principals)
     authorized, unauthorized = _authorize(
-        session, actor, list(existing.values()), others=others, strict=refuse_unauthorized
+        session, actor, visible, others=others, strict=refuse_unauthorized
     )
-    if missing and others:
+    if unknown and others:
         _require_may_add_to_new(session, actor, groups)
     people = access_principals(session, actor, principals)
     check_ties(len(by_key), len(people))
+    if taken and refuse_unauthorized:
+        raise ChannelNotAccessible(name=taken[0].name)
     created = create_channels(
         session,
         actor,
@@ -129,10 +138,10 @@ def subscribe(
         html=html,
         now=now,
     )
-    outcome = Subscribed(people, unauthorized=[c.name for c in unauthorized], created=created)
-    made = {channel.name.casefold(): channel for channel in created}
-    known = {key: channel for key, channel in existing.items() if channel in authorized}
-    channels = [found for key in by_key if (found := made.get(key) or known.get(key)) is not None]
+    refused = [*(channel.name for channel in unauthorized), *(channel.name for channel in taken)]
+    outcome = Subscribed(people, unauthorized=refused, created=created)
+    joinable = {channel.name.casefold(): channel for channel in (*created, *authorized)}
+    channels = [joinable[key] for key in by_key if key in joinable]
     colors = {
         channel.id: by_key[channel.name.casefold()].color or color_of(channel.id)
         for channel in channels

@@ -17,8 +17,8 @@ from models.chat.errors.parameters import InvalidParameter
 from models.chat.permissions import (
     CHANNEL_COLUMNS,
     ChannelView,
-    channels_seen_by,
-    has_metadata_access,
+    find_channels,
+    keep_known,
 )
 from models.chat.tables import Channel, Subscription
 
@@ -130,17 +130,8 @@ def change_settings(
     Raises `UnknownSubscriptionProperty`, `InvalidChannelId`, `NotSubscribed`, `InvalidParameter`.
     """
     ids = {change.channel_id for change in changes}
-    views = {
-        view.id: view
-        for view in (
-            ChannelView(*row)
-            for row in session.execute(
-                channels_seen_by(actor.id).where(
-                    Channel.realm_id == actor.realm.id, Channel.id.in_(ids)
-                )
-            )
-        )
-    }
+    found = find_channels(session, actor, channel_ids=ids)
+    known = {channel.id for channel in keep_known(session, actor, found)}
     # Locked: two changes at a time of different properties shall both stay.
     rows = session.execute(
         select(Subscription.channel_id, *_SETTING_COLUMNS)
@@ -156,8 +147,7 @@ def change_settings(
     for change in changes:
         if change.property not in PROPERTIES:
             raise UnknownSubscriptionProperty(property=change.property)
-        view = views.get(change.channel_id)
-        if view is None or not has_metadata_access(session, actor, view):
+        if change.channel_id not in known:
             raise InvalidChannelId()
         if change.channel_id not in held:
             raise NotSubscribed(channel_id=change.channel_id)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from models.chat import audit, events
 from models.chat.actors import Actor
-from models.chat.channels import check_channel_name, find_channels_by_name
+from models.chat.channels import check_channel_name, find_known_channels_by_name
 from models.chat.errors.channels import ChannelsDoNotExist
 from models.chat.flags import READ
 from models.chat.id_lists import id_in
@@ -35,14 +35,15 @@ def unsubscribe(
 
     Returns the names of the channels that somebody left, and of those that somebody was not in.
     Everybody may leave, and take out the bots they own. Raises `NoSuchUser`, `UserIsDeactivated`,
-    what `check_channel_name` raises, `TooManySubscriptions`, `ChannelsDoNotExist`,
-    `InsufficientPermission`.
+    what `check_channel_name` raises, `TooManySubscriptions`, `ChannelsDoNotExist`, also for those
+    the actor may not know, `InsufficientPermission`.
     """
     people = access_principals(session, actor, principals)
     check_ties(len(names), len(people))
     others = any(row.id != actor.id and row.bot_owner_id != actor.id for row in people)
     keys = {check_channel_name(name).casefold(): name.strip() for name in names}
-    found = find_channels_by_name(session, actor, keys)
+    bots = [row.id for row in people if row.bot_owner_id == actor.id]
+    found = find_known_channels_by_name(session, actor, keys, bots=bots)
     missing = [name for key, name in keys.items() if key not in found]
     if missing:
         raise ChannelsDoNotExist(names=", ".join(missing))

@@ -11,7 +11,7 @@ from models.chat import events
 from models.chat.actors import Actor, Reader
 from models.chat.errors.channels import IncompatibleParameters, InvalidChannelId
 from models.chat.errors.parameters import MissingParameter
-from models.chat.permissions import access_channel, access_channel_by_name, find_channel
+from models.chat.permissions import access_channel_by_name, find_known_channel
 from models.chat.tables import Channel, UserTopic
 from models.chat.topic_names import key_of, normalise_topic
 
@@ -47,17 +47,20 @@ def set_user_topic(
 ) -> None:
     """Set the actor's policy for a topic, whether or not anybody wrote there.
 
-    Raises `InvalidCharacterInTopic` and `InvalidChannelId`; a policy can also be cleared in a
-    channel the actor has lost.
+    Raises `InvalidCharacterInTopic` and `InvalidChannelId`; a policy that was set can also be
+    cleared in a channel the actor has lost.
     """
     topic = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
-    if policy != VisibilityPolicy.NONE:
-        access_channel(session, actor, channel_id)
-    elif find_channel(session, actor, channel_id=channel_id) is None:
+    clears = policy == VisibilityPolicy.NONE
+    known = find_known_channel(session, actor, channel_id=channel_id, content=not clears)
+    if known is None and not clears:
         raise InvalidChannelId()
-    if apply_policy(
+    is_change = apply_policy(
         session, user_id=actor.id, channel_id=channel_id, topic=topic, policy=policy, now=now
-    ):
+    )
+    if known is None and not is_change:
+        raise InvalidChannelId()
+    if is_change:
         tell_of_policy(session, actor, channel_id=channel_id, topic=topic, policy=policy, now=now)
 
 

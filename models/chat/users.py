@@ -13,7 +13,6 @@ from models.chat import audit, events
 from models.chat.actors import Actor, Reader, RealmView
 from models.chat.api_keys import KeyMaker
 from models.chat.emails import check_email, require_email_is_free
-from models.chat.errors.authorization import InsufficientPermission
 from models.chat.errors.people import NoSuchUser
 from models.chat.full_names import check_full_name
 from models.chat.groups import follow_role
@@ -187,8 +186,6 @@ _IN_REALM: Any = select(*USER_COLUMNS).where(
     User.realm_id == bindparam("realm_id"), ~User.is_system_bot
 )
 _ALL = _IN_REALM.order_by(User.id)
-_BY_ID = _IN_REALM.where(User.id == bindparam("user_id"))
-_BY_EMAIL = _IN_REALM.where(User.email_key == bindparam("email_key"))
 
 
 def find_users(reader: Reader, actor: Actor, user_ids: Iterable[int] | None = None) -> list[Any]:
@@ -197,45 +194,8 @@ def find_users(reader: Reader, actor: Actor, user_ids: Iterable[int] | None = No
     """
     wanted = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
     if not sees_everybody(reader, actor):
-        wanted = wanted.where(User.id.in_(_known_to(actor.id)))
+        wanted = wanted.where(User.id.in_(known_to(actor.id)))
     return list(reader.execute(wanted, {"realm_id": actor.realm.id}))
-
-
-def access_user(reader: Reader, actor: Actor, user_id: int) -> Any:
-    """A user of the actor's realm by id, active or not, person or bot.
-
-    Raises `NoSuchUser`; `InsufficientPermission` for a guest who may not know them.
-    """
-    key = {"realm_id": actor.realm.id, "user_id": user_id}
-    return _accessible(reader, actor, reader.execute(_BY_ID, key).first())
-
-
-def access_user_by_email(reader: Reader, actor: Actor, email: str) -> Any:
-    """A user of the actor's realm by real or dummy email.
-
-    Raises `NoSuchUser`, also for a real address the actor may not see; `InsufficientPermission`.
-    """
-    email = email.strip()
-    dummy = DUMMY_EMAIL.fullmatch(email.casefold())
-    if dummy is not None and dummy[2] == actor.realm.host:
-        return access_user(reader, actor, int(dummy[1]))
-    key = {"realm_id": actor.realm.id, "email_key": email.casefold()}
-    row = reader.execute(_BY_EMAIL, key).first()
-    if row is not None and visible_email(actor, row) is None:
-        raise NoSuchUser()
-    return _accessible(reader, actor, row)
-
-
-def _accessible(reader: Reader, actor: Actor, row: Any) -> Any:
-    if row is None:
-        raise NoSuchUser()
-    if row.id != actor.id and not sees_everybody(reader, actor):
-        known = reader.execute(
-            _known_to(actor.id).where(User.id == row.id), {"realm_id": actor.realm.id}
-        )
-        if known.first() is None:
-            raise InsufficientPermission()
-    return row
 
 
 def sees_everybody(reader: Reader, actor: Actor) -> bool:
@@ -243,9 +203,16 @@ def sees_everybody(reader: Reader, actor: Actor) -> bool:
     return not actor.is_guest or belongs(reader, actor, actor.realm.can_access_all_users_group)
 
 
-def _known_to(user_id: int) -> Select[Any]:
-    """The users a restricted guest may know: bots, fellow subscribers, those they wrote with
-    directly, and themselves.
+def find_known_ids(reader: Reader, actor: Actor) -> frozenset[int] | None:
+    """Ids of the users the actor may know; None: everybody, as for all but restricted guests."""
+    if sees_everybody(reader, actor):
+        return None
+    return frozenset(reader.execute(known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
+
+
+def known_to(user_id: int) -> Select[Any]:
+    """Ids of the users a restricted guest may know, in realm :realm_id: bots, fellow subscribers,
+    those they wrote with directly, and themselves.
     """
     mine, theirs = aliased(Subscription), aliased(Subscription)
     shares_channel = exists().where(
@@ -276,7 +243,7 @@ def find_those_who_know(reader: Reader, realm: RealmView, user_id: int) -> list[
         return None
     knows = or_(
         User.role != Role.GUEST,
-        User.id.in_(_known_to(user_id)),
+        User.id.in_(known_to(user_id)),
         User.id.in_(find_member_ids(reader, group_id)),
     )
     found = reader.execute(

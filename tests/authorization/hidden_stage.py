@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.actors import find_realm
 from models.chat.roles import EmailVisibility, Role
-from models.chat.tables import Channel, RealmEmoji
+from models.chat.tables import Channel, ChannelFolder, RealmEmoji
 from models.chat.users import create_user
 from models.clock import Clock
 from models.database import Database
@@ -143,9 +143,7 @@ class _Maker:
         self.database.run(lambda s: subscribe(s, vault, *actors))
         self.database.run(lambda s: _archive(s, channels["Zq Crypt Gone"]))
         attic = channels["Zq Attic Gone"]
-        holder = self.database.run(
-            lambda s: s.get_one(Channel, attic).can_administer_channel_group
-        )
+        holder = self.database.run(lambda s: s.get_one(Channel, attic).can_administer_channel_group)
         self.things |= {"vault": vault}
         yield _number("group id", "that holds a setting", holder, EVERYBODY)
         yield Hidden("topic", "before one joined", "zq skull gone", "zq skull none", EVERYBODY)
@@ -154,7 +152,8 @@ class _Maker:
 
     def _messages(self, yorick: Member, channels: dict[str, int]) -> Iterator[Hidden]:
         def say(**to: Any) -> int:
-            said = self.ask(yorick, "POST", "/messages", content="Zq alas", **to)
+            who = self.cast.hamlet if to["to"] == channels["vault"] else yorick
+            said = self.ask(who, "POST", "/messages", content="Zq alas", **to)
             return int(said["id"])
 
         topic = "zq skull gone"
@@ -191,7 +190,9 @@ class _Maker:
         yield _number("group id", "", group["group_id"], ELSEWHERE)
         yield Hidden("group name", "", "Zq Choir Gone", "Zq Choir None", ELSEWHERE)
         folder = self.ask(owner, "POST", "/channel_folders/create", name="Zq", description="")
-        yield _number("folder", "", folder["channel_folder_id"], ELSEWHERE)
+        folder_id = folder["channel_folder_id"]
+        self.database.run(lambda s: _renumber(s, folder_id, folder_id + FIRST))
+        yield _number("folder", "", folder_id + FIRST, ELSEWHERE)
         field = self.ask(owner, "POST", "/realm/profile_fields", name="Zq", field_type=6)
         self.things["users_field"] = field["id"]
         yield _number("profile field", "", field["id"], ELSEWHERE)
@@ -211,7 +212,13 @@ class _Maker:
         yield Hidden("emoji name", "", "zq_gone", "zq_none", ELSEWHERE)
 
 
+def _renumber(session: Session, folder_id: int, number: int) -> None:
+    """Folders count on from the greatest id."""
+    session.get_one(ChannelFolder, folder_id).id = number
+
+
 def _number(kind: str, label: str, thing: int | str, unknown_to: tuple[str, ...]) -> Hidden:
+    assert int(thing) > FIRST, "no other number in an answer has these digits"
     return Hidden(kind, label, thing, type(thing)(int(thing) + BEYOND), unknown_to)
 
 
@@ -247,7 +254,7 @@ def _make_people(session: Session, cast: Cast, clock: Clock) -> list[Member]:
 
 def _make_channels(session: Session, cast: Cast, yorick: Member) -> dict[str, int]:
     """Two private ones, a public one, and one whose past its later subscribers may not read."""
-    own = {"direct_members": [yorick.id], "direct_subgroups": []}
+    own = {"direct_members": [cast.hamlet.id], "direct_subgroups": []}
     more: dict[str, dict[str, Any]] = {
         "Zq Attic Gone": {"invite_only": True},
         "Zq Crypt Gone": {"invite_only": True},
@@ -259,7 +266,9 @@ def _make_channels(session: Session, cast: Cast, yorick: Member) -> dict[str, in
         },
     }
     return {
-        name: make_channel(session, cast, name, subscribers=[yorick], **over)
+        name: make_channel(
+            session, cast, name, subscribers=[cast.hamlet if name == "vault" else yorick], **over
+        )
         for name, over in more.items()
     }
 

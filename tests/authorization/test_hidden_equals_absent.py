@@ -7,6 +7,7 @@ writes and the number of statements are the same, or the difference stands in th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -50,6 +51,7 @@ NARROWS: dict[str, tuple[str, ...]] = {
     "user email": ("sender", "mentions", "dm", "dm-including", "group-pm-with"),
     "message": ("id", "with", "near"),
 }
+MADE_UP = re.compile(r"\b[0-9a-f]{32}\b")
 COMPANY: dict[tuple[str, str], dict[str, Any]] = {
     ("update_muted_topic", "stream"): {"stream_id": None},
     ("update_muted_topic", "topic"): {"stream_id": "$vault"},
@@ -112,6 +114,8 @@ def _cells(operation: str, leaf: str, kind: str, hidden: Hidden) -> Iterator[Cel
     )
     for request, absent in pairs:
         for actor in hidden.unknown_to:
+            if operation in NOT_LOGGED_IN and actor not in ("nobody", "elsewhere"):
+                continue  # no credentials are looked at, only the organization's address
             if actor != "nobody" or operation in NOT_LOGGED_IN:
                 yield Cell(operation, leaf, kind, actor, hidden, request, absent)
 
@@ -124,14 +128,17 @@ def requests_of(
     if leaf.startswith("narrow/"):
         for operator in NARROWS.get(hidden.kind, ()):
             operand = [thing] if leaf.endswith("operand/#") else thing
-            term = {"operator": operator, "operand": operand}
-            for negated in (False, True):
-                yield base | {"narrow": [{**term, "negated": negated}]}
             if leaf == "narrow/#/#":
                 yield base | {"narrow": [[operator, str(thing)]]}
+            else:
+                negated = operator in ("stream", "sender", "dm-including", "id")
+                yield base | {
+                    "narrow": [{"operator": operator, "operand": operand, "negated": negated}]
+                }
         return
     if kind == "text":
-        for pattern in TEXTS[hidden.kind]:
+        # One place renders all texts: elsewhere than in messages one spelling shows that it does.
+        for pattern in TEXTS[hidden.kind][: None if leaf == "content" else 1]:
             yield with_leaf(base, leaf, pattern.format(thing))
         return
     yield with_leaf(base, leaf, str(thing) if leaf == "anchor" else thing)
@@ -194,10 +201,11 @@ class Player:
 
     def play(self, cell: Cell, request: Mapping[str, Any]) -> Outcome:
         stage, actor = self.stage.of(cell.actor)
+        directory = self.directory / stage.file.stem
+        directory.mkdir(exist_ok=True)
+        case = Case(cell.operation, "", request, {})
         with counting() as statements:
-            answer = stage.try_out(
-                Case(cell.operation, "", request, {}), actor, self.directory, keep=True
-            )
+            answer = stage.try_out(case, actor, directory, keep=True)
         written: tuple[str, ...] = ()
         if answer.is_success and answer.request.method != "GET":
             written = tuple(sorted(self._written(stage)))
@@ -212,13 +220,17 @@ class Player:
     def _written(self, stage: ChatStage) -> Iterator[str]:
         if stage.file not in self.before:
             self.before[stage.file] = _lines(stage.file)
-        before, after = self.before[stage.file], _lines(self.directory / "clean.db")
+        before = self.before[stage.file]
+        after = _lines(self.directory / stage.file.stem / "clean.db")
         yield from (f"+ {line}" for line in (after - before).elements())
         yield from (f"- {line}" for line in (before - after).elements())
 
 
 def _lines(file: Path) -> Counter[str]:
-    return Counter(f"{table} {row}" for table, kept in rows(file).items() for row in kept)
+    """What is in the database, a line for each row, without ids made by chance."""
+    return Counter(
+        MADE_UP.sub("...", f"{table} {row}") for table, kept in rows(file).items() for row in kept
+    )
 
 
 @contextmanager
@@ -238,11 +250,14 @@ def counting() -> Iterator[list[str]]:
 def difference(cell: Cell, hidden: Outcome, absent: Outcome) -> str | None:
     """How an actor can tell one from the other, in words; None if they cannot."""
     as_absent = cell.hidden.as_absent
-    pairs = {
+    # Who hears of an event may be a hidden user; what they hear is not compared.
+    written = Counter(w if w[2:].startswith("event ") else as_absent(w) for w in hidden.written)
+    expected = Counter(absent.written)
+    pairs: dict[str, tuple[Any, Any]] = {
         "status": (hidden.status, absent.status),
         "body": (as_absent(hidden.body), absent.body),
         "headers": (hidden.headers, absent.headers),
-        "written": (tuple(sorted(map(as_absent, hidden.written))), tuple(sorted(absent.written))),
+        "written": ([*(written - expected).elements()], [*(expected - written).elements()]),
         "statements": (hidden.statements, absent.statements),
     }
     for what, (one, other) in pairs.items():
@@ -273,7 +288,6 @@ def hidden_stage(
 def test_hidden_equals_absent(operation: str, hidden_stage: HiddenStage, tmp_path: Path) -> None:
     hidden_stage.open.forget()
     hidden_stage.restricted.forget()
-    (tmp_path / "open").mkdir()
     player = Player(hidden_stage, tmp_path)
     told = []
     kept = set()
@@ -283,7 +297,7 @@ def test_hidden_equals_absent(operation: str, hidden_stage: HiddenStage, tmp_pat
             kept.add((cell.leaf, cell.kind, cell.actor))
         elif found is not None:
             told.append(f"{cell.actor}, {cell.leaf} = {cell.hidden.label or cell.kind}: {found}")
-    assert told == []
+    assert not told, "\n".join(told)
     assert kept == {
         (entry["leaf"], entry["kind"], actor)
         for entry in STAYS
@@ -334,4 +348,3 @@ def test_every_line_is_about_a_leaf(service: str) -> None:
         if not any(kinds_of({kind: [pattern]}, *pair) for pair in leaves)
     ]
     assert idle == []
-

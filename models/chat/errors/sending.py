@@ -82,13 +82,6 @@ class RecipientDeactivated(ChatError):
     advice = "Leave them out."
 
 
-class RecipientsNotAccessible(ChatError):
-    """A guest writes to somebody they may not know."""
-
-    sentence = "You do not have permission to access some of the recipients."
-    advice = "Write only to people in channels of yours."
-
-
 class DirectMessagesDisabled(ChatError):
     """The organization lets nobody write direct messages."""
 

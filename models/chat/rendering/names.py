@@ -17,6 +17,7 @@ from models.chat.rendering.emoji import EMOJI
 from models.chat.rendering.links import Linkifiers, linkifiers_of
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
+from models.chat.users import known_to, sees_everybody
 
 MOST_NAMES = 200
 """Of one kind in one message; what comes after them stays text."""
@@ -84,7 +85,7 @@ def find_names(reader: Reader, author: Actor, text: str) -> Names:
     if ":" in text:
         emoji.update(name for name in _EMOJI.findall(text) if name not in EMOJI)
     people -= WILDCARDS | {"topic"}
-    users, by_name = _find_users(reader, author.realm_id, _some(people))
+    users, by_name = _find_users(reader, author, _some(people))
     return Names(
         users=users,
         users_by_name=by_name,
@@ -100,8 +101,9 @@ def _some(names: set[str]) -> list[str]:
 
 
 def _find_users(
-    reader: Reader, realm_id: int, mentions: Iterable[str]
+    reader: Reader, author: Actor, mentions: Iterable[str]
 ) -> tuple[dict[int, str], dict[str, list[int]]]:
+    """Those the author may know: id -> name, and casefolded name -> ids."""
     names: list[str] = []
     ids: list[int] = []
     for mention in mentions:
@@ -115,7 +117,7 @@ def _find_users(
     if not names and not ids:
         return users, by_name
     wanted = select(User.id, User.full_name).where(
-        User.realm_id == realm_id,
+        User.realm_id == author.realm_id,
         or_(
             User.id.in_(ids),
             # The database's own idea of lower case on both sides, so that its index serves.
@@ -125,7 +127,10 @@ def _find_users(
             ),
         ),
     )
-    for user_id, full_name in reader.execute(wanted.order_by(User.id)):
+    if not sees_everybody(reader, author):
+        wanted = wanted.where(User.id.in_(known_to(author.id)))
+    key = {"realm_id": author.realm_id}
+    for user_id, full_name in reader.execute(wanted.order_by(User.id), key):
         users[user_id] = full_name
         by_name[full_name.casefold()].append(user_id)
     return users, by_name
