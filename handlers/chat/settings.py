@@ -52,7 +52,11 @@ async def update_settings(
             lambda reader: email_changes.check_new_email(reader, ctx.actor, email)
         )
     if new_email is not None:
+        wanted = new_email
         await ctx.adapters.email_change_limit.take(ctx, ctx.actor.id)
+        await ctx.read(
+            lambda reader: email_changes.require_free_or_hidden(reader, ctx.actor, wanted)
+        )
 
     def change(session: Session) -> Response:
         actor = ctx.actor

@@ -33,7 +33,7 @@ from models.chat.rendering import Rendered, topic_links
 from models.chat.tables import Message, Subscription, UserGroup
 from models.chat.texts import PreparedText, shorten
 from models.chat.topic_names import key_of, normalise_topic
-from models.chat.topic_summary import is_known
+from models.chat.topic_summary import is_known_to
 
 WILDCARD_THRESHOLD = 15
 """Up to so many readers anybody may address all at once."""
@@ -134,7 +134,7 @@ def check_topic(reader: Reader, sender: Actor, channel: ChannelView, topic: str)
         raise TopicsNotAllowed(empty_topic_name=empty_name)
     if belongs(reader, sender, channel.can_create_topic_group):
         return
-    if not is_known(reader, channel.id, topic):
+    if not is_known_to(reader, sender, channel, topic):
         raise NewTopicsNotAllowed()
 
 

@@ -12,14 +12,15 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, Reader, RealmView, find_actor
-from models.chat.emails import check_email, check_email_allowed, require_email_is_free
-from models.chat.errors.people import DisposableEmail
+from models.chat.emails import check_email, check_email_allowed
+from models.chat.errors.people import DisposableEmail, EmailInUse
 from models.chat.errors.settings import (
     ConfirmationNotFound,
     EmailChangesDisabled,
     RealEmailWanted,
 )
 from models.chat.outbox import enqueue_mail
+from models.chat.principals import find_named
 from models.chat.quotes import one_line
 from models.chat.tables import EmailChange, User
 from models.chat.user_changes import change_email
@@ -46,11 +47,20 @@ If you did not do this, please tell an administrator of {realm} at once.
 """
 
 
+TAKEN = """Hi {name},
+
+Somebody asked to use this address, {email}, for another account at {realm}.
+
+It belongs to your account, so nothing has changed. If it was you, sign in with
+it, or ask with another address. If it was not, do nothing.
+"""
+
+
 def check_new_email(reader: Reader, actor: Actor, email: str) -> str | None:
     """The new address as it is stored; None for the one the actor has.
 
-    Raises `EmailChangesDisabled`, `InvalidEmail`, what `check_email_allowed` raises, with
-    `RealEmailWanted` for a throw-away address, and `EmailInUse`.
+    Raises `EmailChangesDisabled`, `InvalidEmail`, and what `check_email_allowed` raises, with
+    `RealEmailWanted` for a throw-away address. Nothing here tells whose address it is.
     """
     if email.strip() == actor.delivery_email:
         return None
@@ -61,15 +71,22 @@ def check_new_email(reader: Reader, actor: Actor, email: str) -> str | None:
         check_email_allowed(reader, actor.realm, email)
     except DisposableEmail:
         raise RealEmailWanted() from None
-    if email.casefold() != actor.email_key:
-        require_email_is_free(reader, actor.realm_id, email)
     return email
+
+
+def require_free_or_hidden(reader: Reader, actor: Actor, email: str) -> None:
+    """Raises `EmailInUse` for the address of somebody else, if the actor may see it; that others
+    have theirs is told to those, by `ask_to_confirm`.
+    """
+    if email.casefold() != actor.email_key and find_named(reader, actor, [email], system_bots=True):
+        raise EmailInUse(email=email)
 
 
 def ask_to_confirm(
     session: Session, vault: Vault, actor: Actor, email: str, *, base_url: str, now: datetime
 ) -> None:
-    """Mail a link to the checked address; earlier ones stop working.
+    """Mail a link to the checked address; earlier ones stop working. An address that somebody else
+    has gets a mail without one: its holder hears of it, and nobody else.
 
     `base_url`: where the realm's service lives, up to and with `/api/v1`.
     """
@@ -86,18 +103,24 @@ def ask_to_confirm(
     )
     realm = one_line(actor.realm.name)
     link = f"{base_url}/accounts/confirm_new_email/{token}"
+    subject = f"Verify your new email address for {realm}"
+    name = one_line(actor.full_name)
+    text = ASKED.format(name=name, realm=realm, old=actor.delivery_email, new=email, link=link)
+    holder = session.execute(
+        select(User.id, User.full_name, User.delivery_email).where(
+            User.realm_id == actor.realm_id, User.email_key == email.casefold()
+        )
+    ).first()
+    if holder is not None and holder.id != actor.id:
+        email = holder.delivery_email
+        subject = f"Somebody asked for your email address at {realm}"
+        text = TAKEN.format(name=one_line(holder.full_name), realm=realm, email=email)
     enqueue_mail(
         session,
         realm_id=actor.realm_id,
         to=email,
-        subject=f"Verify your new email address for {realm}",
-        text=ASKED.format(
-            name=one_line(actor.full_name),
-            realm=realm,
-            old=actor.delivery_email,
-            new=email,
-            link=link,
-        ),
+        subject=subject,
+        text=text,
         now=now,
         vault=vault,
     )

@@ -88,8 +88,9 @@ def send_message(
     copies = _make_copies(session, draft, message_id)
     new_policy = None
     if channel is not None:
-        starts_topic = automatic_policies.minds_new_topics(sender) and not topic_summary.is_known(
-            session, channel.id, draft.topic
+        minds = automatic_policies.minds_new_topics(sender)
+        starts_topic = minds and not topic_summary.is_known_to(
+            session, sender, channel, draft.topic
         )
         topic_summary.note_topic(session, channel.id, draft.topic, message_id)
         if channel.first_message_id is None:

@@ -9,8 +9,9 @@ from sqlalchemy import Table, bindparam, case, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from models.chat.actors import Reader, dialect_of
-from models.chat.tables import Channel, Message, Topic
+from models.chat.actors import Actor, Reader, dialect_of
+from models.chat.permissions import ChannelView
+from models.chat.tables import Channel, Message, Topic, UserMessage
 from models.chat.topic_names import key_of
 
 _MESSAGE = cast(Table, Message.__table__)
@@ -43,6 +44,29 @@ def is_known(reader: Reader, channel_id: int, topic: str) -> bool:
     """Has anybody written under that topic?"""
     key = {"channel_id": channel_id, "topic_key": key_of(topic)}
     return reader.execute(_KNOWS_TOPIC, key).first() is not None
+
+
+_HAS_COPY = (
+    select(UserMessage.message_id)
+    .join(Message, Message.id == UserMessage.message_id)
+    .where(
+        UserMessage.user_id.in_(bindparam("user_ids", expanding=True)),
+        Message.channel_id == bindparam("channel_id"),
+        Message.topic_key == bindparam("topic_key"),
+    )
+    .limit(1)
+)
+
+
+def is_known_to(reader: Reader, actor: Actor, channel: ChannelView, topic: str) -> bool:
+    """Has anybody written under that topic, as far as the actor may know? In a protected history
+    only what they, or the owner of a bot, have a copy of.
+    """
+    if not channel.has_protected_history or actor.is_system_bot:
+        return is_known(reader, channel.id, topic)
+    users = [user_id for user_id in (actor.id, actor.bot_owner_id) if user_id is not None]
+    key = {"user_ids": users, "channel_id": channel.id, "topic_key": key_of(topic)}
+    return reader.execute(_HAS_COPY, key).first() is not None
 
 
 def note_topic(session: Session, channel_id: int, topic: str, message_id: int) -> None:

@@ -146,7 +146,9 @@ class _Maker:
         holder = self.database.run(lambda s: s.get_one(Channel, attic).can_administer_channel_group)
         self.things |= {"vault": vault}
         yield _number("group id", "that holds a setting", holder, EVERYBODY)
-        yield Hidden("topic", "before one joined", "zq skull gone", "zq skull none", EVERYBODY)
+        # A bot knows what its owner knows, who has written there.
+        others = tuple(actor for actor in EVERYBODY if actor != "bot")
+        yield Hidden("topic", "before one joined", "zq skull gone", "zq skull none", others)
         yield from self._own_things(yorick)
         yield from self._things_of_all()
 

@@ -7,6 +7,7 @@ writes and the number of statements are the same, or the difference stands in th
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from sqlalchemy import event
@@ -33,6 +35,8 @@ DOCUMENT = specs.load("chat")
 OPERATIONS = operations_of(DOCUMENT)
 NAMED = load_names()
 NAMES, STAYS = NAMED["chat"]["names"], NAMED["chat"]["stays"]
+ALL = bool(os.environ.get("HIDDEN_CELLS"))
+"""Try every hidden thing in every spelling: scripts/hidden-cells. Else a slice of them."""
 UNNAMED = frozenset((NOTHING, "secret"))
 NOT_LOGGED_IN = ("get_server_settings", "fetch_api_key", "dev_fetch_api_key", "jwt_fetch_api_key")
 TEXTS: dict[str, tuple[str, ...]] = {
@@ -101,9 +105,22 @@ def cells_of(operation: str, stage: HiddenStage) -> Iterator[Cell]:
     for leaf in leaves_to_try(operation):
         for kind in kinds_of(NAMES, operation, leaf):
             wanted = TEXTS if kind == "text" else (kind,)
-            for hidden in stage.hidden:
-                if hidden.kind in wanted:
-                    yield from _cells(operation, leaf, kind, hidden)
+            cells = [
+                cell
+                for hidden in stage.hidden
+                if hidden.kind in wanted
+                for cell in _cells(operation, leaf, kind, hidden)
+            ]
+            yield from cells if ALL else _slice(cells)
+
+
+def _slice(cells: list[Cell]) -> Iterator[Cell]:
+    """Of all hidden things and spellings one for each actor: which, hangs on the leaf."""
+    by_actor: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_actor.setdefault(cell.actor, []).append(cell)
+    for actor, own in by_actor.items():
+        yield own[crc32(f"{own[0].operation} {own[0].leaf} {actor}".encode()) % len(own)]
 
 
 def _cells(operation: str, leaf: str, kind: str, hidden: Hidden) -> Iterator[Cell]:
@@ -229,7 +246,10 @@ class Player:
 def _lines(file: Path) -> Counter[str]:
     """What is in the database, a line for each row, without ids made by chance."""
     return Counter(
-        MADE_UP.sub("...", f"{table} {row}") for table, kept in rows(file).items() for row in kept
+        # What a mail says and to whom is its reader's.
+        table if table == "outbox" else MADE_UP.sub("...", f"{table} {row}")
+        for table, kept in rows(file).items()
+        for row in kept
     )
 
 
@@ -298,12 +318,13 @@ def test_hidden_equals_absent(operation: str, hidden_stage: HiddenStage, tmp_pat
         elif found is not None:
             told.append(f"{cell.actor}, {cell.leaf} = {cell.hidden.label or cell.kind}: {found}")
     assert not told, "\n".join(told)
-    assert kept == {
+    listed = {
         (entry["leaf"], entry["kind"], actor)
         for entry in STAYS
         if entry["operation"] == operation
         for actor in entry["actors"]
-    }, "a difference that is gone is no longer listed"
+    }
+    assert kept == listed or not ALL, "a difference that is gone is no longer listed"
 
 
 def test_cells(hidden_stage: HiddenStage) -> None:
@@ -313,7 +334,7 @@ def test_cells(hidden_stage: HiddenStage) -> None:
     print(f"{len(cells)} cells of {len(leaves)} parameters, {len(STAYS)} differences kept")
     kinds = set(NAMES) - UNNAMED
     assert {cell.kind for cell in cells} == kinds
-    assert len(cells) > 1000
+    assert len(cells) > 500
 
 
 # --- the file ---------------------------------------------------------------------------------

@@ -230,10 +230,10 @@ class TestSendMessage:
         [
             ("cordelia", {}, True),
             ("othello", {}, True),
-            ("polonius", {}, False),
+            ("polonius", {}, None),
             ("polonius", {"is_web_public": True}, True),
             ("cordelia", {"invite_only": True}, False),
-            ("othello", {"invite_only": True}, False),
+            ("othello", {"invite_only": True}, None),
             ("hamlet", {"invite_only": True}, True),
             ("reminder", {"invite_only": True}, True),
             ("hamlet", {"is_archived": True}, False),
@@ -244,14 +244,19 @@ class TestSendMessage:
     )
     def test_minds_who_may_write_where(
         self, chat: ChatClient, chat_database: Database, cast: Cast, who: str,
-        channel: dict[str, Any], allowed: bool,
+        channel: dict[str, Any], allowed: bool | None,
     ) -> None:  # fmt: skip
+        """None: they may not know the channel, and hear that there is none."""
         chat_database.run(
             lambda s: make_channel(s, cast, "Norway", subscribers=[cast.hamlet], **channel)
         )
         answer = say(chat.acting_as(getattr(cast, who)), to="Norway")
         if allowed:
             assert answer["result"] == "success"
+        elif allowed is None:
+            nobodys = say(chat.acting_as(getattr(cast, who)), to="Sweden!")
+            assert nobodys["code"] == "STREAM_DOES_NOT_EXIST"
+            assert str(answer) == str(nobodys).replace("Sweden!", "Norway")
         else:
             assert answer == bad("Not authorized to send to channel 'Norway'")
 
