@@ -55,7 +55,7 @@ NARROWS: dict[str, tuple[str, ...]] = {
     "user email": ("sender", "mentions", "dm", "dm-including", "group-pm-with"),
     "message": ("id", "with", "near"),
 }
-MADE_UP = re.compile(r"\b[0-9a-f]{32}\b")
+MADE_UP = re.compile(r"\b[0-9a-f]{24}(?:[0-9a-f]{8})?\b")
 COMPANY: dict[tuple[str, str], dict[str, Any]] = {
     ("update_muted_topic", "stream"): {"stream_id": None},
     ("update_muted_topic", "topic"): {"stream_id": "$vault"},
