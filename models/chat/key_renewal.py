@@ -88,6 +88,8 @@ def _forget_what_hung_on_it(
         .where(ClientDevice.user_id.in_(user_ids))
         .returning(ClientDevice.user_id, ClientDevice.id)
     )
-    for user_id, device_id in sorted((row.user_id, row.id) for row in gone):
-        told = {"op": "remove", "device_id": device_id}
-        events.append(session, realm_id, "device", told, now=now, user_ids=[user_id])
+    told = [
+        ({"op": "remove", "device_id": device_id}, [user_id])
+        for user_id, device_id in sorted((row.user_id, row.id) for row in gone)
+    ]
+    events.append_all(session, realm_id, "device", told, now=now)
