@@ -89,7 +89,8 @@ def rows(file: Path) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
-RANDOM = ("nonce", "sha256", "color", "password_hash", "token", "segid", "block", "payload", "body")
+RANDOM = ("nonce", "sha256", "color", "password_hash", "token", "segid", "block", "payload", "body",
+          "request_id")  # fmt: skip
 
 
 OPERATIONS = operations_of(specs.load("chat"))
