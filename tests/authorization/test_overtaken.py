@@ -35,6 +35,7 @@ from tests.payment_app import FakeGateway, PaymentApp
 Work = Callable[[Session], object]
 
 WRITES_NOTHING_YET = {
+    "render_text": "only reads",
     "register_push_device": "no relay is configured here; tests/handlers/chat/test_mobile_push.py",
     "send_test_push_notification": "writes down what the relay said, nothing of the user's",
     "create_video_call": "writes down what the vendor said, nothing of the user's",
