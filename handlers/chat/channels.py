@@ -4,6 +4,7 @@ from handlers.chat import envelope
 from handlers.chat.context import Context
 from models.chat import channels, permissions
 from models.chat.channels import ChannelQuery
+from models.chat.users import find_known_ids
 from server.response import Response
 
 
@@ -32,7 +33,13 @@ def list_channels(
         exclude_archived=exclude_archived,
     )
     found = channels.find_channels(ctx.session, ctx.actor, query)
-    described = channels.describe_channels(ctx.session, ctx.actor.realm, found, now=ctx.now)
+    described = channels.describe_channels(
+        ctx.session,
+        ctx.actor.realm,
+        found,
+        now=ctx.now,
+        known_ids=find_known_ids(ctx.session, ctx.actor),
+    )
     if include_default:
         defaults = channels.find_default_channel_ids(ctx.session, ctx.actor.realm_id)
         for channel_id, channel in described.items():

@@ -8,13 +8,17 @@ from handlers.chat.quotas import require_own
 from models.chat import groups
 from models.chat.group_settings import GroupValue
 from models.chat.quotas import GROUPS
+from models.chat.users import find_known_ids
 from server.response import Response
 
 
 def list_user_groups(ctx: Context, *, include_deactivated_groups: bool) -> Response:
     """List the user groups."""
     found = groups.find_groups(
-        ctx.session, ctx.actor.realm_id, include_deactivated=include_deactivated_groups
+        ctx.session,
+        ctx.actor.realm_id,
+        include_deactivated=include_deactivated_groups,
+        known_ids=find_known_ids(ctx.session, ctx.actor),
     )
     return envelope.success(ctx, user_groups=found)
 

@@ -1,6 +1,6 @@
 """Channels as things: their names, those that somebody can see, and how clients see them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -154,14 +154,24 @@ def find_default_channel_ids(reader: Reader, realm_id: int) -> set[int]:
 
 
 def describe_channels(
-    reader: Reader, realm: RealmView, channels: Sequence[ChannelView], *, now: datetime
+    reader: Reader,
+    realm: RealmView,
+    channels: Sequence[ChannelView],
+    *,
+    now: datetime,
+    known_ids: Container[int] | None = None,
 ) -> dict[int, dict[str, Any]]:
-    """Id -> the channel as clients see it; in at most five statements for however many."""
+    """Id -> the channel as clients see it; in at most five statements for however many.
+
+    `known_ids`: the only users that their reader may know; None: everybody.
+    """
     ids = [channel.id for channel in channels]
     counts = _count_subscribers(reader, ids)
     latest = _find_newest_times(reader, ids)
     groups = find_group_values(
-        reader, {getattr(channel, name) for channel in channels for name in CHANNEL_GROUPS}
+        reader,
+        {getattr(channel, name) for channel in channels for name in CHANNEL_GROUPS},
+        known_ids=known_ids,
     )
     policies = {
         realm.administrators_group_id: 2,

@@ -5,7 +5,7 @@ becomes an anonymous group. In the database it is always one group id.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -224,8 +224,13 @@ def add_to_group(
         session.connection().execute(insert(cast(Table, Subgroup.__table__)), rows)
 
 
-def find_group_values(reader: Reader, group_ids: Iterable[int]) -> dict[int, GroupValue]:
-    """Group id -> value on the wire, for as many settings as one likes, in three statements."""
+def find_group_values(
+    reader: Reader, group_ids: Iterable[int], *, known_ids: Container[int] | None = None
+) -> dict[int, GroupValue]:
+    """Group id -> value on the wire, for as many settings as one likes, in three statements.
+
+    `known_ids`: the only users that its reader may know; None: everybody.
+    """
     values: dict[int, GroupValue] = {group_id: group_id for group_id in group_ids}
     anonymous = set(
         reader.execute(
@@ -241,7 +246,8 @@ def find_group_values(reader: Reader, group_ids: Iterable[int]) -> dict[int, Gro
         .where(UserGroupMember.group_id.in_(anonymous))
         .order_by(UserGroupMember.user_id)
     ):
-        members[group_id].append(user_id)
+        if known_ids is None or user_id in known_ids:
+            members[group_id].append(user_id)
     for group_id, subgroup_id in reader.execute(
         select(Subgroup.group_id, Subgroup.subgroup_id)
         .where(Subgroup.group_id.in_(anonymous))

@@ -1,7 +1,7 @@
 """User groups as things: the system groups of a realm, and those that people make."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -191,9 +191,17 @@ _SUBGROUPS: Any = (
 
 
 def find_groups(
-    reader: Reader, realm_id: int, *, include_deactivated: bool, group_id: int | None = None
+    reader: Reader,
+    realm_id: int,
+    *,
+    include_deactivated: bool,
+    group_id: int | None = None,
+    known_ids: Container[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """The realm's named and system groups, in order of their ids, as clients see them."""
+    """The realm's named and system groups, in order of their ids, as clients see them.
+
+    `known_ids`: the only users that their reader may know; None: everybody.
+    """
     rows = reader.execute(_GROUPS, {"realm_id": realm_id}).all()
     if group_id is not None:
         rows = [row for row in rows if row.id == group_id]
@@ -201,12 +209,15 @@ def find_groups(
         rows = [row for row in rows if not row.is_deactivated]
     members: dict[int, list[int]] = defaultdict(list)
     for group, user_id in reader.execute(_MEMBERS, {"realm_id": realm_id}):
-        members[group].append(user_id)
+        if known_ids is None or user_id in known_ids:
+            members[group].append(user_id)
     subgroups: dict[int, list[int]] = defaultdict(list)
     for group, subgroup in reader.execute(_SUBGROUPS, {"realm_id": realm_id}):
         subgroups[group].append(subgroup)
     values = find_group_values(
-        reader, {getattr(row, setting) for row in rows for setting in USER_GROUP_GROUPS}
+        reader,
+        {getattr(row, setting) for row in rows for setting in USER_GROUP_GROUPS},
+        known_ids=known_ids,
     )
     return [_render(row, members[row.id], subgroups[row.id], values) for row in rows]
 

@@ -1,12 +1,14 @@
 """What became of a message, edit by edit."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import bindparam, select
 
 from models.chat.actors import Actor, Reader
 from models.chat.errors.messages import EditHistoryDisabled
-from models.chat.message_access import access_message
+from models.chat.message_access import MessageView, access_message
+from models.chat.permissions import find_channels, has_content_access
 from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topic_names import display_topic
@@ -37,6 +39,9 @@ def find_history(
     """Snapshots, oldest first: the message as it was sent, then as it was after each of the
     newest edits; where there were more than `MOST_EDITS`, as it was after the one before these.
 
+    Where a message stood in a channel that the reader may not read, nothing is told of that time:
+    neither what it said there, nor under which topic, nor which channel it was.
+
     Raises `EditHistoryDisabled`, `InvalidMessage`. Where the organization shows moves only, edits
     of the content alone are left out, and their fields from the others.
     """
@@ -59,7 +64,9 @@ def find_history(
     beginning = (message.sent_at, message.sender_id)
     if len(edits) > MOST_EDITS:
         beginning = (edits[-1].edited_at, edits[-1].editor_id)
+    readable = _find_readable_places(reader, actor, message, edits[:MOST_EDITS])
     for edit in edits[:MOST_EDITS]:
+        here = channel_id in readable
         snapshot: dict[str, Any] = {
             "topic": shown(topic),
             "content": content,
@@ -68,12 +75,15 @@ def find_history(
             "user_id": edit.editor_id,
         }
         moved = edit.prev_topic is not None or edit.prev_channel_id is not None
+        came_from = edit.prev_channel_id if edit.prev_channel_id is not None else channel_id
         if edit.prev_topic is not None:
-            snapshot["prev_topic"] = shown(edit.prev_topic)
+            if came_from in readable:
+                snapshot["prev_topic"] = shown(edit.prev_topic)
             topic = edit.prev_topic
         if edit.prev_channel_id is not None:
-            snapshot["stream"] = channel_id
-            snapshot["prev_stream"] = channel_id = edit.prev_channel_id
+            if came_from in readable:
+                snapshot |= {"stream": channel_id, "prev_stream": came_from}
+            channel_id = came_from
         if edit.prev_content is not None:
             if policy == "all":
                 snapshot["prev_content"] = edit.prev_content
@@ -82,20 +92,37 @@ def find_history(
                 compare = content_html_diff if left >= 0 else coarse_html_diff
                 snapshot["content_html_diff"] = compare(edit.prev_rendered_content, rendered)
             content, rendered = edit.prev_content, edit.prev_rendered_content
-        if policy == "all" or moved:
+        if here and (policy == "all" or moved):
             snapshots.append(snapshot)
-    snapshots.append(
-        {
-            "topic": shown(topic),
-            "content": content,
-            "rendered_content": rendered,
-            "timestamp": int(beginning[0].timestamp()),
-            "user_id": beginning[1],
-        }
-    )
+    if channel_id in readable:
+        snapshots.append(
+            {
+                "topic": shown(topic),
+                "content": content,
+                "rendered_content": rendered,
+                "timestamp": int(beginning[0].timestamp()),
+                "user_id": beginning[1],
+            }
+        )
     if policy == "moves":
         # What a message said before is not shown: every snapshot has what it says now.
         for snapshot in snapshots:
             snapshot["content"] = message.content
             snapshot["rendered_content"] = message.rendered_content
     return snapshots[::-1]
+
+
+def _find_readable_places(
+    reader: Reader, actor: Actor, message: MessageView, edits: Iterable[Any]
+) -> set[int | None]:
+    """Ids of the channels that the message stands or stood in and the reader may read; None for a
+    direct message. In a protected history nobody reads what they were not there for, and a copy
+    that came with a later place does not say that they were.
+    """
+    places = {edit.prev_channel_id for edit in edits} - {None, message.channel_id}
+    readable: set[int | None] = {message.channel_id}
+    if places:
+        for channel in find_channels(reader, actor, channel_ids=places):
+            if not channel.has_protected_history and has_content_access(reader, actor, channel):
+                readable.add(channel.id)
+    return readable

@@ -21,6 +21,7 @@ from models.chat.permissions import (
     keep_known,
 )
 from models.chat.tables import Channel, Subscription
+from models.chat.users import find_known_ids
 
 COLORS = (
     "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5",
@@ -85,7 +86,8 @@ def find_subscriptions(
     rows = reader.execute(statement).all()
     width = len(CHANNEL_COLUMNS)
     channels = [ChannelView(*(*row[:width], True)) for row in rows]
-    described = describe_channels(reader, actor.realm, channels, now=now)
+    known_ids = find_known_ids(reader, actor)
+    described = describe_channels(reader, actor.realm, channels, now=now, known_ids=known_ids)
     subscribers: dict[int, list[int]] = {}
     if include_subscribers:
         subscribers = find_subscriber_ids(reader, [channel.id for channel in channels])

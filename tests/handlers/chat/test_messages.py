@@ -470,6 +470,33 @@ class TestUpdateMessage:
         snapshot = chat.get(f"/messages/{message}/history")["message_history"][1]
         assert (snapshot["stream"], snapshot["prev_stream"]) == (norway, denmark)
 
+    def test_what_it_said_in_a_private_channel_stays_there(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        private = chat_database.run(
+            lambda s: make_channel(s, cast, "Norway", subscribers=[cast.hamlet], invite_only=True)
+        )
+        message = say(chat, to="Norway", topic="layoff list", content="fire Yorick")["id"]
+        for change in (
+            {"content": "lunch at noon"},
+            {"topic": "lunch"},
+            {"stream_id": denmark, "topic": "today"},
+            {"content": "lunch at one"},
+        ):
+            assert chat.patch(f"/messages/{message}", **change)["result"] == "success"
+        path = f"/messages/{message}/history"
+        whole = chat.get(path)["message_history"]
+        seen = chat.acting_as(cast.othello).get(path)["message_history"]
+        moved = {
+            name: value
+            for name, value in whole[3].items()
+            if name not in ("prev_topic", "stream", "prev_stream")
+        }
+        assert len(whole) == 5
+        assert whole[3]["prev_stream"] == private
+        assert whole[0]["content"] == "fire Yorick"
+        assert seen == [moved, whole[4]]
+
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("PATCH", "/messages/1").status_code == 401
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from models.chat.tables import AuditLog, Event, UserGroup
+from models.chat.tables import AuditLog, Event, Realm, UserGroup
 from models.database import Database
 from tests.chat_app import ChatClient, Repeated
 from tests.chat_cast import Cast
@@ -28,6 +28,24 @@ def bad(msg: str) -> dict[str, Any]:
 
 
 class TestListUserGroups:
+    def test_a_restricted_guest_reads_only_whom_they_may_know(
+        self, chat: ChatClient, as_polonius: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
+        members = [cast.othello.id, cast.polonius.id, cast.reminder.id]
+        own = {"direct_members": members, "direct_subgroups": []}
+        form = {"name": "choir", "description": "", "members": members, "can_join_group": own}
+        assert chat.post("/user_groups/create", **form)["result"] == "success"
+        chat_database.run(
+            lambda s: s.execute(
+                update(Realm).values(can_access_all_users_group=Realm.members_group_id)
+            )
+        )
+        groups = as_polonius.get("/user_groups")["user_groups"]
+        known = {cast.polonius.id, cast.reminder.id}
+        assert {one for group in groups for one in group["members"]} == known
+        assert groups[-1]["can_join_group"]["direct_members"] == sorted(known)
+        assert groups[-1]["can_manage_group"]["direct_members"] == []
+
     def test_lists_the_system_groups_with_their_direct_members(
         self, as_polonius: ChatClient, cast: Cast
     ) -> None:
