@@ -30,7 +30,7 @@ from server.guard import check_answer_headers, check_headers, check_target
 from server.health import Probes
 from server.metrics import METRICS_LAG_S, Meter
 from server.operation import Call, Operation
-from server.override import meant_method, media_type_of
+from server.override import find_meant_method, media_type_of
 from server.proxies import TrustedProxies
 from server.request_log import RequestLog
 from server.response import Response, standing_headers
@@ -215,7 +215,7 @@ class Engine(SpecMiddleware):
         body = b""
         if service.method_override and method == "POST":
             body = await self._read_body(service, receive, headers, exchange)
-            meant = meant_method(body, headers)
+            meant = await find_meant_method(body, headers, api.threads)
             if meant == "GET" and media_type_of(headers) == URLENCODED:
                 query = b"&".join(filter(None, (query, body)))  # a GET's parameters are its query
             method = meant or method

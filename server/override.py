@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from server.bodies import MULTIPART, URLENCODED
 from server.errors import InvalidRequest
 from server.multipart import parse_parts
 from server.parameters import MAX_QUERY_FIELDS, parse_pairs
+from server.threads import Threads
 
 FIELD = "method"
+_FIELD = FIELD.encode("ascii")
+SOON = 8 * 1024
+"""Bytes of a body that is read in no time."""
 
 
 def media_type_of(headers: Mapping[bytes, bytes]) -> str:
@@ -17,12 +22,24 @@ def media_type_of(headers: Mapping[bytes, bytes]) -> str:
     return headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
 
 
+async def find_meant_method(
+    raw: bytes, headers: Mapping[bytes, bytes], threads: Threads
+) -> str | None:
+    """What `meant_method` finds, off the event loop when that takes long: a form of a megabyte
+    takes 15 ms.
+    """
+    if len(raw) <= SOON or _FIELD not in raw:
+        return meant_method(raw, headers)
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(threads.reading, meant_method, raw, headers)
+
+
 def meant_method(raw: bytes, headers: Mapping[bytes, bytes]) -> str | None:
     """The value of the form field `method` in upper case; None without one.
 
     A body that cannot be read has no such field: whoever reads it later says what is wrong.
     """
-    if FIELD.encode("ascii") not in raw:
+    if _FIELD not in raw:
         return None
     media_type = media_type_of(headers)
     if media_type == URLENCODED:

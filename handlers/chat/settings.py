@@ -1,6 +1,5 @@
 """Operations of the tag settings: one's own settings, and administrators' for many."""
 
-import asyncio
 from html import escape
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,6 +9,7 @@ from sqlalchemy.orm import Session
 from handlers.chat import envelope
 from handlers.chat.auth import host_of
 from handlers.chat.context import Context
+from handlers.chat.hashing import run_hashing
 from models.chat import email_changes, own_password, user_settings
 from models.chat.actors import access_realm
 from models.chat.tables import User
@@ -103,9 +103,8 @@ async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None,
     actor, limit = ctx.actor, ctx.adapters.sign_in_limit
     await limit.take_from_within(ctx)
     old_hash = await ctx.read(lambda reader: own_password.find_hash(reader, actor))
-    # Some 50 ms of work by design, each: in a thread, holding no connection and no lock.
-    await asyncio.to_thread(own_password.check_old, old, old_hash)
-    return old_hash, await asyncio.to_thread(own_password.hash_new, new)
+    await run_hashing(own_password.check_old, old, old_hash)
+    return old_hash, await run_hashing(own_password.hash_new, new)
 
 
 def _rename(ctx: Context, session: Session, full_name: str) -> None:

@@ -1,6 +1,5 @@
 """Operations of the tag sign_in: from a name to an API key."""
 
-import asyncio
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -8,6 +7,7 @@ from sqlalchemy.orm import Session
 from handlers.chat import envelope, render
 from handlers.chat.auth import host_of
 from handlers.chat.context import Context
+from handlers.chat.hashing import run_hashing
 from models.chat import jwt_sign_in, sign_in
 from models.chat.actors import access_realm, find_actor
 from models.chat.emails import as_stored, check_email
@@ -26,8 +26,7 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     await limit.take(ctx, realm.id, username)
     account = await ctx.read(lambda reader: sign_in.find_account(reader, realm, username))
     ctx.actor_id = account.id
-    # Some 50 ms of work by design: in a thread, holding no connection and no lock.
-    is_right = await asyncio.to_thread(is_password, password, account.password_hash)
+    is_right = await run_hashing(is_password, password, account.password_hash)
     usable = sign_in.require_usable(realm, account if is_right else None)
 
     def tell(session: Session) -> str:

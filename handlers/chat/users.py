@@ -1,12 +1,12 @@
 """Operations of the tag users."""
 
-import asyncio
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from handlers.chat import envelope, render
 from handlers.chat.context import Context
+from handlers.chat.hashing import run_hashing
 from handlers.chat.idempotency import answer_once
 from models.chat import (
     deactivation,
@@ -77,8 +77,7 @@ async def create_user(
     """Create a user."""
     new_users.require_may_create_users(ctx.actor)
     keys = ctx.adapters.keys
-    # Some 50 ms of work by design: in a thread, holding no connection and no lock.
-    password_hash = await asyncio.to_thread(passwords.hash_if_strong, password)
+    password_hash = await run_hashing(passwords.hash_if_strong, password)
 
     def create(session: Session) -> Response:
         made = new_users.add_user(

@@ -10,6 +10,7 @@ from models.chat.actors import Actor, Reader
 from models.chat.date_anchors import find_dated, parse_anchor_date
 from models.chat.message_ranges import Range, check_counts, find_range, parse_anchor
 from models.chat.message_view import ViewOptions, find_messages
+from models.chat.message_weights import cut_to_weight
 from models.chat.narrow import build_narrow
 from models.chat.search import parse_query
 
@@ -51,6 +52,7 @@ def list_range(
         num_before=wanted.num_before,
         num_after=wanted.num_after,
     )
+    found = cut_to_weight(reader, found)
     messages = find_messages(reader, actor, found.ids, options)
     if narrow.searched:
         _mark_matches(messages, narrow.searched)

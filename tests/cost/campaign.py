@@ -47,8 +47,10 @@ def warm_up(judge: Judge) -> None:
             judge.dear.add(base.case.name)
 
 
-def fill_places(judge: Judge, only: str = "") -> int:
-    """Every place of every operation, with every filling. Returns how many places there are."""
+def fill_places(judge: Judge, only: str = "", every_nth: int = 1) -> int:
+    """Every place of every operation, with every filling or a part of them, another part at each
+    place. Returns how many places there are.
+    """
     stage = judge.stage
     seen = 0
     alike: Counter[tuple[str, str, int]] = Counter()
@@ -62,8 +64,9 @@ def fill_places(judge: Judge, only: str = "") -> int:
             # Twenty settings of one kind go the same way: the first is tried with everything.
             most = None if alike[kind] == 1 else ALIKE
             step = DEAR_STEP if base.case.name in judge.dear else 1
+            step = max(step, every_nth) if place.type == "string" else step
             every = fillings(stage.document, place, stage.pools)
-            for name, filling in islice(every, 0, most, step):
+            for name, filling in islice(every, seen % step, most and most + seen % step, step):
                 judge.judge(
                     base.operation,
                     f"{place.where} {place.label}",
@@ -75,8 +78,10 @@ def fill_places(judge: Judge, only: str = "") -> int:
     return seen
 
 
-def fill_together(judge: Judge, only: str = "") -> int:
-    """The requests that are dear by what they combine. Returns how many there are."""
+def fill_together(judge: Judge, only: str = "", every_nth: int = 1) -> int:
+    """The requests that are dear by what they combine, of the narrows every or a part. Returns how
+    many there are.
+    """
     stage = judge.stage
     if not isinstance(stage, ChatStage):
         return 0
@@ -85,6 +90,8 @@ def fill_together(judge: Judge, only: str = "") -> int:
         if only not in base.operation:
             continue
         number += 1
+        if number % every_nth and about.startswith(("narrow", "to a thousand", "about")):
+            continue
         judge.judge(
             base.operation,
             about,
@@ -111,14 +118,14 @@ def empty_databases(engine: str, directory: Path) -> Iterator[dict[str, str]]:
                 server.drop(database)
 
 
-def try_all(stage: Stage, only: str) -> Judge:
+def try_all(stage: Stage, only: str, every_nth: int, alone: bool) -> Judge:
     """Everything that is tried of one service, with a line about it."""
     started = time.monotonic()
     with Meter(stage.database).open() as meter:
         judge = Judge(stage, meter, loud=True)
         warm_up(judge)
-        places = fill_places(judge, only)
-        together = fill_together(judge, only)
+        places = fill_places(judge, only, every_nth) if alone else 0
+        together = fill_together(judge, only, every_nth)
     for operation in stage.operations:
         judge.findings.extend(
             f"no bound: {place}" for place in unbounded(stage.document, operation)
@@ -160,6 +167,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--service", choices=("payment", "chat", "both"), default="both")
     parser.add_argument("--only", default="", help="a part of the names of the operations")
     parser.add_argument("--part", type=float, default=1.0, help="how much of the stored data")
+    parser.add_argument(
+        "--every", type=int, default=1, help="of the texts at a place, try each so-manieth"
+    )
+    parser.add_argument(
+        "--together", action="store_true", help="only what is filled together, and the server"
+    )
     told = parser.parse_args(argv)
     logs.configure("error", secrets=(), stream=open(os.devnull, "wb"))  # noqa: SIM115
     engines = ("sqlite", "postgresql") if told.engine == "both" else (told.engine,)
@@ -171,12 +184,12 @@ def main(argv: list[str]) -> int:
             with empty_databases(engine, directory) as urls:
                 if told.service != "chat":
                     with payment_on(urls["payment"], scale) as payment:
-                        judge = try_all(payment, told.only)
+                        judge = try_all(payment, told.only, told.every, not told.together)
                     report(judge)
                     found += len(judge.findings)
                 if told.service != "payment":
                     with chat_on(urls["chat"], directory, scale) as chat:
-                        judge = try_all(chat, told.only)
+                        judge = try_all(chat, told.only, told.every, not told.together)
                         unrelated = chat.build_unrelated()
                     judge.findings.extend(try_live(judge, unrelated, urls["chat"], directory))
                     report(judge)

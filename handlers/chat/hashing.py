@@ -1,0 +1,26 @@
+"""Work with passwords, off the event loop and in threads of its own: who waits for a hash keeps
+nobody else from a thread.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import ParamSpec, TypeVar
+
+from models.chat.passwords import HASHES_AT_ONCE
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Made on first use, so after the fork."""
+    return ThreadPoolExecutor(HASHES_AT_ONCE, "hashes")
+
+
+async def run_hashing(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """`work(*args)`: some 50 ms by design, for each hash in it. Holds no connection and no lock."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_threads(), lambda: work(*args, **kwargs))
