@@ -28,6 +28,7 @@ from workers.loop import Crew, Tidy, Worker
 from workers.outbox import OutboxWorker
 from workers.retention import Retention
 from workers.scheduled_delivery import ScheduledDelivery
+from workers.search_index import SearchIndex
 
 LOOK_FOR_CHAINS_EVERY_S = 5.0
 EXPIRY_EVERY_S = 2.0
@@ -35,6 +36,7 @@ DELIVERY_EVERY_S = 0.25
 MAIL_EVERY_S = 0.5
 EXPORTS_EVERY_S = 1.0
 RETENTION_EVERY_S = 5.0
+SEARCH_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,12 @@ def scheduled_delivery(bench: Bench) -> Worker:
     return Worker("scheduled_delivery", worker.try_deliver_one, poll_s=DELIVERY_EVERY_S)
 
 
+def search_index(bench: Bench) -> Worker:
+    """Has search know what moved or went; any number of processes share the work."""
+    worker = SearchIndex(bench.chat_database, rest=bench.crew.stopping.wait)
+    return Worker("search_index", worker.try_refresh_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
+
+
 def outbox(bench: Bench) -> Worker:
     """Lets mail leave; any number of processes share the work."""
     settings = bench.settings
@@ -181,6 +189,7 @@ SERVICES: Mapping[str, Mapping[str, Callable[[Bench], Worker]]] = {
         "exports": exports,
         "outbox": outbox,
         "scheduled_delivery": scheduled_delivery,
+        "search_index": search_index,
     },
 }
 """Service -> its workers, which need that service's database and no other."""

@@ -216,7 +216,9 @@ def move_messages(
         recount_topics(session, move.channel.id, [key_of(move.topic)])
     else:
         recount_topics(session, old.id, [message.topic_key, key_of(move.topic)])
-    if move.topic_changes:
+    if move.topic_changes and len(move.message_ids) > search.AT_ONCE:
+        search.mark_stale(session, move.message_ids)
+    elif move.topic_changes:
         texts = connection.execute(select(Message.id, Message.rendered_content).where(moving))
         search.reindex_messages(
             session,

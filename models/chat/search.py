@@ -9,17 +9,32 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, column, false, func, literal, select, table, text
+from sqlalchemy import (
+    ColumnElement,
+    bindparam,
+    column,
+    delete,
+    false,
+    func,
+    literal,
+    select,
+    table,
+    text,
+)
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Reader, dialect_of
 from models.chat.errors.narrows import BadNarrow
-from models.chat.id_lists import id_in
+from models.chat.id_lists import bound_ids, id_in
+from models.chat.rendering import plain_text
+from models.chat.tables import Message, StaleSearch
 
 _PART = re.compile(r'"([^"]*)"|([^\s"]+)')
 _WORD = re.compile(r"\w+")
 MOST_WORDS = 50
 """In one narrow."""
+AT_ONCE = 20
+"""So many messages are indexed again in the request that moves or deletes them."""
 FEW = 2000
 """So many finds are looked up one by one; more are common enough to come across them."""
 
@@ -41,6 +56,14 @@ _DELETE_FTS = text("DELETE FROM message_search WHERE rowid IN :ids").bindparams(
 )
 _DELETE_VECTOR = text("DELETE FROM message_search WHERE message_id IN :ids").bindparams(
     bindparam("ids", expanding=True)
+)
+
+_MARK_SQLITE = text(
+    "INSERT OR IGNORE INTO stale_search (message_id) SELECT value FROM json_each(:ids)"
+)
+_MARK_POSTGRESQL = text(
+    "INSERT INTO stale_search (message_id) SELECT unnest(CAST(:ids AS bigint[]))"
+    " ON CONFLICT DO NOTHING"
 )
 
 
@@ -69,9 +92,52 @@ def reindex_messages(session: Session, messages: Sequence[tuple[int, str, str]])
 
 
 def forget_messages(session: Session, message_ids: Sequence[int]) -> None:
-    """Messages that are no longer there."""
+    """Messages that are no longer there; many of them are forgotten later."""
+    if len(message_ids) > AT_ONCE:
+        mark_stale(session, message_ids)
+    else:
+        _forget(session, message_ids)
+
+
+def _forget(session: Session, message_ids: Sequence[int]) -> None:
     statement = _DELETE_FTS if dialect_of(session) == "sqlite" else _DELETE_VECTOR
     session.connection().execute(statement, {"ids": list(message_ids)})
+
+
+def mark_stale(session: Session, message_ids: Sequence[int]) -> None:
+    """Have these messages looked at later. To index a long one takes a millisecond: thousands
+    would hold up everybody who writes.
+    """
+    statement = _MARK_SQLITE if dialect_of(session) == "sqlite" else _MARK_POSTGRESQL
+    ids = bound_ids(dialect_of(session), message_ids)
+    session.connection().execute(statement, {"ids": ids})
+
+
+def refresh_some(session: Session, limit: int) -> bool:
+    """Make the index true again for some of the messages that were marked; False when there are
+    none.
+    """
+    marked = select(StaleSearch.message_id).order_by(StaleSearch.message_id).limit(limit)
+    ids = list(session.execute(marked.with_for_update(skip_locked=True)).scalars())
+    if not ids:
+        return False
+    # Whoever changes a message holds its row: what is read here is what it stays.
+    texts = session.execute(
+        select(Message.id, Message.topic, Message.rendered_content)
+        .where(Message.id.in_(ids))
+        .order_by(Message.id)
+        .with_for_update()
+    ).all()
+    reindex_messages(session, [(row[0], row[1], plain_text(row[2])) for row in texts])
+    gone = sorted(set(ids).difference(row[0] for row in texts))
+    if gone:
+        _forget(session, gone)
+    session.execute(
+        delete(StaleSearch)
+        .where(StaleSearch.message_id.in_(ids))
+        .execution_options(synchronize_session=False)
+    )
+    return True
 
 
 def parse_query(query: str) -> list[list[str]]:

@@ -24,7 +24,7 @@ from tests.postgres import PostgresServer
 SERVICES = ("payment", "chat")
 PARTS = (0.02, 0.06)
 """Of the stored data: no operation may need more statements for more of it."""
-LONG_TEXTS: tuple[str, ...] = ()
+LONG_TEXTS = ("content",)
 """Names of fields that are rendered, to be sent long."""
 SHARE = 0.05
 """Of the maximum of a place: enough to tell a statement for each item from one for all."""

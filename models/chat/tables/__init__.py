@@ -32,6 +32,7 @@ from models.chat.tables.outbox import Outbox
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage
 from models.chat.tables.spent_link import SpentLink
+from models.chat.tables.stale_search import StaleSearch
 from models.chat.tables.user import EmailChange, ProfileField, ProfileValue, User, UserStatus
 from models.chat.tables.vendor_token import VendorToken
 
@@ -64,6 +65,7 @@ __all__ = [
     "RealmEmoji",
     "ScheduledMessage",
     "SpentLink",
+    "StaleSearch",
     "Subgroup",
     "Subscription",
     "Topic",
