@@ -140,7 +140,12 @@ def _export(url: str, owner: Member, database: Database, directory: Path) -> int
     asked = httpx.post(f"{url}/api/v1/export/realm", headers=_basic(owner))
     export_id: int = asked.json()["id"]
     worker = Exports(
-        database, SystemClock(), directory / "exports", public_url=url, stopping=threading.Event()
+        database,
+        SystemClock(),
+        directory / "exports",
+        public_url=url,
+        retention=timedelta(days=1),
+        stopping=threading.Event(),
     )
     assert worker.try_work_one()
     return export_id

@@ -1,0 +1,44 @@
+"""When keys were last used: remembered by the process, written down later."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from models.clock import FrozenClock
+from models.database import Database
+from models.payment import keys
+from models.payment.tables import ApiKey
+from tests.cast import Merchant
+from tests.contract import ContractClient
+from tests.handlers.payment.test_auth import METHODS, key_id
+from tests.payment_app import PaymentApp
+
+
+class TestKeyUses:
+    def test_remembers_when_a_key_was_used_and_writes_it_down_later(
+        self,
+        api: ContractClient,
+        payment_app: PaymentApp,
+        database: Database,
+        ada: Merchant,
+        clock: FrozenClock,
+    ) -> None:
+        clock.advance(seconds=5)
+        api.get(METHODS)
+        assert self.last_used(database, ada) is None, "no write in the request"
+        chore = payment_app.service.chores[0]
+        chore.run(database, clock.now())
+        assert self.last_used(database, ada) == clock.now()
+
+    def test_never_replaces_a_newer_note_by_an_older_one(
+        self, database: Database, ada: Merchant, now: datetime
+    ) -> None:
+        for at in (now, now - timedelta(seconds=9)):
+            database.run(lambda s, at=at: keys.note_uses(s, {key_id(ada.key): at}))  # type: ignore[misc]
+        assert self.last_used(database, ada) == now
+
+    @staticmethod
+    def last_used(database: Database, merchant: Merchant) -> datetime | None:
+        with database.reading() as connection:
+            query = select(ApiKey.last_used_at).where(ApiKey.id == key_id(merchant.key))
+            return connection.execute(query).scalar_one()
