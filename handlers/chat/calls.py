@@ -69,7 +69,7 @@ def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Resp
     require_role(ctx.actor, "human")
     if not ctx.adapters.vendor.is_configured:
         raise VendorNotConfigured()
-    link = make_link(ctx.adapters.vault, ctx.actor.id, purpose=LINK, now=ctx.now)
+    link = make_link(ctx.adapters.vault, ctx.actor, purpose=LINK, now=ctx.now)
     return envelope.success(ctx, url=f"{_address(ctx)}/register?link={link}")
 
 

@@ -28,8 +28,7 @@ def list_exports(ctx: Context) -> Response:
         ctx.session,
         ctx.actor.realm_id,
         base=_base(ctx),
-        vault=ctx.adapters.vault,
-        user_id=ctx.actor.id,
+        links_for=(ctx.adapters.vault, ctx.actor),
         now=ctx.now,
     )
     return envelope.success(ctx, exports=found)

@@ -141,6 +141,7 @@ class Actor:
     automatically_follow_topics_where_mentioned: bool
     can_create_users: bool
     can_change_user_emails: bool
+    api_key_sha256: str = field(repr=False)
     realm: RealmView
     # What models/chat/permissions.py has found out for this request already.
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)

@@ -120,15 +120,14 @@ def find_exports(
     realm_id: int,
     *,
     base: str,
-    vault: Vault | None = None,
-    user_id: int = 0,
+    links_for: tuple[Vault, Actor] | None = None,
     now: datetime,
 ) -> list[dict[str, Any]]:
-    """Records of what administrators asked for, oldest first. With a `vault` the addresses of
-    archives are links of that user's, which work once; else they need a key.
+    """Records of what administrators asked for, oldest first. With `links_for` the addresses of
+    archives are links of that actor's, which work once; else they need a key.
     """
     rows = reader.execute(_ASKED_FOR, {"of_realm_id": realm_id})
-    return [_record(row, base=base, vault=vault, user_id=user_id, now=now) for row in rows]
+    return [_record(row, base=base, links_for=links_for, now=now) for row in rows]
 
 
 def find_consents(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
@@ -231,13 +230,13 @@ def _is_administrators_key(reader: Reader, host: str, email: str, api_key: str) 
 
 
 def _record(
-    row: Any, *, base: str, vault: Vault | None, user_id: int, now: datetime
+    row: Any, *, base: str, links_for: tuple[Vault, Actor] | None, now: datetime
 ) -> dict[str, Any]:
     url = None
     if row.state == SUCCEEDED:
         url = address_of(base, row.id)
-        if vault is not None:
-            url += "/" + make_link(vault, user_id, purpose=_purpose(row.id), now=now)
+        if links_for is not None:
+            url += "/" + make_link(*links_for, purpose=_purpose(row.id), now=now)
     return {
         "id": row.id,
         "acting_user_id": row.acting_user_id,

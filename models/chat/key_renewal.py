@@ -2,7 +2,8 @@
 
 The old key is refused from the moment the unit ends, by every process: requests find their user by
 the key's digest, in the database. Whoever had the old key loses with it what they may have set up:
-devices for push notifications, and an email address that waits to be confirmed.
+devices for push notifications, a vendor's account that makes their video calls, and an email
+address that waits to be confirmed. Links made with it end too (models/chat/links.py).
 """
 
 from collections.abc import Collection
@@ -16,6 +17,7 @@ from models.chat.actors import RealmView
 from models.chat.administering import access_named, await_writes_of
 from models.chat.api_keys import KeyMaker
 from models.chat.tables import ClientDevice, EmailChange, User
+from models.chat.vendor_tokens import forget_all_tokens
 
 BATCH = 500
 
@@ -93,3 +95,4 @@ def _forget_what_hung_on_it(
         for user_id, device_id in sorted((row.user_id, row.id) for row in gone)
     ]
     events.append_all(session, realm_id, "device", told, now=now)
+    forget_all_tokens(session, realm_id, user_ids, now=now)

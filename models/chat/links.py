@@ -1,7 +1,8 @@
 """Links that work once, for a person's browser, which must not have their API key.
 
 A link is sealed: it names whose it is and until when, and cannot be made by anybody else. Nothing
-is kept of it until it is used; then it is spent.
+is kept of it until it is used; then it is spent. It ends with the API key that it was made with:
+whoever renews a key that somebody else had has not left them a link.
 """
 
 import secrets
@@ -20,6 +21,7 @@ from models.chat.vault import Vault
 from models.types import to_ms
 
 LIFETIME = timedelta(minutes=10)
+KEY_MARK_LENGTH = 16
 SPENT = cast(Table, SpentLink.__table__)
 _BY_KEY = select(SPENT.c.key).where(SPENT.c.key == bindparam("key"))
 _INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
@@ -34,9 +36,9 @@ class Link:
     ends_at: datetime
 
 
-def make_link(vault: Vault, user_id: int, *, purpose: str, now: datetime) -> str:
-    """A new link of the user's, as one part of an address; good for `purpose` alone."""
-    facts = [secrets.token_hex(16), user_id, to_ms(now + LIFETIME)]
+def make_link(vault: Vault, actor: Actor, *, purpose: str, now: datetime) -> str:
+    """A new link of the actor's, as one part of an address; good for `purpose` alone."""
+    facts = [secrets.token_hex(16), actor.id, to_ms(now + LIFETIME), key_mark_of(actor)]
     return vault.seal(orjson.dumps(facts).decode(), purpose=purpose)
 
 
@@ -44,12 +46,12 @@ def find_link(
     reader: Reader, vault: Vault, text: str, *, purpose: str, realm_id: int, now: datetime
 ) -> tuple[Link, Actor] | None:
     """The link and whose it is, as they are now; None unless it is new, unspent, and of somebody
-    who is welcome in the realm.
+    who is welcome in the realm and has still the same API key.
     """
     opened = vault.open(text, purpose=purpose)
     if opened is None:
         return None
-    key, user_id, until = orjson.loads(opened)
+    key, user_id, until, key_mark = orjson.loads(opened)
     actor = find_actor(reader, user_id)
     if (
         to_ms(now) >= until
@@ -57,10 +59,16 @@ def find_link(
         or actor.realm_id != realm_id
         or actor.realm.is_deactivated
         or not actor.is_active
+        or key_mark_of(actor) != key_mark
         or reader.execute(_BY_KEY, {"key": key}).first() is not None
     ):
         return None
     return Link(key, user_id, datetime.fromtimestamp(until / 1000, UTC)), actor
+
+
+def key_mark_of(actor: Actor) -> str:
+    """What tells the actor's API key from the ones before and after it, and opens nothing."""
+    return actor.api_key_sha256[:KEY_MARK_LENGTH]
 
 
 def try_spend(session: Session, link: Link, *, now: datetime) -> bool:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, Reader, find_actor, find_writer
 from models.chat.errors.calls import InvalidVendorSession
-from models.chat.links import Link
+from models.chat.links import Link, key_mark_of
 from models.chat.vault import Vault
 from models.types import to_ms
 
@@ -33,6 +33,7 @@ class VendorSession:
     user_id: int
     redirect_uri: str
     link: Link
+    key_mark: str
     browser: str = field(repr=False)
     verifier: str = field(repr=False)
 
@@ -46,29 +47,29 @@ class VendorSession:
         """The text that goes to the vendor and comes back."""
         until = to_ms(now + LIFETIME)
         link = [self.link.key, to_ms(self.link.ends_at)]
-        facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until, *link]
+        facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until, self.key_mark]
+        facts += link
         return vault.seal(orjson.dumps(facts).decode(), purpose=PURPOSE)
 
 
 def begin(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:
     """A new authorization of the actor's, who came by that link."""
-    return VendorSession(
-        actor.id, redirect_uri, link, secrets.token_urlsafe(24), secrets.token_urlsafe(48)
-    )
+    browser, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
+    return VendorSession(actor.id, redirect_uri, link, key_mark_of(actor), browser, verifier)
 
 
 def access_session(
     reader: Reader, vault: Vault, state: str, *, realm_id: int, browser: str | None, now: datetime
 ) -> tuple[VendorSession, Actor]:
-    """The authorization that a state is of, and its user, who must still be welcome in the realm,
-    in a write unit until it ends.
+    """The authorization that a state is of, and its user, who must still be welcome in the realm
+    and have the same API key, in a write unit until it ends.
 
     Raises `InvalidVendorSession`.
     """
     opened = vault.open(state, purpose=PURPOSE)
     if opened is None:
         raise InvalidVendorSession()
-    user_id, redirect_uri, began_in, verifier, until, key, ends = orjson.loads(opened)
+    user_id, redirect_uri, began_in, verifier, until, key_mark, key, ends = orjson.loads(opened)
     if isinstance(reader, Session):
         actor = find_writer(reader, user_id)
     else:
@@ -80,7 +81,8 @@ def access_session(
         or actor.realm_id != realm_id
         or actor.realm.is_deactivated
         or not actor.is_active
+        or key_mark_of(actor) != key_mark
     ):
         raise InvalidVendorSession()
     link = Link(key, user_id, datetime.fromtimestamp(ends / 1000, UTC))
-    return VendorSession(user_id, redirect_uri, link, began_in, verifier), actor
+    return VendorSession(user_id, redirect_uri, link, key_mark, began_in, verifier), actor

@@ -6,6 +6,7 @@ changes nothing.
 """
 
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,6 +22,9 @@ from models.chat.vault import Vault
 
 EARLY = timedelta(seconds=30)
 """A token is refreshed this long before it expires: a call must not find it just expired."""
+
+EVENTS = ("has_vendor_token", "has_zoom_token")
+"""The seed's name of the event, and the one that clients of the reference know."""
 
 _FIND: Any = select(
     VendorToken.sealed_tokens,
@@ -150,6 +154,17 @@ def forget_tokens(
         _tell(session, realm_id, user_id, False, now)
 
 
+def forget_all_tokens(
+    session: Session, realm_id: int, user_ids: Collection[int], *, now: datetime
+) -> None:
+    """The same for many users of a realm."""
+    named = delete(VendorToken).where(VendorToken.user_id.in_(user_ids))
+    gone = session.execute(named.returning(VendorToken.user_id)).scalars()
+    told = [({"value": False}, [user_id]) for user_id in sorted(gone)]
+    for name in EVENTS:
+        events.append_all(session, realm_id, name, told, now=now)
+
+
 def forget_vendor_user(session: Session, vendor_user_id: str, *, now: datetime) -> None:
     """The vendor says that this user of theirs has withdrawn: whoever they are here."""
     found = session.execute(
@@ -163,8 +178,7 @@ def forget_vendor_user(session: Session, vendor_user_id: str, *, now: datetime) 
 
 
 def _tell(session: Session, realm_id: int, user_id: int, value: bool, now: datetime) -> None:
-    # The seed's name of the event, and the one that clients of the reference know.
-    for name in ("has_vendor_token", "has_zoom_token"):
+    for name in EVENTS:
         events.append(session, realm_id, name, {"value": value}, now=now, user_ids=[user_id])
 
 

@@ -139,13 +139,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
         demo.kill()
 
 
-def authorize_calls(guide: str) -> None:
-    """What Hamlet does: ask for a link, open it in a browser, consent, come back."""
-    page = re.search(r"http\S+/calls/vendor/register", guide)
-    user = re.search(r"(hamlet@acme.example):(\w{32})", guide)
-    assert page
-    assert user
-    link = httpx.get(page[0], auth=(user[1], user[2]), trust_env=False, timeout=10).json()["url"]
+def authorize_calls(link: str) -> None:
+    """What Hamlet does: open the link in a browser, consent, come back."""
     with httpx.Client(headers={"Accept": "text/html"}, trust_env=False, timeout=10) as browser:
         shown = browser.get(link).text
         assert "in the name of <b>Hamlet</b>" in shown
@@ -163,7 +158,7 @@ def authorize_calls(guide: str) -> None:
 def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[..., Demo]) -> None:
     demo = start()
     guide = demo.out
-    methods, look, pay, create, *chat, push, call = [
+    methods, look, pay, create, *chat, push, register, call = [
         block for block in guide.split("\n\n") if block.startswith(("  curl", "  SPECD_"))
     ]
     key = re.search(r"prk_test_\S+", guide)
@@ -197,7 +192,7 @@ def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[.
     ]
     assert "reads {'realm_name': 'Acme', 'realm_url': 'http://127.0.0.1:" in demo.paste(push)
     assert json.loads(demo.paste(call))["code"] == "INVALID_VENDOR_TOKEN"
-    authorize_calls(guide)
+    authorize_calls(json.loads(demo.paste(register))["url"])
     assert "/j/" in json.loads(demo.paste(call))["url"]
     topics = chat[3]
     until(
@@ -235,6 +230,7 @@ def paste_guides(demo: Demo, printed: dict[str, Any]) -> None:
         "$EMAIL": hamlet["email"],
         "$API_KEY": hamlet["api_key"],
         "http://127.0.0.1:8080": demo.base_url,
+        "specd.log": str(demo.directory / "var/logs/server.log"),
         "xpub6...": BEN_XPUB,
     }
     pasted = 0

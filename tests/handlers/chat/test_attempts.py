@@ -31,6 +31,14 @@ class People:
         told = {"X-Forwarded-For": f"6.6.6.6, {address}"}
         return self._client.request("POST", "/fetch_api_key", form, headers=told).status_code
 
+    def change_password(self, address: str, old: str, new: str) -> str:
+        """The sentence of the answer that Hamlet gets, who is signed in."""
+        form = {"old_password": old, "new_password": new}
+        told = {"X-Forwarded-For": address}
+        hamlet = self._client.acting_as(self._cast.hamlet)
+        answer = hamlet.request("PATCH", "/settings", form, headers=told).json()
+        return str(answer["msg"])
+
 
 @pytest.fixture
 def people(
@@ -97,6 +105,18 @@ def test_many_networks_meet_the_count_of_the_name(
     # The count of the name comes back evenly: one more each 18 seconds.
     clock.advance(seconds=PERIOD.total_seconds() / PER_NAME)
     assert people.sign_in(CAFE, password=PASSWORD) == 200
+
+
+def test_the_right_old_password_clears_nobody_elses_attempts(people: People) -> None:
+    """Who changes it gets back the attempts of their own place, and a weak new one no attempt."""
+    assert [people.sign_in("203.0.113.66") for _ in range(PER_PLACE)] == [401] * PER_PLACE
+    new = "the undiscovered country"
+    assert people.change_password(HOME, PASSWORD, new) == ""
+    assert people.sign_in("203.0.113.66") == 429
+    weak = [people.change_password(HOME, new, "password") for _ in range(PER_PLACE + 1)]
+    assert weak == ["The password is too weak."] * PER_PLACE + [
+        "You're making too many attempts! Try again in 360 seconds."
+    ]
 
 
 def test_names_of_nobody_are_counted_alike(people: People) -> None:
