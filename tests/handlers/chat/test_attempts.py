@@ -114,7 +114,7 @@ def test_the_right_old_password_clears_nobody_elses_attempts(people: People) -> 
     assert people.change_password(HOME, PASSWORD, new) == ""
     assert people.sign_in("203.0.113.66") == 429
     weak = [people.change_password(HOME, new, "password") for _ in range(PER_PLACE + 1)]
-    assert weak == ["The password is too weak."] * PER_PLACE + [
+    assert weak == ["New password is too weak!"] * PER_PLACE + [
         "You're making too many attempts! Try again in 360 seconds."
     ]
 
