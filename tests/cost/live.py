@@ -19,7 +19,7 @@ from tests.live.running_server import ROOT, RunningServer
 AT_ONCE = 8
 TRIES = 7
 DELAY_S = 0.1
-PROBES = 40
+PROBES = 400
 UNDONE = Path(__file__).parent / "undone"
 TIMEOUT_S = 60
 

@@ -1,9 +1,10 @@
 """Hashes have threads of their own, as many as are made at once."""
 
 import asyncio
+import os
 import threading
 
-from handlers.chat.hashing import run_hashing
+from handlers.chat.hashing import NICENESS, run_hashing
 from models.chat.passwords import HASHES_AT_ONCE
 
 
@@ -21,3 +22,14 @@ def test_hashes_run_in_threads_of_their_own() -> None:
     done = asyncio.run(run())
     assert [number for number, _ in done] == list(range(2 * HASHES_AT_ONCE))
     assert {name for _, name in done} == {f"hashes_{n}" for n in range(HASHES_AT_ONCE)}
+
+
+def test_hashes_give_way_to_the_event_loop() -> None:
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    async def run() -> tuple[int, int]:
+        return niceness(), await run_hashing(niceness)
+
+    ours, theirs = asyncio.run(run())
+    assert theirs == max(ours, NICENESS)
