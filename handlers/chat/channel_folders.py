@@ -15,9 +15,7 @@ from server.response import Response
 
 def list_channel_folders(ctx: Context, *, include_archived: bool) -> Response:
     """List the channel folders."""
-    found = channel_folders.find_folders(
-        ctx.session, ctx.actor.realm_id, include_archived=include_archived
-    )
+    found = channel_folders.find_folders(ctx.session, ctx.actor, include_archived=include_archived)
     return envelope.success(ctx, channel_folders=found)
 
 

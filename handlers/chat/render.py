@@ -1,11 +1,12 @@
 """How users look on the wire: from rows and actors to the document's objects."""
 
+from collections.abc import Container
 from datetime import datetime
 from typing import Any
 
 from models.chat.actors import Actor
 from models.chat.roles import Role
-from models.chat.users import api_email, avatar_url, picture_of, visible_email
+from models.chat.users import api_email, avatar_url, picture_of, shown_id, visible_email
 
 ProfileData = dict[str, dict[str, str]]
 
@@ -46,10 +47,14 @@ def user(
     row: Any,
     viewer: Actor,
     *,
+    known_ids: Container[int] | None,
     client_extavatar: bool,
     profile_data: ProfileData | None = None,
 ) -> dict[str, Any]:
-    """The User object as `viewer` may see it. `profile_data` None: it was not asked for."""
+    """The User object as `viewer` may see it, who may know only `known_ids` (None: everybody).
+
+    `profile_data` None: it was not asked for.
+    """
     email = visible_email(viewer, row)
     body = {
         "user_id": row.id,
@@ -63,7 +68,7 @@ def user(
         "is_guest": row.role == Role.GUEST,
         "is_bot": row.bot_type is not None,
         "bot_type": row.bot_type,
-        "bot_owner_id": row.bot_owner_id,
+        "bot_owner_id": shown_id(row.bot_owner_id, known_ids),
         "role": row.role,
         "timezone": row.timezone,
         "avatar_url": picture_of(viewer, row, client_makes_it=client_extavatar),

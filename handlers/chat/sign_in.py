@@ -14,6 +14,7 @@ from models.chat.emails import as_stored, check_email
 from models.chat.errors.identity import NotInProduction
 from models.chat.passwords import is_password
 from models.chat.principals import access_user
+from models.chat.users import find_known_ids
 from server.response import Response
 
 
@@ -70,5 +71,7 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
         actor = find_actor(ctx.session, account.id)
         assert actor is not None
         row = access_user(ctx.session, actor, account.id)
-        data["user"] = render.user(row, actor, client_extavatar=False)
+        data["user"] = render.user(
+            row, actor, known_ids=find_known_ids(ctx.session, actor), client_extavatar=False
+        )
     return envelope.success(ctx, data)

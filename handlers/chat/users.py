@@ -37,7 +37,9 @@ def get_own_user(ctx: Context) -> Response:
         render.own_user(
             actor,
             max_message_id=users.find_max_message_id(ctx.session, actor.id),
-            profile_data=profiles.find_profile(ctx.session, actor.id),
+            profile_data=profiles.find_profile(
+                ctx.session, actor.id, known_ids=users.find_known_ids(ctx.session, actor)
+            ),
         ),
     )
 
@@ -51,15 +53,17 @@ def list_users(
 ) -> Response:
     """List the users of the organization."""
     rows = users.find_users(ctx.session, ctx.actor, user_ids)
-    known = None
+    known_ids = users.find_known_ids(ctx.session, ctx.actor)
+    filled_in = None
     if include_custom_profile_fields:
-        known = profiles.find_profiles(ctx.session, ctx.actor.realm_id)
+        filled_in = profiles.find_profiles(ctx.session, ctx.actor.realm_id, known_ids=known_ids)
     members = [
         render.user(
             row,
             ctx.actor,
+            known_ids=known_ids,
             client_extavatar=client_extavatar,
-            profile_data=None if known is None else known.get(row.id, {}),
+            profile_data=None if filled_in is None else filled_in.get(row.id, {}),
         )
         for row in rows
     ]
@@ -247,6 +251,15 @@ def update_own_status(
 
 
 def _one(ctx: Context, row: Any, client_extavatar: bool, with_profile: bool) -> Response:
-    profile = profiles.find_profile(ctx.session, row.id) if with_profile else None
-    body = render.user(row, ctx.actor, client_extavatar=client_extavatar, profile_data=profile)
+    known_ids = users.find_known_ids(ctx.session, ctx.actor)
+    profile = None
+    if with_profile:
+        profile = profiles.find_profile(ctx.session, row.id, known_ids=known_ids)
+    body = render.user(
+        row,
+        ctx.actor,
+        known_ids=known_ids,
+        client_extavatar=client_extavatar,
+        profile_data=profile,
+    )
     return envelope.success(ctx, user=body)

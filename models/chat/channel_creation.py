@@ -61,7 +61,7 @@ class NewChannel:
 def check_groups(session: Session, actor: Actor, wanted: NewChannel) -> CheckedGroups:
     """Raises `InvalidUserGroup`, `UserGroupDeactivated`, `InvalidUserId`, `GroupNotAllowed`."""
     return {
-        name: check_group_value(session, actor.realm.id, CHANNEL_GROUPS[name], value)
+        name: check_group_value(session, actor.realm.id, CHANNEL_GROUPS[name], value, actor=actor)
         for name, value in sorted(wanted.groups.items())
     }
 

@@ -21,6 +21,7 @@ from models.chat.errors.channels import InvalidChannelFolder
 from models.chat.errors.parameters import InvalidParameter
 from models.chat.tables import Channel, ChannelFolder, Realm
 from models.chat.topic_names import is_forbidden
+from models.chat.users import find_known_ids, shown_id
 
 NAME_MAX = 60
 DESCRIPTION_MAX = 1024
@@ -55,10 +56,15 @@ def check_folder_name(name: str) -> str:
     return name
 
 
-def find_folders(reader: Reader, realm_id: int, *, include_archived: bool) -> list[dict[str, Any]]:
-    """The realm's folders as clients see them, in their order."""
-    rows = reader.execute(_ALL, {"realm_id": realm_id})
-    return [_described(row) for row in rows if include_archived or not row.is_archived]
+def find_folders(reader: Reader, actor: Actor, *, include_archived: bool) -> list[dict[str, Any]]:
+    """The realm's folders as the actor sees them, in their order."""
+    rows = reader.execute(_ALL, {"realm_id": actor.realm_id})
+    known_ids = find_known_ids(reader, actor)
+    return [
+        _described(row) | {"creator_id": shown_id(row.creator_id, known_ids)}
+        for row in rows
+        if include_archived or not row.is_archived
+    ]
 
 
 def create_folder(

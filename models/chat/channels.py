@@ -24,6 +24,7 @@ from models.chat.permissions import (
 )
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
 from models.chat.topic_names import is_forbidden
+from models.chat.users import shown_id
 
 NAME_MAX = 60
 DESCRIPTION_MAX = 1024
@@ -192,7 +193,7 @@ def describe_channels(
             "history_public_to_subscribers": channel.history_public_to_subscribers,
             "is_archived": channel.is_archived,
             "is_recently_active": max(last_used, channel.date_created) > now - QUIET_AFTER,
-            "creator_id": channel.creator_id,
+            "creator_id": shown_id(channel.creator_id, known_ids),
             "date_created": int(channel.date_created.timestamp()),
             "first_message_id": channel.first_message_id,
             "folder_id": channel.folder_id,

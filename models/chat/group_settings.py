@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Table, insert, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import Reader
+from models.chat.actors import Actor, Reader
 from models.chat.errors.people import (
     GroupNotAllowed,
     InvalidUserGroup,
@@ -21,6 +21,8 @@ from models.chat.errors.people import (
     UserGroupDeactivated,
 )
 from models.chat.id_lists import id_in
+from models.chat.membership import add_to_group
+from models.chat.principals import find_named
 from models.chat.roles import (
     ADMINISTRATORS,
     EVERYONE,
@@ -113,13 +115,14 @@ def store_group_value(
     setting: GroupSetting,
     value: int | str | Mapping[str, Any],
     *,
+    actor: Actor | None = None,
     now: datetime,
 ) -> int:
     """The id of the group a setting's value stands for; made now if it is an anonymous one.
 
-    Raises what `check_group_value` raises.
+    `actor`: whose wish it is; None: the operator's. Raises what `check_group_value` raises.
     """
-    checked = check_group_value(session, realm_id, setting, value)
+    checked = check_group_value(session, realm_id, setting, value, actor=actor)
     if isinstance(checked, int):
         return checked
     return store_anonymous_group(session, realm_id, checked, now=now)
@@ -134,9 +137,14 @@ class AnonymousGroup:
 
 
 def check_group_value(
-    session: Session, realm_id: int, setting: GroupSetting, value: int | str | Mapping[str, Any]
+    session: Session,
+    realm_id: int,
+    setting: GroupSetting,
+    value: int | str | Mapping[str, Any],
+    *,
+    actor: Actor | None,
 ) -> int | AnonymousGroup:
-    """A setting's value, good to be stored.
+    """A setting's value, good to be stored. `actor` None: the operator, who knows everybody.
 
     Also takes a system group's name (`role:members`). An object of nothing but one subgroup is that
     group; an empty one is nobody. Raises `InvalidUserGroup`, `UserGroupDeactivated`,
@@ -147,7 +155,7 @@ def check_group_value(
         subgroups = sorted(set(value.get("direct_subgroups", ())))
         if members or len(subgroups) > 1:
             _check_named(session, realm_id, setting, subgroups)
-            check_members(session, realm_id, members)
+            check_members(session, realm_id, members, actor=actor)
             return AnonymousGroup(tuple(members), tuple(subgroups))
         value = subgroups[0] if subgroups else NOBODY
     return check_group(session, realm_id, setting, value)
@@ -201,27 +209,31 @@ def store_anonymous_group(
     return group.id
 
 
-def check_members(session: Session, realm_id: int, user_ids: Iterable[int]) -> None:
-    """Raises `InvalidUserId` for the first id that is no active user of the realm."""
-    wanted = set(user_ids)
-    if wanted:
-        found = session.scalars(
-            select(User.id).where(User.realm_id == realm_id, User.id.in_(wanted), User.is_active)
-        )
-        for missing in sorted(wanted - set(found)):
-            raise InvalidUserId(user_id=missing)
-
-
-def add_to_group(
-    session: Session, group_id: int, *, members: Iterable[int] = (), subgroups: Iterable[int] = ()
+def check_members(
+    session: Session, realm_id: int, user_ids: Iterable[int], *, actor: Actor | None
 ) -> None:
-    """Put users and groups that were checked into a group they are not in yet."""
-    rows = [{"group_id": group_id, "user_id": user_id} for user_id in members]
-    if rows:
-        session.connection().execute(insert(cast(Table, UserGroupMember.__table__)), rows)
-    rows = [{"group_id": group_id, "subgroup_id": subgroup} for subgroup in subgroups]
-    if rows:
-        session.connection().execute(insert(cast(Table, Subgroup.__table__)), rows)
+    """Raises `InvalidUserId` for the first id that is no active user of the realm whom the actor
+    may know. System bots are in no group. `actor` None: the operator, who knows everybody.
+    """
+    wanted = set(user_ids)
+    if not wanted:
+        return
+    if actor is None:
+        found = set(
+            session.scalars(
+                select(User.id).where(
+                    User.realm_id == realm_id,
+                    id_in(session, User.id, wanted),
+                    User.is_active,
+                    ~User.is_system_bot,
+                )
+            )
+        )
+    else:
+        known = find_named(session, actor, wanted)
+        found = {row.id for row in known.values() if row.is_active}
+    for missing in sorted(wanted - found):
+        raise InvalidUserId(user_id=missing)
 
 
 def find_group_values(

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat import audit, events
@@ -16,15 +16,16 @@ from models.chat.group_settings import (
     CREATOR,
     USER_GROUP_GROUPS,
     GroupValue,
-    add_to_group,
     check_members,
     find_group_values,
     store_group_value,
 )
+from models.chat.membership import add_to_group, belongs
 from models.chat.one_line import require_one_line
-from models.chat.permissions import belongs, require
-from models.chat.roles import DIRECT_GROUPS, NOBODY, SYSTEM_GROUPS, Role
+from models.chat.permissions import require
+from models.chat.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
+from models.chat.users import shown_id
 
 NAME_MAX = 100
 DESCRIPTION_MAX = 1024
@@ -60,26 +61,6 @@ def create_system_groups(session: Session, realm: Realm, *, now: datetime) -> di
     return ids
 
 
-def follow_role(session: Session, user: User) -> None:
-    """Put a user into the system groups of their role, and out of all others."""
-    named = session.execute(
-        select(UserGroup.name, UserGroup.id).where(
-            UserGroup.realm_id == user.realm_id, UserGroup.kind == "system"
-        )
-    )
-    system = {name: group_id for name, group_id in named}
-    session.execute(
-        delete(UserGroupMember)
-        .where(
-            UserGroupMember.user_id == user.id,
-            UserGroupMember.group_id.in_(system.values()),
-        )
-        .execution_options(synchronize_session=False)
-    )
-    for name in DIRECT_GROUPS[Role(user.role)]:
-        add_to_group(session, system[name], members=[user.id])
-
-
 def create_group(
     session: Session,
     actor: Actor,
@@ -100,7 +81,7 @@ def create_group(
     realm_id = actor.realm.id
     name = check_group_name(session, realm_id, name)
     members, subgroups = sorted(set(members)), sorted(set(subgroups))
-    check_members(session, realm_id, members)
+    check_members(session, realm_id, members, actor=actor)
     _check_subgroups(session, realm_id, subgroups)
     own = {"direct_members": [actor.id], "direct_subgroups": []}
     held = {
@@ -109,6 +90,7 @@ def create_group(
             realm_id,
             setting,
             settings.get(setting.name, own if setting.default == CREATOR else setting.default),
+            actor=actor,
             now=now,
         )
         for setting in USER_GROUP_GROUPS.values()
@@ -219,7 +201,11 @@ def find_groups(
         {getattr(row, setting) for row in rows for setting in USER_GROUP_GROUPS},
         known_ids=known_ids,
     )
-    return [_render(row, members[row.id], subgroups[row.id], values) for row in rows]
+    return [
+        _render(row, members[row.id], subgroups[row.id], values)
+        | {"creator_id": shown_id(row.creator_id, known_ids)}
+        for row in rows
+    ]
 
 
 def _render(
@@ -232,7 +218,6 @@ def _render(
         "members": members,
         "direct_subgroup_ids": subgroups,
         "is_system_group": row.kind == "system",
-        "creator_id": row.creator_id,
         "date_created": int(row.date_created.timestamp()),
         "deactivated": row.is_deactivated,
         **{setting: values[getattr(row, setting)] for setting in USER_GROUP_GROUPS},

@@ -1,16 +1,18 @@
 """Membership in user groups: every permission is the question whether somebody is in a group.
 
 Resolved by one recursive statement per request at most (`group_ids_of`); system groups follow from
-the role alone. Every function takes a `Reader`: a connection or a session.
+the role alone. Every question takes a `Reader`: a connection or a session.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import CTE, Select, bindparam, select
+from sqlalchemy import CTE, Select, Table, bindparam, delete, insert, select
+from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, Reader
 from models.chat.id_lists import id_in
+from models.chat.roles import DIRECT_GROUPS, Role
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
 
 
@@ -120,3 +122,35 @@ def find_members_of_each(reader: Reader, group_ids: Iterable[int]) -> dict[int, 
 def find_subgroup_ids(reader: Reader, group_id: int) -> set[int]:
     """The group itself and every group below it."""
     return set(reader.execute(_SUBGROUPS, {"group_id": group_id}).scalars())
+
+
+def add_to_group(
+    session: Session, group_id: int, *, members: Iterable[int] = (), subgroups: Iterable[int] = ()
+) -> None:
+    """Put users and groups that were checked into a group they are not in yet."""
+    rows = [{"group_id": group_id, "user_id": user_id} for user_id in members]
+    if rows:
+        session.connection().execute(insert(cast(Table, UserGroupMember.__table__)), rows)
+    rows = [{"group_id": group_id, "subgroup_id": subgroup} for subgroup in subgroups]
+    if rows:
+        session.connection().execute(insert(cast(Table, Subgroup.__table__)), rows)
+
+
+def follow_role(session: Session, user: User) -> None:
+    """Put a user into the system groups of their role, and out of all others."""
+    named = session.execute(
+        select(UserGroup.name, UserGroup.id).where(
+            UserGroup.realm_id == user.realm_id, UserGroup.kind == "system"
+        )
+    )
+    system = {name: group_id for name, group_id in named}
+    session.execute(
+        delete(UserGroupMember)
+        .where(
+            UserGroupMember.user_id == user.id,
+            UserGroupMember.group_id.in_(system.values()),
+        )
+        .execution_options(synchronize_session=False)
+    )
+    for name in DIRECT_GROUPS[Role(user.role)]:
+        add_to_group(session, system[name], members=[user.id])

@@ -1,45 +1,60 @@
 """What people filled into the custom profile fields of their organization."""
 
 from collections import defaultdict
+from collections.abc import Container
 from typing import Any
 
+import orjson
 from sqlalchemy import bindparam, select
 
 from models.chat.actors import Reader
-from models.chat.tables import ProfileValue, User
+from models.chat.profile_values import FieldType
+from models.chat.tables import ProfileField, ProfileValue
 
 Profile = dict[str, dict[str, str]]
 """Field id, as text -> `value` and, for Markdown fields, `rendered_value`."""
 
-_COLUMNS = (ProfileValue.field_id, ProfileValue.value, ProfileValue.rendered_value)
-_OF_ONE: Any = (
-    select(*_COLUMNS)
-    .where(ProfileValue.user_id == bindparam("user_id"))
+_VALUES: Any = (
+    select(
+        ProfileValue.user_id,
+        ProfileValue.field_id,
+        ProfileValue.value,
+        ProfileValue.rendered_value,
+        ProfileField.type,
+    )
+    .join(ProfileField, ProfileField.id == ProfileValue.field_id)
     .order_by(ProfileValue.field_id)
 )
-_OF_ALL: Any = (
-    select(ProfileValue.user_id, *_COLUMNS)
-    .join(User, User.id == ProfileValue.user_id)
-    .where(User.realm_id == bindparam("realm_id"))
-    .order_by(ProfileValue.field_id)
-)
+_OF_ONE: Any = _VALUES.where(ProfileValue.user_id == bindparam("user_id"))
+_OF_ALL: Any = _VALUES.where(ProfileField.realm_id == bindparam("realm_id"))
 
 
-def find_profile(reader: Reader, user_id: int) -> Profile:
-    """The values of one user."""
-    return {
-        str(field_id): _entry(value, rendered)
-        for field_id, value, rendered in reader.execute(_OF_ONE, {"user_id": user_id})
-    }
+def find_profile(reader: Reader, user_id: int, *, known_ids: Container[int] | None) -> Profile:
+    """The values of one user. `known_ids`: the only users that their reader may know, so that a
+    field of others is not filled in for them; None: everybody.
+    """
+    rows = reader.execute(_OF_ONE, {"user_id": user_id})
+    return _profiles(rows, known_ids).get(user_id, {})
 
 
-def find_profiles(reader: Reader, realm_id: int) -> dict[int, Profile]:
+def find_profiles(
+    reader: Reader, realm_id: int, *, known_ids: Container[int] | None
+) -> dict[int, Profile]:
     """User id -> values, of everybody in the realm who filled in anything."""
+    return _profiles(reader.execute(_OF_ALL, {"realm_id": realm_id}), known_ids)
+
+
+def _profiles(rows: Any, known_ids: Container[int] | None) -> dict[int, Profile]:
     found: dict[int, Profile] = defaultdict(dict)
-    for user_id, field_id, value, rendered in reader.execute(_OF_ALL, {"realm_id": realm_id}):
-        found[user_id][str(field_id)] = _entry(value, rendered)
+    for row in rows:
+        value = row.value
+        if row.type == FieldType.USERS and known_ids is not None:
+            shown = [user_id for user_id in orjson.loads(value) if user_id in known_ids]
+            if not shown:
+                continue
+            value = orjson.dumps(shown).decode()
+        entry = {"value": value}
+        if row.rendered_value is not None:
+            entry["rendered_value"] = row.rendered_value
+        found[row.user_id][str(row.field_id)] = entry
     return found
-
-
-def _entry(value: str, rendered: str | None) -> dict[str, str]:
-    return {"value": value} if rendered is None else {"value": value, "rendered_value": rendered}

@@ -149,7 +149,7 @@ def change_realm(
         before = getattr(realm, name, None)
         if name in REALM_GROUPS:
             _require_owner(actor, name in OWNER_GROUPS)
-            after = _group(session, realm, name, changes[name], now)
+            after = _group(session, realm, name, changes[name], actor, now)
         elif actor is None and name in OPERATOR_SETTINGS:
             after = OPERATOR_SETTINGS[name].check(name, changes[name])
         elif name in SETTINGS:
@@ -179,7 +179,9 @@ def change_realm(
         events.append(session, realm_id, "realm", payload, now=now)
 
 
-def _group(session: Session, realm: Realm, name: str, value: Any, now: datetime) -> int:
+def _group(
+    session: Session, realm: Realm, name: str, value: Any, actor: Actor | None, now: datetime
+) -> int:
     if isinstance(value, Mapping) and "new" in value:
         if "old" in value:
             current = find_group_values(session, [getattr(realm, name)])
@@ -188,7 +190,7 @@ def _group(session: Session, realm: Realm, name: str, value: Any, now: datetime)
         value = value["new"]
     if isinstance(value, bool) or not isinstance(value, int | str | Mapping):
         raise InvalidParameter(name=name, problem="is not a group setting value")
-    return store_group_value(session, realm.id, REALM_GROUPS[name], value, now=now)
+    return store_group_value(session, realm.id, REALM_GROUPS[name], value, actor=actor, now=now)
 
 
 def _plain(value: Any) -> Any:

@@ -17,7 +17,7 @@ from models.chat.emails import check_email, check_email_allowed, require_email_i
 from models.chat.errors.administration import EmailChangeNotAllowed
 from models.chat.errors.authorization import InsufficientPermission, MustBeOwner
 from models.chat.full_names import check_full_name, require_unique_name
-from models.chat.groups import follow_role
+from models.chat.membership import follow_role
 from models.chat.profile_values import Value, set_profile_values
 from models.chat.roles import DIRECT_GROUPS, EmailVisibility, Role
 from models.chat.tables import User

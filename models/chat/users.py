@@ -1,7 +1,7 @@
 """People and bots: made, named, found, and seen by others as far as they may be."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import datetime
 from hashlib import md5
 from typing import Any
@@ -15,8 +15,7 @@ from models.chat.api_keys import KeyMaker
 from models.chat.emails import check_email, require_email_is_free
 from models.chat.errors.people import NoSuchUser
 from models.chat.full_names import check_full_name
-from models.chat.groups import follow_role
-from models.chat.membership import belongs, find_member_ids
+from models.chat.membership import belongs, find_member_ids, follow_role
 from models.chat.roles import EmailVisibility, Role
 from models.chat.tables import ConversationMember, Subscription, User, UserMessage
 
@@ -208,6 +207,11 @@ def find_known_ids(reader: Reader, actor: Actor) -> frozenset[int] | None:
     if sees_everybody(reader, actor):
         return None
     return frozenset(reader.execute(known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
+
+
+def shown_id(user_id: int | None, known_ids: Container[int] | None) -> int | None:
+    """A user's id as it is shown to who may know only those; None in place of all others."""
+    return user_id if known_ids is None or user_id in known_ids else None
 
 
 def known_to(user_id: int) -> Select[Any]:

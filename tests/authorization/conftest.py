@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from models.clock import FrozenClock
+from tests.authorization import hidden_stage as hiding
 from tests.authorization.chat_stage import ChatStage, prepare
+from tests.authorization.hidden_stage import HiddenStage
 from tests.chat_cast import Cast
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -25,3 +27,15 @@ def chat_stage(
     stage = prepare(chat_sqlite_template, directory, FrozenClock(NOW))
     yield stage
     stage.app.close()
+
+
+@pytest.fixture(scope="session")
+def hidden_stage(
+    chat_stage: ChatStage, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[HiddenStage]:
+    """The chat stage with things that some may not know. Whoever plays on it first forgets what
+    was played before.
+    """
+    stage = hiding.prepare(chat_stage, tmp_path_factory.mktemp("hidden"))
+    yield stage
+    stage.forget()

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.actors import find_realm
 from models.chat.roles import EmailVisibility, Role
-from models.chat.tables import Channel, ChannelFolder, RealmEmoji
+from models.chat.tables import Channel, ChannelFolder, ProfileValue, RealmEmoji
 from models.chat.users import create_user
 from models.clock import Clock
 from models.database import Database
@@ -75,6 +76,10 @@ class HiddenStage:
         if actor == "restricted guest":
             return self.restricted, "guest"
         return self.open, actor
+
+    def forget(self) -> None:
+        self.open.forget()
+        self.restricted.forget()
 
 
 def prepare(stage: ChatStage, directory: Path) -> HiddenStage:
@@ -151,6 +156,7 @@ class _Maker:
         yield Hidden("topic", "before one joined", "zq skull gone", "zq skull none", others)
         yield from self._own_things(yorick)
         yield from self._things_of_all()
+        self._things_of_yorick(yorick)
 
     def _messages(self, yorick: Member, channels: dict[str, int]) -> Iterator[Hidden]:
         def say(**to: Any) -> int:
@@ -183,6 +189,15 @@ class _Maker:
         client.request("POST", "/messages", said, headers={"Idempotency-Key": key})
         yield Hidden("idempotency key", "", key, "zq-key-none", EVERYBODY)
 
+    def _things_of_yorick(self, yorick: Member) -> None:
+        own = {"direct_members": [yorick.id], "direct_subgroups": []}
+        self.ask(
+            yorick, "POST", "/user_groups/create", name="Jesters", description="",
+            members=[yorick.id, self.cast.hamlet.id], can_manage_group=own,
+        )  # fmt: skip
+        field = self.things["users_field"]
+        self.database.run(lambda s: _leave_traces(s, self.cast, self.clock, yorick, field))
+
     def _things_of_all(self) -> Iterator[Hidden]:
         """Things that everybody of the organization knows, and nobody else."""
         owner = self.cast.cordelia
@@ -212,6 +227,30 @@ class _Maker:
         emoji = self.database.run(lambda s: _make_emoji(s, self.cast.realm_id))
         yield _number("emoji code", "", str(emoji), ELSEWHERE)
         yield Hidden("emoji name", "", "zq_gone", "zq_none", ELSEWHERE)
+
+
+def _leave_traces(session: Session, cast: Cast, clock: Clock, yorick: Member, field: int) -> None:
+    """Let what the guest may read stand in connection with somebody they may not know."""
+    realm = find_realm(session, cast.realm_id)
+    assert realm is not None
+    held = {"direct_members": [yorick.id], "direct_subgroups": []}
+    parlour = make_channel(
+        session, cast, "parlour", subscribers=[cast.polonius, cast.othello],
+        can_add_subscribers_group=held,
+    )  # fmt: skip
+    session.get_one(Channel, parlour).creator_id = yorick.id
+    for folder in session.scalars(select(ChannelFolder)):
+        folder.creator_id = yorick.id
+    create_user(
+        session, KEYS, realm=realm, email=f"skull-bot@{HOST}", full_name="Skull", now=clock.now(),
+        role=Role.MEMBER, bot_type=1, bot_owner_id=yorick.id,
+    )  # fmt: skip
+    for who, value in (
+        (cast.polonius, f"[{yorick.id}]"),
+        (cast.othello, f"[{yorick.id}]"),
+        (cast.hamlet, f"[{cast.hamlet.id},{yorick.id}]"),
+    ):
+        session.add(ProfileValue(user_id=who.id, field_id=field, value=value))
 
 
 def _renumber(session: Session, folder_id: int, number: int) -> None:

@@ -30,19 +30,19 @@ def leaves_of(document: Mapping[str, Any], operation_id: str) -> set[str]:
     operation = item[method.lower()]
     found: set[str] = set()
     for parameter in [*item.get("parameters", []), *operation.get("parameters", [])]:
-        known = _resolved(document, parameter)
+        known = resolved(document, parameter)
         schema = known.get("schema") or known["content"]["application/json"]["schema"]
         found |= set(_leaves(document, schema, known["name"]))
-    body = _resolved(document, operation.get("requestBody", {})).get("content", {})
+    body = resolved(document, operation.get("requestBody", {})).get("content", {})
     for media in ("application/json", "application/x-www-form-urlencoded"):
-        properties = _resolved(document, body.get(media, {}).get("schema", {})).get("properties")
+        properties = resolved(document, body.get(media, {}).get("schema", {})).get("properties")
         for name, schema in (properties or {}).items():
             found |= set(_leaves(document, schema, name))
     return found
 
 
 def _leaves(document: Mapping[str, Any], schema: Mapping[str, Any], path: str) -> Iterator[str]:
-    schema = _resolved(document, schema)
+    schema = resolved(document, schema)
     for branch in ("oneOf", "anyOf", "allOf"):
         for part in schema.get(branch, ()):
             yield from _leaves(document, part, path)
@@ -55,7 +55,7 @@ def _leaves(document: Mapping[str, Any], schema: Mapping[str, Any], path: str) -
         yield path
 
 
-def _resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
     while "$ref" in node:
         target: Any = document
         for step in node["$ref"].removeprefix("#/").split("/"):

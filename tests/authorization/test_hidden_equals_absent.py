@@ -24,7 +24,7 @@ from sqlalchemy.engine import Engine
 
 import specs
 from tests.authorization.chat_stage import ChatStage
-from tests.authorization.hidden_stage import Hidden, HiddenStage, prepare
+from tests.authorization.hidden_stage import Hidden, HiddenStage
 from tests.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
 from tests.authorization.policy import Case, load
 from tests.authorization.test_mass_assignment import rows
@@ -294,20 +294,9 @@ def is_kept(cell: Cell) -> bool:
     )
 
 
-@pytest.fixture(scope="module")
-def hidden_stage(
-    chat_stage: ChatStage, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[HiddenStage]:
-    stage = prepare(chat_stage, tmp_path_factory.mktemp("hidden"))
-    yield stage
-    stage.open.forget()
-    stage.restricted.forget()
-
-
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_hidden_equals_absent(operation: str, hidden_stage: HiddenStage, tmp_path: Path) -> None:
-    hidden_stage.open.forget()
-    hidden_stage.restricted.forget()
+    hidden_stage.forget()
     player = Player(hidden_stage, tmp_path)
     told = []
     kept = set()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from models.chat.tables import AuditLog, Event, Realm, UserGroup
+from models.chat.tables import AuditLog, Event, Realm, User, UserGroup
 from models.database import Database
 from tests.chat_app import ChatClient, Repeated
 from tests.chat_cast import Cast
@@ -221,11 +221,14 @@ class TestCreateUserGroup:
         assert answer["result"] == "success"
 
     def test_refuses_members_and_groups_that_are_not_here(
-        self, chat: ChatClient, as_hank: ChatClient, cast: Cast
+        self, chat: ChatClient, as_hank: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         theirs = ids_of(as_hank)["role:members"]
         form = {"name": "players", "description": ""}
-        for user_id in (cast.hank.id, cast.ophelia.id, 999):
+        with chat_database.reading() as connection:
+            system_bots = select(User.id).where(User.is_system_bot)
+            notifier = connection.execute(system_bots).scalars().first()
+        for user_id in (cast.hank.id, cast.ophelia.id, notifier, 999):
             answer = chat.post("/user_groups/create", members=[cast.hamlet.id, user_id], **form)
             assert answer == bad(f"Invalid user ID: {user_id}")
             answer = chat.post(

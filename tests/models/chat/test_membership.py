@@ -7,9 +7,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.actors import Actor, find_actor
-from models.chat.group_settings import CHANNEL_GROUPS, add_to_group, store_group_value
-from models.chat.groups import follow_role
-from models.chat.membership import belongs, find_member_ids, group_ids_of, is_member
+from models.chat.group_settings import CHANNEL_GROUPS, store_group_value
+from models.chat.membership import (
+    add_to_group,
+    belongs,
+    find_member_ids,
+    follow_role,
+    group_ids_of,
+    is_member,
+)
 from models.chat.roles import SYSTEM_GROUPS, Role
 from models.chat.tables import User, UserGroup
 from models.database import Database
