@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator
 from concurrent.futures.thread import _threads_queues  # type: ignore[attr-defined]
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,9 @@ def running() -> set[Running]:
             found.update(int(pid) for pid in children.read_text().split())
         except FileNotFoundError:  # the thread ended meanwhile
             continue
-    return found
+    return found - {
+        resource_tracker._resource_tracker._pid
+    }  # multiprocessing's own, kept to the end
 
 
 def told(one: Running) -> str:
