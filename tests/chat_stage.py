@@ -71,8 +71,8 @@ def chat_filled(request: pytest.FixtureRequest) -> tuple[str, Cast]:
 
 
 @pytest.fixture
-def chat_database(chat_filled: tuple[str, Cast]) -> Iterator[Database]:
-    database = Database(chat_filled[0], lock_timeout_s=30.0)
+def chat_database(chat_filled: tuple[str, Cast], patience_s: float) -> Iterator[Database]:
+    database = Database(chat_filled[0], lock_timeout_s=patience_s)
     yield database
     database.dispose()
 

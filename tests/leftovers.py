@@ -4,11 +4,12 @@ What a fixture of a wider scope starts may stay as long as the fixture, and so m
 applications that tests share.
 """
 
+import re
 import threading
 import time
 from collections.abc import Generator, Iterator
 from concurrent.futures.thread import _threads_queues  # type: ignore[attr-defined]
-from multiprocessing import resource_tracker
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,22 +22,31 @@ PATIENCE_S = 20.0
 _kept: set[Running] = set()
 
 
-def is_pooled(thread: threading.Thread) -> bool:
+# Threads that libraries keep: AnyIO's pool, a connection that the shared browser keeps open to a
+# server of pages, the log queue of a framework that benchmarks compare with.
+KEPT_THREADS = re.compile(r"^AnyIO worker thread|\((process_request_thread|_monitor)\)$")
+# Processes that multiprocessing starts on first use and keeps until this one ends.
+KEPT_PROCESSES = re.compile(rb"multiprocessing.(resource_tracker|forkserver)")
+
+
+def is_kept(thread: threading.Thread) -> bool:
     """Whether the thread waits in a pool, which applications that tests share fill on first use."""
-    return thread in _threads_queues or thread.name.startswith("AnyIO worker thread")
+    return thread in _threads_queues or KEPT_THREADS.search(thread.name) is not None
 
 
 def running() -> set[Running]:
     """Every thread of this process and every child that has not ended."""
-    found: set[Running] = {thread for thread in threading.enumerate() if not is_pooled(thread)}
+    found: set[Running] = {thread for thread in threading.enumerate() if not is_kept(thread)}
     for children in Path("/proc/self/task").glob("*/children"):
-        try:
-            found.update(int(pid) for pid in children.read_text().split())
-        except FileNotFoundError:  # the thread ended meanwhile
-            continue
-    return found - {
-        resource_tracker._resource_tracker._pid
-    }  # multiprocessing's own, kept to the end
+        with suppress(FileNotFoundError):  # the thread ended meanwhile
+            found.update(int(pid) for pid in children.read_text().split() if not is_helper(pid))
+    return found
+
+
+def is_helper(pid: str) -> bool:
+    with suppress(FileNotFoundError):
+        return KEPT_PROCESSES.search(Path(f"/proc/{pid}/cmdline").read_bytes()) is not None
+    return False
 
 
 def told(one: Running) -> str:

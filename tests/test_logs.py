@@ -24,7 +24,7 @@ SECRET = b"a secret of more than thirty-two bytes"
 
 def made() -> dict[str, str]:
     """One of each, as the services make them."""
-    key = KeyMaker(SECRET)._derive(secrets.token_hex(16))
+    key = KeyMaker._derive(secrets.token_hex(16), SECRET)
     basic = base64.b64encode(f"hamlet@acme.example:{key}".encode()).decode()
     return {
         "payment key": f"prk_test_{secrets.token_hex(4)}_{secrets.token_urlsafe(32)}",

@@ -230,6 +230,8 @@ LEFT_OUT: Mapping[str, str] = {
     "known_place": "digests of where people signed in",
     "message_archive": "messages that were deleted",
     "outbox": "mail on its way",
+    "stale_search": "messages that search has yet to follow",
+    "spent_link": "links that were used",
     "topic": "a summary of the messages",
     "vendor_token": "what people have allowed us to do elsewhere",
 }

@@ -483,7 +483,9 @@ class TestKeys:
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database, tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        rules = ("jwt_algorithms=HS256", f"jwt_key={'canary ' * 8}", "jwt_audience=")
+        key = tmp_path / "jwt-key"
+        key.write_text("canary " * 8)
+        rules = ("jwt_algorithms=HS256", f"jwt_key=@{key}", "jwt_audience=")
         migrated.json("chat", "set-realm", "--realm", "1", *rules)
         old = load_secret(tmp_path / "var", "").decode()
         monkeypatch.setenv("SPECD_CHAT_SECRET", "another secret of 32 bytes, and some more")

@@ -137,6 +137,7 @@ class TestDoctor:
         assert states == {
             "python": "ok",
             "clock": "ok",
+            "files": "ok",
             "payment database": "warning" if fast else "ok",
             "chat database": "ok",
             "server": "ok",

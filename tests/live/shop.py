@@ -64,7 +64,7 @@ class Shop(Books):
 
     def expire(self) -> None:
         """Let the expiry worker finish."""
-        expiry = InvoiceExpiry(self.database, self.clock, key_retention=timedelta(days=7))
+        expiry = InvoiceExpiry(self.database, self.clock)
         while expiry.try_expire_one():
             pass
 

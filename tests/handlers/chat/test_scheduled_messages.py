@@ -386,6 +386,7 @@ class TestIdempotencyKeys:
         assert response.status_code == status
         assert response.json().get("code") == (None if status == 200 else "BAD_REQUEST")
 
+    @pytest.mark.impatient
     @pytest.mark.reaches("IDEMPOTENCY_IN_PROGRESS")
     def test_a_key_that_somebody_holds_is_in_progress(
         self,

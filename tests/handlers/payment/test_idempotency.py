@@ -200,6 +200,7 @@ class TestRaces:
         assert Counter(answer.status_code for answer in answers) == {200: 1, 409: 7}
         assert count(database, InvoiceEvent) == 2
 
+    @pytest.mark.impatient
     @pytest.mark.reaches("idempotency_in_progress")
     def test_answers_409_while_the_first_request_is_under_way(
         self, api: ContractClient, database: Database, database_url: str, ada: Merchant
@@ -219,6 +220,7 @@ class TestRaces:
             other.rollback()
         assert create(api).status_code == 201, "once the first one has gone away"
 
+    @pytest.mark.impatient
     @pytest.mark.reaches("database_unavailable")
     def test_answers_503_when_the_writers_place_stays_taken(
         self, api: ContractClient, database: Database, database_url: str

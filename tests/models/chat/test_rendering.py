@@ -301,8 +301,8 @@ class TestLinks:
     @pytest.mark.parametrize("template", ["javascript:alert({id})", "data:,{id}", "//x/{id}"])
     def test_of_topics_lead_to_no_script_either(self, template: str) -> None:
         old = Linkifier("JS(?P<id>[0-9]+)", template)
-        assert topic_links("JS1", [old]) == []
-        assert render("JS1", Names(linkifiers=[old])).html == "<p>JS1</p>"
+        assert topic_links("JS1", Linkifiers([old])) == []
+        assert render("JS1", Names(linkifiers=Linkifiers([old]))).html == "<p>JS1</p>"
 
 
 class TestInjections:
