@@ -1,7 +1,8 @@
 """Who gives back, by the database as an operator would, what a fuzzer does away with.
 
-An owner may take away their own rights, turn off what the organization allows, withdraw consents
-and use up what is rationed, and schemathesis finds out. No operation is left out for it.
+An owner may take away their own rights, replace their API key, turn off what the organization
+allows, withdraw consents and use up what is rationed, and schemathesis finds out. No operation is
+left out for it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Table, insert, select, update
+from sqlalchemy import Table, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.tables import DataExport, EmailChange, Realm, User, VendorToken
@@ -21,6 +22,9 @@ from models.database import Database
 CARE_EVERY_S = 0.2
 SETTINGS_EVERY = 10
 """Rounds of care from one restoring of the organization's settings to the next."""
+
+KEPT = (User.role, User.is_active, User.api_key_nonce, User.api_key_sha256)
+"""What is a user's own to lose: what they may do, that they are here, and their API key."""
 
 REALM, VENDOR_TOKEN = Realm.__table__, VendorToken.__table__
 assert isinstance(REALM, Table)
@@ -34,8 +38,11 @@ class Caretaker:
         self._database = database
         self._token_sha256 = hashlib.sha256(email_token.encode()).hexdigest()
         with database.reading() as connection:
-            roles = select(User.id, User.role).where(User.id.in_(user_ids))
-            self._roles = {row.id: row.role for row in connection.execute(roles)}
+            users = select(User.id, *KEPT).where(User.id.in_(user_ids))
+            self._users = {
+                row["id"]: {column.key: row[column.key] for column in KEPT}
+                for row in connection.execute(users).mappings()
+            }
             self._realm = dict(connection.execute(select(REALM)).mappings().one())
             tokens = connection.execute(select(VENDOR_TOKEN)).mappings()
             self._vendor_tokens = {row["user_id"]: dict(row) for row in tokens}
@@ -45,11 +52,9 @@ class Caretaker:
         self._database.run(lambda session: self._restore(session, settings_too))
 
     def _restore(self, session: Session, settings_too: bool) -> None:
-        for user_id, role in self._roles.items():
-            lost = (User.role != role) | User.is_active.is_(False)
-            session.execute(
-                update(User).where(User.id == user_id, lost).values(role=role, is_active=True)
-            )
+        for user_id, kept in self._users.items():
+            lost = or_(*(column != kept[column.key] for column in KEPT))
+            session.execute(update(User).where(User.id == user_id, lost).values(kept))
         if not settings_too:
             return
         session.execute(update(REALM).where(REALM.c.id == self._realm["id"]).values(self._realm))
@@ -68,7 +73,7 @@ class Caretaker:
         if session.execute(asked).first() is None:
             session.add(
                 EmailChange(
-                    user_id=max(self._roles),
+                    user_id=max(self._users),
                     new_email=f"moved{int(now.timestamp())}@fuzz.example",
                     token_sha256=self._token_sha256,
                     created_at=now,
