@@ -54,11 +54,17 @@ def install(app: Flask, failures: Mapping[str, Sequence[Failure]]) -> None:
         provide_automatic_options=False,
     )
     app.add_template_filter(show_code, "show_code")
+    app.add_template_filter(show_error_code, "show_error_code")
 
 
 def show_code(text: str) -> Markup:
     """Text with its `pieces` between backticks as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def show_error_code(code: str) -> Markup:
+    """An error's code, which may break after an underscore and nowhere else."""
+    return Markup("_<wbr>").join(code.split("_"))
 
 
 def _subject_of(failure: Failure) -> str:

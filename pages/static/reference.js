@@ -64,8 +64,8 @@
     return request;
   };
 
-  const start = (spec) =>
-    SwaggerUIBundle({
+  const start = (spec) => {
+    const ui = SwaggerUIBundle({
       spec: showForms(spec),
       domNode: place,
       deepLinking: true,
@@ -77,9 +77,11 @@
       tryItOutEnabled: true,
       validatorUrl: null,
       onComplete: () => {
+        showContents(spec, ui);
         place.dataset.ready = "";
       },
     });
+  };
 
   fetch(place.dataset.document)
     .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.status))))

@@ -68,6 +68,13 @@ class TestUpgrade:
         assert [process.wait(60) for process in running] == [0, 0]
         assert migrate.is_current(url, "payment")
 
+    @pytest.mark.parametrize("service", ["payment", "chat"])
+    def test_prints_nothing(self, service: str, tmp_path: Path) -> None:
+        url = f"sqlite:///{tmp_path}/{service}.db"
+        code = f"from models import migrate; migrate.upgrade({url!r}, {service!r})"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        assert (done.stdout, done.stderr) == (b"", b"")
+
     def test_knows_its_services(self) -> None:
         with pytest.raises(ValueError, match="nonsense"):
             migrate.upgrade("sqlite:///unused.db", "nonsense")

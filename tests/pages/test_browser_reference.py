@@ -16,6 +16,8 @@ from tests.pages.stage import Stage, serving
 
 KEY = "prk_test_0badcafe_mXq7vT2bKd0LrNw5yHcZ9sPgJ4uAiEo1FxR8tWkV3nQ"
 
+TOP = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().top)"
+
 DOCUMENT: dict[str, Any] = {
     "openapi": "3.0.3",
     "info": {"title": "Payment", "version": "0.2.1", "description": "## Errors\n\nA *manual*."},
@@ -100,3 +102,31 @@ class TestReference:
         assert "needs JavaScript" in browser.find("#reference").text
         link = browser.driver.find_element(By.LINK_TEXT, "/v1/openapi.yaml")
         assert link.get_attribute("href") == f"{base}/v1/openapi.yaml"
+
+
+class TestContents:
+    def test_lists_headings_and_operations_and_stays_in_sight(
+        self, browser: Browser, base: str
+    ) -> None:
+        browser.show(width=1280, dark=False)
+        open_reference(browser, base)
+        links = browser.find_all("#contents a")
+        texts = [link.text for link in links]
+        assert texts == ["Errors", "payment methods", "List the payment methods"]
+        browser.run("scrollTo(0, document.body.scrollHeight)")
+        assert browser.run(TOP, "#contents") >= 0
+        links[2].click()
+        opened = "#operations-payment_methods-list_payment_methods.is-open"
+        browser.wait(lambda: browser.find_all(opened), "the operation to open")
+        assert browser.console() == []
+
+    def test_folds_away_on_a_phone(self, browser: Browser, base: str) -> None:
+        browser.show(width=390, dark=False)
+        open_reference(browser, base)
+        assert browser.run("return document.querySelector('#contents').open") is False
+        assert browser.run("return document.documentElement.scrollWidth") == 390
+        browser.find("#contents summary").click()
+        browser.find_all("#contents a")[0].click()
+        assert browser.run("return document.querySelector('#contents').open") is False
+        assert browser.run(TOP, ".info h2") >= 0
+        assert browser.console() == []

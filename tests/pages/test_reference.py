@@ -55,7 +55,7 @@ class TestStaticFiles:
     def test_all_that_pages_name_exist_and_may_be_kept(self, client: FlaskClient) -> None:
         page = client.get("/docs/payment").text
         links = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
-        assert len(links) == 6
+        assert len(links) == 7
         for link in links:
             answer = client.get(link)
             assert answer.status_code == 200

@@ -1,0 +1,48 @@
+"""/docs/<service>/errors in headless Chromium: readable on a laptop and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from handlers.chat import failures as chat
+from handlers.payment import failures as payment
+from pages.app import build_pages
+from tests.pages.browser import Browser
+from tests.pages.stage import serving
+
+# Of each code its text and the number of its lines; of each cell how far its content sticks out.
+CODES = """
+return [...document.querySelectorAll('td[data-label="Code"] code')].map(
+  (code) => [code.textContent, new Set([...code.getClientRects()].map((box) => box.top)).size])
+"""
+STICKS_OUT = """
+return [...document.querySelectorAll('.errors td')].filter(
+  (cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)
+"""
+
+
+@pytest.fixture(scope="module")
+def base() -> Iterator[str]:
+    failures = {"payment": payment.list_failures(), "chat": chat.list_failures()}
+    documents = {"payment": "/v1", "chat": "/api/v1"}
+    app = build_pages(find_checkout=lambda _: None, documents=documents, failures=failures)
+    with serving(app) as address:
+        yield address
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("service", ["payment", "chat"])
+def test_nothing_is_cut_off_and_codes_break_at_underscores(
+    browser: Browser, base: str, service: str, width: int
+) -> None:
+    browser.show(width=width, dark=False)
+    browser.open(f"{base}/docs/{service}/errors")
+    assert browser.run("return document.documentElement.scrollWidth") == width
+    assert browser.run(STICKS_OUT) == []
+    codes = browser.run(CODES)
+    assert len(codes) >= 10
+    broken = [code for code, lines in codes if lines > code.count("_") + 1]
+    assert broken == []
+    assert browser.console() == []
