@@ -69,9 +69,9 @@ def test_a_text_cannot_write_into_the_page() -> None:
     bad = Failure("x", "X", 400, "<b>{name}</b>", "When `<i>` comes.", "Send <u>.")
     pages = build_pages(find_checkout=lambda token: None, documents={}, failures={"payment": [bad]})
     page = pages.test_client().get("/docs/payment/errors").text
-    assert "<td>&lt;b&gt;{name}&lt;/b&gt;</td>" in page
-    assert "<td>When <code>&lt;i&gt;</code> comes.</td>" in page
-    assert "<td>Send &lt;u&gt;.</td>" in page
+    assert ">&lt;b&gt;{name}&lt;/b&gt;</td>" in page
+    assert ">When <code>&lt;i&gt;</code> comes.</td>" in page
+    assert ">Send &lt;u&gt;.</td>" in page
 
 
 def test_another_service_has_no_page() -> None:
