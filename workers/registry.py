@@ -25,6 +25,7 @@ from workers.exports import NICENESS, Exports
 from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
 from workers.loop import Crew, Tidy, Worker
+from workers.message_removal import MessageRemovals
 from workers.outbox import OutboxWorker
 from workers.retention import Retention
 from workers.scheduled_delivery import ScheduledDelivery
@@ -37,6 +38,7 @@ MAIL_EVERY_S = 0.5
 EXPORTS_EVERY_S = 1.0
 RETENTION_EVERY_S = 5.0
 SEARCH_EVERY_S = 0.5
+REMOVAL_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,14 @@ def search_index(bench: Bench) -> Worker:
     return Worker("search_index", worker.try_refresh_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
 
 
+def message_removal(bench: Bench) -> Worker:
+    """Deletes what a request began to delete; any number of processes share the work."""
+    worker = MessageRemovals(bench.chat_database, bench.clock, rest=bench.crew.stopping.wait)
+    return Worker(
+        "message_removal", worker.try_remove_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS
+    )
+
+
 def outbox(bench: Bench) -> Worker:
     """Lets mail leave; any number of processes share the work."""
     settings = bench.settings
@@ -187,6 +197,7 @@ SERVICES: Mapping[str, Mapping[str, Callable[[Bench], Worker]]] = {
     "chat": {
         "chat_retention": chat_retention,
         "exports": exports,
+        "message_removal": message_removal,
         "outbox": outbox,
         "scheduled_delivery": scheduled_delivery,
         "search_index": search_index,

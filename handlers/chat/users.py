@@ -19,9 +19,9 @@ from models.chat import (
     user_changes,
     users,
 )
-from models.chat.bulk_deletion import Places
 from models.chat.deactivation import Removal
 from models.chat.key_renewal import renew_key
+from models.chat.message_removals import Places
 from models.chat.profile_values import LONGEST_RENDERED
 from models.chat.texts import render_texts
 from models.chat.user_changes import UserChanges

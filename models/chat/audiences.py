@@ -1,6 +1,8 @@
 """Who may know of a channel, and who of its messages: the recipients of events about them."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
 from sqlalchemy import select
 
@@ -10,6 +12,15 @@ from models.chat.membership import find_members_of_each
 from models.chat.permissions import ChannelView
 from models.chat.roles import Role
 from models.chat.tables import Subscription, User, UserMessage
+
+
+@dataclass(frozen=True, slots=True)
+class _People:
+    """Ids of a realm's active users: all of them, those who are no guests, administrators."""
+
+    everybody: frozenset[int]
+    members: frozenset[int]
+    administrators: frozenset[int]
 
 
 class Audiences:
@@ -22,46 +33,43 @@ class Audiences:
         self._reader = reader
         self._realm = realm
         self._channels = list(channels)
-        self._roles: dict[int, int] | None = None
-        self._members: dict[int, set[int]] | None = None
 
     def of(self, channel: ChannelView, subscriber_ids: Collection[int]) -> set[int] | None:
         """Ids of the active users who may know that the channel exists; None: everybody."""
         if channel.is_web_public:
             return None
-        roles = self._everybody()
+        people = self._people
+        subscribers = people.everybody.intersection(subscriber_ids)
         if not channel.invite_only:
-            people = {user_id for user_id, role in roles.items() if role != Role.GUEST}
-            return people | (roles.keys() & subscriber_ids)
-        people = {user_id for user_id, role in roles.items() if role <= Role.ADMINISTRATOR}
-        for group_id in _insiders(channel):
-            people |= {
-                user_id
-                for user_id in self._members_of(group_id)
-                if roles.get(user_id, Role.GUEST) != Role.GUEST
-            }
-        return people | (roles.keys() & subscriber_ids)
+            return set(people.members).union(subscribers)
+        insiders = [self._members.get(group_id, set()) for group_id in _insiders(channel)]
+        return set(people.administrators).union(
+            subscribers, *(people.members.intersection(group) for group in insiders)
+        )
 
-    def _everybody(self) -> dict[int, int]:
-        if self._roles is None:
-            rows = self._reader.execute(
-                select(User.id, User.role).where(
-                    User.realm_id == self._realm.id, User.is_active, ~User.is_system_bot
-                )
+    @cached_property
+    def _people(self) -> _People:
+        rows = self._reader.execute(
+            select(User.id, User.role).where(
+                User.realm_id == self._realm.id, User.is_active, ~User.is_system_bot
             )
-            self._roles = {user_id: role for user_id, role in rows}
-        return self._roles
+        ).all()
+        return _People(
+            frozenset(user_id for user_id, _ in rows),
+            frozenset(user_id for user_id, role in rows if role != Role.GUEST),
+            frozenset(user_id for user_id, role in rows if role <= Role.ADMINISTRATOR),
+        )
 
-    def _members_of(self, group_id: int) -> set[int]:
-        if self._members is None:
-            groups = {
-                group_id
-                for channel in self._channels
-                if channel.invite_only
-                for group_id in _insiders(channel)
-            } - {self._realm.nobody_group_id}
-            self._members = find_members_of_each(self._reader, groups)
-        return self._members.get(group_id, set())
+    @cached_property
+    def _members(self) -> dict[int, set[int]]:
+        """Group id -> its members, for the groups that private channels name."""
+        groups = {
+            group_id
+            for channel in self._channels
+            if channel.invite_only
+            for group_id in _insiders(channel)
+        } - {self._realm.nobody_group_id}
+        return find_members_of_each(self._reader, groups)
 
 
 def _insiders(channel: ChannelView) -> tuple[int, ...]:

@@ -1,10 +1,7 @@
-"""Deleting everything that a user has sent to one kind of place: in batches of a few statements
-each, however many messages, channels and topics.
-"""
+"""Deleting many messages: in batches of a few statements each, however many channels and topics."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
@@ -16,7 +13,6 @@ from models.chat.deletion import remove_messages
 from models.chat.id_lists import id_in
 from models.chat.tables import Channel, Message, Topic, UserMessage
 
-BATCH = 1000
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)
 NAMED = tuple(
@@ -24,51 +20,6 @@ NAMED = tuple(
     for name in ("id", "realm_id", "channel_id", "conversation_id", "topic", "topic_key")
 )
 """What a deletion must know of each message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where messages are to be deleted: in public channels, in private ones, in direct messages."""
-
-    public_channels: bool = False
-    private_channels: bool = False
-    direct: bool = False
-
-
-def delete_messages_of(
-    session: Session, sender_id: int, places: Places, *, actor_id: int, now: datetime
-) -> int:
-    """Move all that the user has sent to these places to the archive; returns how many messages.
-
-    Those who have copies are told, topics and first messages are true again.
-    """
-    wanted: list[Any] = []
-    if places.public_channels:
-        wanted.append(Channel.invite_only.is_(False))
-    if places.private_channels:
-        wanted.append(Channel.invite_only.is_(True))
-    if places.direct:
-        wanted.append(_MESSAGE.c.channel_id.is_(None))
-    deleted = 0
-    for condition in wanted:
-        after = 0
-        while batch := _find_batch(session, sender_id, condition, after):
-            delete_batch(session, batch, actor_id=actor_id, now=now)
-            after = batch[-1].id
-            deleted += len(batch)
-    return deleted
-
-
-def _find_batch(session: Session, sender_id: int, condition: Any, after: int) -> Sequence[Any]:
-    return session.execute(
-        select(*NAMED)
-        .select_from(_MESSAGE)
-        .outerjoin(Channel, Channel.id == _MESSAGE.c.channel_id)
-        .where(_MESSAGE.c.sender_id == sender_id, _MESSAGE.c.id > after, condition)
-        .order_by(_MESSAGE.c.id)
-        .limit(BATCH)
-        .with_for_update(of=_MESSAGE)
-    ).all()
 
 
 def delete_batch(

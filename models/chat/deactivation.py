@@ -15,9 +15,9 @@ from models.chat import audit
 from models.chat.actors import Actor
 from models.chat.administering import access_administered, await_writes_of, lock_user
 from models.chat.api_keys import KeyMaker
-from models.chat.bulk_deletion import Places, delete_messages_of
 from models.chat.errors.administration import LastUser, OnlyOwner
 from models.chat.key_renewal import renew_key
+from models.chat.message_removals import Places, remove_sent
 from models.chat.outbox import enqueue_mail
 from models.chat.quotes import one_line
 from models.chat.roles import Role
@@ -121,8 +121,7 @@ def _end(session: Session, actor: Actor, user: User, removal: Removal, now: date
     await_writes_of(session, [account.id for account in ending])
     _set_active(session, actor, ending, False, now)
     _forget_secrets(session, [account.id for account in ending])
-    for account in (*bots, user):
-        _remove(session, actor, account, removal, now)
+    _remove(session, actor, (*bots, user), removal, now)
 
 
 def _forget_secrets(session: Session, user_ids: Sequence[int]) -> None:
@@ -155,15 +154,25 @@ def _set_active(
     tell_peers(session, actor, op, [user.id for user in users], now=now)
 
 
-def _remove(session: Session, actor: Actor, user: User, removal: Removal, now: datetime) -> None:
-    deleted = delete_messages_of(session, user.id, removal.messages, actor_id=actor.id, now=now)
-    if removal.profile:
-        _remove_profile(session, actor, user, now)
-    if removal.profile or deleted:
-        audit.record(
-            session, actor.realm_id, "user_data_deleted", actor_id=actor.id, user_id=user.id,
-            now=now, facts={"profile": removal.profile, "messages": deleted},
-        )  # fmt: skip
+def _remove(
+    session: Session, actor: Actor, users: Sequence[User], removal: Removal, now: datetime
+) -> None:
+    removed = remove_sent(
+        session,
+        actor.realm_id,
+        [user.id for user in users],
+        removal.messages,
+        actor_id=actor.id,
+        now=now,
+    )
+    for user in users:
+        if removal.profile:
+            _remove_profile(session, actor, user, now)
+        if removal.profile or removed[user.id]:
+            audit.record(
+                session, actor.realm_id, "user_data_deleted", actor_id=actor.id, user_id=user.id,
+                now=now, facts={"profile": removal.profile, "messages": removed[user.id]},
+            )  # fmt: skip
 
 
 def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -> None:

@@ -229,6 +229,7 @@ LEFT_OUT: Mapping[str, str] = {
     "jwt_configuration": "the key that signs people in",
     "known_place": "digests of where people signed in",
     "message_archive": "messages that were deleted",
+    "message_removal": "messages that are still to be deleted",
     "outbox": "mail on its way",
     "stale_search": "messages that search has yet to follow",
     "spent_link": "links that were used",

@@ -123,7 +123,7 @@ def create_group(
 
 
 def check_group_name(session: Session, realm_id: int, name: str) -> str:
-    """The name as it is stored. Raises `InvalidUserGroupName`, `InvalidParameter`,
+    """The name as it is stored. Raises `InvalidUserGroupName`, `NotOneLine`,
     `UserGroupExists`.
     """
     name = require_one_line("name", name.strip())

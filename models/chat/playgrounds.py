@@ -60,7 +60,7 @@ def create_playground(
     url_template: str,
     now: datetime,
 ) -> int:
-    """The id of a new playground. Raises `InvalidParameter`, `InvalidLanguage` and
+    """The id of a new playground. Raises `NotOneLine`, `InvalidLanguage` and
     `ValidationFailure`.
     """
     name, syntax_language = require_one_line("name", name.strip()), syntax_language.strip()

@@ -128,7 +128,7 @@ def summary_is_full(session: Session, realm_id: int) -> bool:
 
 
 def check_texts(name: str, hint: str) -> tuple[str, str]:
-    """Both as they are stored. Raises `BlankLabel`, `InvalidParameter`."""
+    """Both as they are stored. Raises `BlankLabel`, `InvalidParameter`, `NotOneLine`."""
     name = name.strip()
     if not name:
         raise BlankLabel()

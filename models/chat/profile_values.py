@@ -159,7 +159,7 @@ def _check(field: Any, value: str | list[int], people: Mapping[int | str, Any]) 
 def check_text(type_: FieldType, name: str, field_data: str, value: str | list[int]) -> str:
     """A value of every type but users, as it is stored. `name` and `field_data` are the field's.
 
-    Raises `InvalidParameter`, `InvalidFieldChoice`.
+    Raises `InvalidParameter`, `NotOneLine`, `InvalidFieldChoice`.
     """
     if not isinstance(value, str):
         raise InvalidParameter(name=name, problem="is not a string")

@@ -51,6 +51,7 @@ POLICY = Policy(
         "user_status": "a state that people change",
         "jwt_configuration": "one row for each organization, written over",
         "message_edit": "as long as its message, and gone with it",
+        "message_removal": "until the worker is through with it",
         "client_device": "until its user removes it",
         "vendor_token": "until its user or the vendor withdraws it",
         "data_export": "what was exported and by whom; archives go after "

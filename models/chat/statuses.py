@@ -192,7 +192,7 @@ def _check_realm_emoji(reader: Reader, actor: Actor, name: str, code: str) -> No
 
 def check_status(text: str | None, away: bool | None, emoji_name: str | None) -> str | None:
     """The text as it is stored. Raises `NoNewStatus` when nothing at all was sent, and
-    `InvalidParameter` for a text of more than one line.
+    `NotOneLine` for a text of more than one line.
     """
     if text is None and away is None and emoji_name is None:
         raise NoNewStatus()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import specs
-from models.chat.errors.parameters import InvalidParameter
+from models.chat.errors.parameters import NotOneLine
 from models.chat.one_line import require_one_line
 from tests.authorization.chat_stage import ChatStage
 from tests.authorization.policy import ALLOWED, Case, load
@@ -112,7 +112,7 @@ def test_no_line_break_is_stored(
 
 @pytest.mark.parametrize("sign", ["\n", "\r", "\x85", "\u2028", "\u2029", "\0", "\x1b", "\ufffe"])
 def test_what_no_line_holds(sign: str) -> None:
-    with pytest.raises(InvalidParameter):
+    with pytest.raises(NotOneLine):
         require_one_line("name", f"a{sign}b")
     assert require_one_line("name", "Größe \u200d 王") == "Größe \u200d 王"
 

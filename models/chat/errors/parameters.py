@@ -12,6 +12,15 @@ class InvalidParameter(ChatError):
     advice = "Correct the parameter that is named; the document has its type and bounds."
 
 
+class NotOneLine(ChatError):
+    """A name, or another text that is quoted in the middle of others, holds a line break or another
+    control character. Facts: `name`.
+    """
+
+    sentence = "{name} must be one line, without control characters"
+    advice = "Remove line breaks and control characters from the parameter that is named."
+
+
 class InvalidChoice(ChatError):
     """A value is not one of those that there are. Facts: `name`."""
 

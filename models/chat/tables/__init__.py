@@ -28,6 +28,7 @@ from models.chat.tables.message import (
     Reaction,
     UserMessage,
 )
+from models.chat.tables.message_removal import MessageRemoval
 from models.chat.tables.outbox import Outbox
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage
@@ -55,6 +56,7 @@ __all__ = [
     "Message",
     "MessageArchive",
     "MessageEdit",
+    "MessageRemoval",
     "Outbox",
     "Playground",
     "ProfileField",

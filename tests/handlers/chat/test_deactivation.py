@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from models.chat import bulk_deletion
+from models.chat import message_removals
 from models.chat.tables import Channel, Message, MessageArchive, Outbox, Topic, User, UserMessage
+from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import KEYS, Cast
@@ -317,11 +318,16 @@ class TestActions:
         cast: Cast,
         chat_database: Database,
         played: dict[str, int],
+        clock: FrozenClock,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr(bulk_deletion, "BATCH", 1)
+        monkeypatch.setattr(message_removals, "AT_ONCE", 1)
         actions = {"delete_public_channel_messages": True, "delete_direct_messages": True}
+        before = said(chat_database)
         assert as_iago.delete(path_of(cast.hamlet), actions=actions) == SUCCESS
+        assert len(said(chat_database)) == len(before) - 1
+        while chat_database.run(lambda s: message_removals.remove_some(s, clock.now())):
+            pass
         in_crypt = {"Hamlet in crypt", "Reminder in crypt"}
         assert {text for text in said(chat_database) if "Othello" not in text} == in_crypt
         with chat_database.reading() as reader:
