@@ -35,7 +35,7 @@ def inert_line(text: str) -> str:
     line = one_line(text)
     if _NOT_PLAIN.search(_EMAIL.sub("", line)) is None:
         return line
-    ticks = "`" * _more_than_ticks_in(line)
+    ticks = "`" * _more_than("`", line)
     return f"{ticks} {line} {ticks}"
 
 
@@ -47,8 +47,13 @@ def inert_block(text: str) -> str:
 
 
 def fenced(text: str, kind: str = "", *, least: int = 3) -> str:
-    """A block that the text cannot leave. `kind` is what Markdown calls its info string."""
-    fence = "`" * max(least, _more_than_ticks_in(text))
+    """A block that the text cannot leave. `kind` is what Markdown calls its info string.
+
+    The fence is of the sign that makes it shorter: a text of backticks stays no longer than it is.
+    """
+    lengths = {sign: max(least, _more_than(sign, text)) for sign in "`~"}
+    sign = min(lengths, key=lambda sign: lengths[sign])
+    fence = sign * lengths[sign]
     return f"{fence}{kind}\n{text}\n{fence}"
 
 
@@ -62,8 +67,9 @@ def one_line(text: str) -> str:
     return " ".join(_TURNING.sub("", text).split())
 
 
-def _more_than_ticks_in(text: str) -> int:
-    return 1 + max(map(len, re.findall("`+", text)), default=0)
+def _more_than(sign: str, text: str) -> int:
+    """One more than stand side by side in the text."""
+    return 1 + max(map(len, re.findall(f"{sign}+", text)), default=0)
 
 
 def _escape(text: str) -> str:

@@ -19,7 +19,7 @@ from sqlalchemy import Engine, event
 
 from models.database import Database
 
-NOTICE_MAX = 4000
+NOTICE_MAX = 3000
 """Characters of the longest notice the notification bot writes: it may be rendered in the write it
 tells of, for it may name what was made there."""
 
