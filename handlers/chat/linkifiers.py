@@ -1,11 +1,14 @@
 """Operations of the tag linkifiers."""
 
+from typing import Any
+
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_realms
 from models.chat import linkifiers
-from models.chat.linkifier_rules import LinkifierFacts
+from models.chat.linkifier_rules import CheckedLinkifier, LinkifierFacts, check_linkifier
 from models.chat.quotas import LINKIFIERS
+from server.phases import prepared_by
 from server.response import Response
 
 
@@ -15,7 +18,7 @@ def list_linkifiers(ctx: Context) -> Response:
     return envelope.success(ctx, linkifiers=found)
 
 
-def create_linkifier(
+def _check(
     ctx: Context,
     *,
     pattern: str,
@@ -23,31 +26,27 @@ def create_linkifier(
     example_input: str | None = None,
     reverse_template: str | None = None,
     alternative_url_templates: list[str] | None = None,
-) -> Response:
-    """Add a linkifier."""
-    wanted = LinkifierFacts(
-        pattern, url_template, example_input, reverse_template, alternative_url_templates or ()
+    **_: Any,
+) -> CheckedLinkifier:
+    return check_linkifier(
+        LinkifierFacts(
+            pattern, url_template, example_input, reverse_template, alternative_url_templates or ()
+        )
     )
-    linkifier_id = linkifiers.create_linkifier(ctx.session, ctx.actor, wanted, now=ctx.now)
+
+
+@prepared_by(_check)
+def create_linkifier(ctx: Context, **facts: Any) -> Response:
+    """Add a linkifier."""
+    linkifier_id = linkifiers.create_linkifier(ctx.session, ctx.actor, ctx.prepared, now=ctx.now)
     require_realms(ctx, LINKIFIERS)
     return envelope.success(ctx, id=linkifier_id)
 
 
-def update_linkifier(
-    ctx: Context,
-    *,
-    filter_id: int,
-    pattern: str,
-    url_template: str,
-    example_input: str | None = None,
-    reverse_template: str | None = None,
-    alternative_url_templates: list[str] | None = None,
-) -> Response:
+@prepared_by(_check)
+def update_linkifier(ctx: Context, *, filter_id: int, **facts: Any) -> Response:
     """Change a linkifier."""
-    wanted = LinkifierFacts(
-        pattern, url_template, example_input, reverse_template, alternative_url_templates or ()
-    )
-    linkifiers.update_linkifier(ctx.session, ctx.actor, filter_id, wanted, now=ctx.now)
+    linkifiers.update_linkifier(ctx.session, ctx.actor, filter_id, ctx.prepared, now=ctx.now)
     return envelope.success(ctx)
 
 

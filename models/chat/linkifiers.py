@@ -15,7 +15,7 @@ from models.chat.errors.organization_lists import (
     LinkifierNotFound,
     ValidationFailure,
 )
-from models.chat.linkifier_rules import LinkifierFacts, check_linkifier
+from models.chat.linkifier_rules import CheckedLinkifier, LinkifierFacts
 from models.chat.tables import Linkifier, Realm
 from models.chat.url_templates import leads_to_safety
 
@@ -58,10 +58,10 @@ def list_linkifiers(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
 
 
 def create_linkifier(
-    session: Session, actor: Actor, wanted: LinkifierFacts, *, now: datetime
+    session: Session, actor: Actor, checked: CheckedLinkifier, *, now: datetime
 ) -> int:
     """The id of a new linkifier, the last to apply. Raises `ValidationFailure`."""
-    check_linkifier(wanted)
+    wanted = checked.require_sound()
     _take_turns(session, actor.realm_id)
     _require_free(session, actor.realm_id, wanted.pattern)
     last = select(func.max(Linkifier.position)).where(Linkifier.realm_id == actor.realm_id)
@@ -78,12 +78,12 @@ def create_linkifier(
 
 
 def update_linkifier(
-    session: Session, actor: Actor, linkifier_id: int, wanted: LinkifierFacts, *, now: datetime
+    session: Session, actor: Actor, linkifier_id: int, checked: CheckedLinkifier, *, now: datetime
 ) -> None:
-    """Put `wanted` in its place. Raises `LinkifierNotFound`, `ValidationFailure`."""
+    """Put another in its place. Raises `LinkifierNotFound`, `ValidationFailure`."""
     _take_turns(session, actor.realm_id)
     linkifier = _access(session, actor.realm_id, linkifier_id)
-    check_linkifier(wanted)
+    wanted = checked.require_sound()
     _require_free(session, actor.realm_id, wanted.pattern, besides=linkifier_id)
     for name, value in _columns(wanted).items():
         setattr(linkifier, name, value)
