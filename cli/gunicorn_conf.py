@@ -5,6 +5,7 @@ The names are gunicorn's settings. A second signal handler, reloader or socket i
 
 import gc
 import os
+import sys
 from typing import Any
 
 from settings import Settings
@@ -33,6 +34,7 @@ accesslog = None  # the application writes one line for each request itself
 errorlog = "-"
 loglevel = _settings.log_level
 
+_TURN_S = 0.001  # after so long a thread that computes lets the event loop take its turn
 _COLLECT_AFTER = 20_000  # container objects made and not freed: one large answer holds as many
 
 # Must be set before anything imports prometheus_client, which chooses its storage when imported.
@@ -49,11 +51,12 @@ def on_starting(server: Any) -> None:
 def when_ready(server: Any) -> None:
     """Leave what was compiled out of garbage collection before the workers are forked: there is
     much of it, it never goes, and a collection in the middle of a request would look through it all
-    (and copy its pages to each worker).
+    (and copy its pages to each worker). Workers inherit the interpreter's settings.
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 50)
+    sys.setswitchinterval(_TURN_S)
 
 
 def child_exit(server: Any, worker: Any) -> None:

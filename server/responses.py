@@ -40,7 +40,7 @@ class Responses:
             }
             if key.startswith("2"):
                 self.hold_lists |= any(
-                    _holds_list(document, media.get("schema", {}), set())
+                    holds_list(document, media.get("schema", {}), set())
                     for media in response.get("content", {}).values()
                 )
             self._headers[key] = tuple(
@@ -81,7 +81,7 @@ class Responses:
             raise NonConformingResponse(f"{self._place}: {key}{first.path} {first.message}")
 
 
-def _holds_list(document: Mapping[str, Any], schema: Any, seen: set[str]) -> bool:
+def holds_list(document: Mapping[str, Any], schema: Any, seen: set[str]) -> bool:
     """Is there a list without a small bound anywhere in what a schema describes?"""
     if not isinstance(schema, Mapping):
         return False
@@ -89,7 +89,7 @@ def _holds_list(document: Mapping[str, Any], schema: Any, seen: set[str]) -> boo
         if schema["$ref"] in seen:
             return False
         seen.add(schema["$ref"])
-        return _holds_list(document, lookup(document, schema["$ref"]), seen)
+        return holds_list(document, lookup(document, schema["$ref"]), seen)
     if schema.get("type") == "array" and schema.get("maxItems", SHORT_LIST + 1) > SHORT_LIST:
         return True
     inner = [
@@ -98,7 +98,7 @@ def _holds_list(document: Mapping[str, Any], schema: Any, seen: set[str]) -> boo
         schema.get("items"),
         schema.get("additionalProperties"),
     ]
-    return any(_holds_list(document, part, seen) for part in inner)
+    return any(holds_list(document, part, seen) for part in inner)
 
 
 def _is_required(document: Mapping[str, Any], header: Mapping[str, Any]) -> bool:

@@ -5,6 +5,8 @@ from typing import Any
 from handlers.chat.context import Context
 from server.response import Response, encode
 
+MOST_IGNORED = 100
+"""Names of parameters that an answer tells back; the document has the same bound."""
 HEADERS = (("Cache-Control", "max-age=0, no-cache, no-store, must-revalidate, private"),)
 
 
@@ -13,7 +15,7 @@ def success(ctx: Context, data: dict[str, Any] | None = None, /, **more: Any) ->
     body: dict[str, Any] = {"result": "success", "msg": "", **(data or {}), **more}
     ignored = [name for name in ctx.unknown_parameters if name != "client"]
     if ignored:
-        body["ignored_parameters_unsupported"] = ignored
+        body["ignored_parameters_unsupported"] = ignored[:MOST_IGNORED]
     return Response(200, encode(body) + b"\n", HEADERS)
 
 

@@ -10,9 +10,11 @@ from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator
 from openapi_spec_validator import validate
 
 import specs
+from handlers.chat import envelope
 from models.chat.group_settings import REALM_GROUPS, USER_GROUP_GROUPS
 from models.chat.realm_settings import SETTINGS
 from server.compiler import is_handler
+from server.responses import holds_list
 
 DOCUMENT = specs.load("chat")
 SCHEMAS = DOCUMENT["components"]["schemas"]
@@ -169,6 +171,21 @@ class TestOperations:
                 assert {"application/x-www-form-urlencoded", "multipart/form-data"} <= set(forms)
                 first, *others = (resolve(form["schema"]) for form in forms.values())
                 assert all(other == first for other in others), name
+
+
+def test_small_reads_are_known_for_small() -> None:
+    """Where reads never wait, these are answered on the event loop: no long one holds them up."""
+    small = set()
+    for operation_id, operation in by_id().items():
+        answer = resolve(operation["responses"]["200"])
+        media = answer.get("content", {}).get("application/json", {})
+        if not holds_list(DOCUMENT, media.get("schema", {}), set()):
+            small.add(operation_id)
+    assert small >= {
+        *("get_channel_id", "get_own_user", "get_server_settings", "get_user"),
+        *("get_user_by_email", "get_user_status", "get_vendor_token_state", "list_own_devices"),
+    }
+    assert SCHEMAS["IgnoredParameters"]["maxItems"] == envelope.MOST_IGNORED
 
 
 class TestSeed:

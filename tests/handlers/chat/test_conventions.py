@@ -253,6 +253,9 @@ class TestParameters:
     def test_of_no_meaning_are_named_only_in_a_success(self, chat: ChatClient) -> None:
         answer = chat.post("/user_groups/create?b=1&client=x", name="g", z="1", a="", **GROUP)
         assert answer["ignored_parameters_unsupported"] == ["a", "b", "z"]
+        many = {f"p{n:03}": "1" for n in range(150)}
+        told = chat.get("/users/me", **many)["ignored_parameters_unsupported"]
+        assert told == sorted(many)[:100]
         again = chat.post("/user_groups/create", name="g", z="1", **GROUP)
         assert again == bad("User group 'g' already exists.")
 
