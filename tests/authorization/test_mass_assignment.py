@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import specs
+from handlers.chat.envelope import MOST_IGNORED
 from models import migrate
 from models.base import ChatBase, PaymentBase
 from models.clock import FrozenClock
@@ -117,7 +118,7 @@ def test_chat_ignores_what_is_not_a_parameter(
     plain = chat_stage.answer(case, "owner", tmp_path / "plain").json()
     laden = replace(case, request={**case.request, **dict.fromkeys(foreign, 1)})
     answer = chat_stage.answer(laden, "owner", tmp_path / "laden").json()
-    assert answer.pop("ignored_parameters_unsupported") == foreign
+    assert answer.pop("ignored_parameters_unsupported") == foreign[:MOST_IGNORED]
     if case.operation == "regenerate_own_api_key":
         assert answer.pop("api_key") != plain.pop("api_key"), "another one every time"
     assert answer == plain
