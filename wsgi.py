@@ -16,9 +16,9 @@ from handlers.chat.context import ChatAdapters
 from handlers.payment import failures as payment_failures
 from handlers.payment import wiring as payment_wiring
 from handlers.payment.context import PaymentAdapters
-from models.chat.exports import Archive, access_archive
-from models.chat.hosts import parse_host
-from models.chat.links import Link, try_spend
+from models.chat.exports.requests import Archive, access_archive
+from models.chat.ground.hosts import parse_host
+from models.chat.identity.links import Link, try_spend
 from models.clock import SystemClock
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.secret_shapes import SHAPES

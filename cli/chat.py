@@ -13,13 +13,16 @@ from cli.chat_mail import dead_mail
 from cli.databases import chat_database
 from cli.output import answer, json_option
 from cli.secrets import read_secret, secret_option
-from models.chat import administering, jwt_sign_in, realms, users
-from models.chat.newcomers import join_default_channels
-from models.chat.passwords import hash_password
-from models.chat.realm_settings import TEXT_SETTINGS, change_realm
-from models.chat.roles import BotType, Role
+from models.chat.accounts import administering
+from models.chat.accounts.newcomers import join_default_channels
+from models.chat.ground.vault import Vault
+from models.chat.identity import jwt_sign_in
+from models.chat.identity.passwords import hash_password
+from models.chat.identity.roles import BotType, Role
+from models.chat.organization import realms
+from models.chat.organization.settings import TEXT_SETTINGS, change_realm
+from models.chat.people import users
 from models.chat.tables import User
-from models.chat.vault import Vault
 from models.clock import SystemClock
 from settings import Settings
 

@@ -4,8 +4,8 @@ import click
 
 from cli.databases import chat_database
 from cli.output import answer, json_option
-from models.chat import audit as audit_log
-from models.chat import realms
+from models.chat.ground import audit as audit_log
+from models.chat.organization import realms
 from settings import Settings
 
 

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from cli.databases import chat_database
 from cli.output import answer, json_option
-from models.chat import realms
-from models.chat.export_scope import EXPORT_TYPES, PUBLIC
+from models.chat.exports.scope import EXPORT_TYPES, PUBLIC
+from models.chat.organization import realms
 from models.clock import SystemClock
 from settings import Settings
 from workers.exports import Exports

@@ -6,9 +6,10 @@ import click
 
 from cli.databases import chat_database
 from cli.output import answer, json_option
-from models.chat import key_renewal, realms, resealing
-from models.chat.api_keys import KeyMaker, load_secrets
-from models.chat.vault import Vault
+from models.chat.accounts import key_renewal, resealing
+from models.chat.ground.vault import Vault
+from models.chat.identity.api_keys import KeyMaker, load_secrets
+from models.chat.organization import realms
 from models.clock import SystemClock
 from settings import Settings
 

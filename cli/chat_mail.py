@@ -4,7 +4,7 @@ import click
 
 from cli.databases import chat_database
 from cli.output import answer, json_option
-from models.chat import outbox
+from models.chat.ground import outbox
 from models.clock import SystemClock
 from settings import Settings
 

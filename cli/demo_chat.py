@@ -6,16 +6,16 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import find_actor, find_realm_at
-from models.chat.api_keys import KeyMaker
-from models.chat.channel_creation import NewChannel
-from models.chat.permissions import find_channel
-from models.chat.realm_settings import change_realm
-from models.chat.realms import access_realm_by_id, create_realm
-from models.chat.roles import Role
-from models.chat.subscribing import WantedChannel, subscribe
+from models.chat.access.permissions import find_channel
+from models.chat.channels.creation import NewChannel
+from models.chat.channels.subscribing import WantedChannel, subscribe
+from models.chat.identity.actors import find_actor, find_realm_at
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.identity.roles import Role
+from models.chat.organization.realms import access_realm_by_id, create_realm
+from models.chat.organization.settings import change_realm
+from models.chat.people.users import create_user
 from models.chat.tables import User
-from models.chat.users import create_user
 
 NAME = "Acme"
 OWNER = "Cordelia"

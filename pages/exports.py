@@ -16,8 +16,8 @@ from flask import Flask, abort, make_response, request, send_file
 from flask.typing import ResponseReturnValue
 from werkzeug.wsgi import ClosingIterator
 
-from models.chat.exports import Archive
-from models.chat.links import Link
+from models.chat.exports.requests import Archive
+from models.chat.identity.links import Link
 from security_events import SecurityEvent, tell
 
 FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]

@@ -6,13 +6,13 @@ from datetime import datetime
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from models.chat.api_keys import KeyMaker
-from models.chat.passwords import hash_password
-from models.chat.realms import access_realm_by_id, create_realm
-from models.chat.roles import BotType, Role
+from models.chat.ground.vault import Vault
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.identity.passwords import hash_password
+from models.chat.identity.roles import BotType, Role
+from models.chat.organization.realms import access_realm_by_id, create_realm
+from models.chat.people.users import create_user
 from models.chat.tables import Event, User
-from models.chat.users import create_user
-from models.chat.vault import Vault
 
 SECRET = b"the secret of the chat tests, 32 bytes and more"
 KEYS = KeyMaker(SECRET)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from sqlalchemy.orm import Session
 
-from models.chat.actors import find_realm
-from models.chat.group_settings import CHANNEL_GROUPS, CREATOR, store_group_value
+from models.chat.access.group_settings import CHANNEL_GROUPS, CREATOR, store_group_value
+from models.chat.identity.actors import find_realm
 from models.chat.tables import Channel, Subscription, User
 from tests.chat_cast import Cast, Member
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from models.chat import message_history, passwords, texts
+from models.chat.identity import passwords
+from models.chat.messages import history as message_history
+from models.chat.rendering import texts
 from tests.service_app import Relay
 
 LONGEST_NOTICE = 4000

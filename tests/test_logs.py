@@ -15,8 +15,8 @@ import pytest
 import structlog
 
 import logs
-from models.chat.api_keys import KeyMaker
-from models.chat.vault import Vault
+from models.chat.ground.vault import Vault
+from models.chat.identity.api_keys import KeyMaker
 from models.secret_shapes import SHAPES
 
 SECRET = b"a secret of more than thirty-two bytes"
@@ -74,7 +74,7 @@ def test_what_is_no_secret_stays(stream: io.BytesIO) -> None:
         "address": "2001:db8::1",
         "operation": "receive_vendor_notice",
         "reason": "EndpointsUnavailable: http://127.0.0.1:8545 does not answer",
-        "traceback": "models/chat/reports.py::check_may_report_messages_of_people_in_this_channel",
+        "traceback": "models/chat/messages/reports.py::check_may_report_messages_of_people_there",
         "number": 1795262400123,
         "none": None,
         "flag": True,

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 import specs
 from handlers.chat import errors as chat_errors
 from handlers.payment import errors as payment_errors
-from models.chat.actors import digest_of
+from models.chat.identity.actors import digest_of
 from security_events import SecurityEvent
 from server import errors as engine
 from tests.chat_app import ChatApp, ChatClient

@@ -17,11 +17,12 @@ from sqlalchemy.orm import Session
 
 from adapters import archives
 from adapters.archives import ArchiveWriter
-from models.chat import export_runs, exports
-from models.chat.export_rows import count_rows, describe, read_lines
-from models.chat.export_runs import LeaseLost, Run, Written
-from models.chat.export_scope import Scope
-from models.chat.export_tables import PARTS
+from models.chat.exports import requests as exports
+from models.chat.exports import runs as export_runs
+from models.chat.exports.rows import count_rows, describe, read_lines
+from models.chat.exports.runs import LeaseLost, Run, Written
+from models.chat.exports.scope import Scope
+from models.chat.exports.tables import PARTS
 from models.clock import Clock
 from models.database import Database
 from workers.loop import Tidy

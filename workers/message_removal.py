@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from sqlalchemy import exists, select
 
-from models.chat import message_removals
+from models.chat.deletion import removals as message_removals
 from models.chat.tables import MessageRemoval
 from models.clock import Clock
 from models.database import Database

@@ -8,9 +8,9 @@ from datetime import timedelta
 import structlog
 
 from adapters.mail.mailer import Mail, Mailer, MailNotSent, MailRefused
-from models.chat import outbox
-from models.chat.outbox import Taken
-from models.chat.vault import Vault
+from models.chat.ground import outbox
+from models.chat.ground.outbox import Taken
+from models.chat.ground.vault import Vault
 from models.clock import Clock
 from models.database import Database
 

@@ -9,9 +9,9 @@ import logs
 from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.rpc_reader import RpcChainReader
 from adapters.mail.wiring import build_mailer
-from models.chat.api_keys import load_secrets
+from models.chat.ground.vault import Vault
+from models.chat.identity.api_keys import load_secrets
 from models.chat.retention import POLICY as chat_policy
-from models.chat.vault import Vault
 from models.clock import Clock, SystemClock
 from models.database import Database
 from models.payment import watching

@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 from sqlalchemy.orm import Session
 
-from models.chat import delivery
+from models.chat.scheduling import delivery
 from models.clock import Clock
 from models.database import Database
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from sqlalchemy import exists, select
 
-from models.chat import search
+from models.chat.messages import search
 from models.chat.tables import StaleSearch
 from models.database import Database
 

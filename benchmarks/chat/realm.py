@@ -18,13 +18,13 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from models.chat.actors import find_actor
-from models.chat.api_keys import KeyMaker
-from models.chat.channel_creation import NewChannel, create_channels
-from models.chat.realms import access_realm_by_id, create_realm
-from models.chat.roles import Role
+from models.chat.channels.creation import NewChannel, create_channels
+from models.chat.identity.actors import find_actor
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.identity.roles import Role
+from models.chat.organization.realms import access_realm_by_id, create_realm
+from models.chat.people.users import create_user
 from models.chat.tables import Channel, User
-from models.chat.users import create_user
 from models.database import Database
 
 HOST = "127.0.0.1"

@@ -4,15 +4,16 @@ The reference tells a missing header, another scheme and a malformed one apart; 
 """
 
 from handlers.chat.context import Context
-from models.chat import actors, permissions
-from models.chat.actors import Actor
+from models.chat.access import permissions
 from models.chat.errors import ChatError
 from models.chat.errors.identity import (
     BasicAuthenticationRequired,
     InvalidAuthorizationHeader,
     NotLoggedIn,
 )
-from models.chat.hosts import parse_host
+from models.chat.ground.hosts import parse_host
+from models.chat.identity import actors
+from models.chat.identity.actors import Actor
 
 
 def host_of(ctx: Context) -> str:

@@ -15,8 +15,9 @@ from handlers.chat import envelope
 from handlers.chat.auth import host_of
 from handlers.chat.context import Context
 from handlers.chat.vendor_access import NEUTRAL, REFERENCE, create_call
-from models.chat import vendor_sessions, vendor_tokens
-from models.chat.actors import access_realm
+from models.chat.access.permissions import require_role
+from models.chat.calls import sessions as vendor_sessions
+from models.chat.calls import tokens as vendor_tokens
 from models.chat.errors.calls import (
     InvalidVendorCredentials,
     InvalidVendorSession,
@@ -24,8 +25,8 @@ from models.chat.errors.calls import (
     VendorNotConfigured,
 )
 from models.chat.errors.identity import NotLoggedIn
-from models.chat.links import find_link, make_link, try_spend
-from models.chat.permissions import require_role
+from models.chat.identity.actors import access_realm
+from models.chat.identity.links import find_link, make_link, try_spend
 from server.response import Response
 
 PATH = "/api/v1/calls/vendor"

@@ -5,10 +5,10 @@ from typing import Any
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_realms
-from models.chat import channel_folders
-from models.chat.channel_folders import FolderChanges
-from models.chat.quotas import CHANNEL_FOLDERS
-from models.chat.texts import render_texts
+from models.chat.channels import folders as channel_folders
+from models.chat.channels.folders import FolderChanges
+from models.chat.ground.quotas import CHANNEL_FOLDERS
+from models.chat.rendering.texts import render_texts
 from server.phases import prepared_by
 from server.response import Response
 

@@ -2,9 +2,10 @@
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
-from models.chat import channels, permissions
-from models.chat.channels import ChannelQuery
-from models.chat.users import find_known_ids
+from models.chat.access import permissions
+from models.chat.access.known_people import find_known_ids
+from models.chat.channels import channels
+from models.chat.channels.channels import ChannelQuery
 from server.response import Response
 
 

@@ -6,9 +6,9 @@ import server.context
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
 from handlers.chat.rate_limits import EmailChangeLimit, SignInLimit
-from models.chat.actors import Actor
-from models.chat.api_keys import KeyMaker, load_secrets
-from models.chat.vault import Vault
+from models.chat.ground.vault import Vault
+from models.chat.identity.actors import Actor
+from models.chat.identity.api_keys import KeyMaker, load_secrets
 from settings import Settings
 
 

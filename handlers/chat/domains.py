@@ -3,8 +3,8 @@
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_realms
-from models.chat import realm_domains
-from models.chat.quotas import DOMAINS
+from models.chat.ground.quotas import DOMAINS
+from models.chat.organization import domains as realm_domains
 from server.response import Response
 
 

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
-from models.chat import exports
+from models.chat.exports import requests as exports
 from server.response import Response
 
 

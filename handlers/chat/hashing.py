@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import ParamSpec, TypeVar
 
-from models.chat.passwords import HASHES_AT_ONCE
+from models.chat.identity.passwords import HASHES_AT_ONCE
 
 NICENESS = 10
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from handlers.chat import envelope, errors
 from handlers.chat.context import Context
 from models.chat.errors.scheduling import DeliveryTimeNotInFuture
-from models.chat.idempotency import KEYS
+from models.chat.ground.idempotency import KEYS
 from models.idempotency import StoredAnswer
 from server.response import Headers, Response
 

@@ -5,9 +5,13 @@ from typing import Any
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_realms
-from models.chat import linkifiers
-from models.chat.linkifier_rules import CheckedLinkifier, LinkifierFacts, check_linkifier
-from models.chat.quotas import LINKIFIERS
+from models.chat.ground.quotas import LINKIFIERS
+from models.chat.organization import linkifiers
+from models.chat.organization.linkifier_rules import (
+    CheckedLinkifier,
+    LinkifierFacts,
+    check_linkifier,
+)
 from server.phases import prepared_by
 from server.response import Response
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
-from models.chat.flagging import update_flags
-from models.chat.message_access import check_readable, find_readable
-from models.chat.message_ranges import Range, clamp_counts, find_range, parse_anchor
-from models.chat.narrow import build_narrow
+from models.chat.messages.access import check_readable, find_readable
+from models.chat.reading.flagging import update_flags
+from models.chat.reading.narrow import build_narrow
+from models.chat.reading.ranges import Range, clamp_counts, find_range, parse_anchor
 from server.phases import prepared_by
 from server.response import Response
 

@@ -6,17 +6,20 @@ from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.idempotency import answer_once
 from handlers.chat.quotas import require_of
-from models.chat import deletion, editing, message_history, message_view, reports, sending
-from models.chat.clients import client_name
-from models.chat.drafts import check_message
+from models.chat.deletion import messages as deletion
 from models.chat.errors.parameters import MissingParameter
 from models.chat.errors.sending import OneChannelExpected
-from models.chat.message_access import access_message, find_readable
-from models.chat.message_listing import Wanted, list_range
-from models.chat.message_view import ViewOptions
-from models.chat.quotas import MESSAGE_EDITS
-from models.chat.recipients import Destination, ToChannel, ToUsers
-from models.chat.texts import PreparedText, prepare_text
+from models.chat.ground.quotas import MESSAGE_EDITS
+from models.chat.messages import editing, reports, sending
+from models.chat.messages import history as message_history
+from models.chat.messages import view as message_view
+from models.chat.messages.access import access_message, find_readable
+from models.chat.messages.clients import client_name
+from models.chat.messages.drafts import check_message
+from models.chat.messages.recipients import Destination, ToChannel, ToUsers
+from models.chat.messages.view import ViewOptions
+from models.chat.reading.listing import Wanted, list_range
+from models.chat.rendering.texts import PreparedText, prepare_text
 from server.phases import changes_nothing, prepared_by
 from server.response import Response
 

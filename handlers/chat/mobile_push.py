@@ -7,8 +7,9 @@ from adapters.push_relay.relay import Push, RegistrationRefused
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_own
-from models.chat import devices
-from models.chat.devices import PushToken
+from models.chat.devices import devices
+from models.chat.devices.devices import PushToken
+from models.chat.devices.push_crypto import encrypt
 from models.chat.errors.push import (
     AdminActionRequired,
     FailedToConnectBouncer,
@@ -16,8 +17,7 @@ from models.chat.errors.push import (
     NoActivePushDevice,
     PushServiceNotConfigured,
 )
-from models.chat.push_crypto import encrypt
-from models.chat.quotas import DEVICES
+from models.chat.ground.quotas import DEVICES
 from models.types import to_ms
 from server.response import Response
 

@@ -3,9 +3,9 @@
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_realms
-from models.chat import playgrounds
 from models.chat.errors.parameters import MissingParameter
-from models.chat.quotas import PLAYGROUNDS
+from models.chat.ground.quotas import PLAYGROUNDS
+from models.chat.organization import playgrounds
 from server.response import Response
 
 

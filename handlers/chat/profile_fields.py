@@ -5,9 +5,10 @@ from typing import Any
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_realms
-from models.chat import profile_field_changes, profile_fields
-from models.chat.profile_field_changes import FieldChanges
-from models.chat.quotas import PROFILE_FIELDS
+from models.chat.ground.quotas import PROFILE_FIELDS
+from models.chat.profiles import field_changes as profile_field_changes
+from models.chat.profiles import fields as profile_fields
+from models.chat.profiles.field_changes import FieldChanges
 from server.response import Response
 
 

@@ -1,7 +1,7 @@
 """Where operations ask whether what they have just made is within its quota."""
 
 from handlers.chat.context import Context
-from models.chat.quotas import Quota, require_within
+from models.chat.ground.quotas import Quota, require_within
 
 
 def require_own(ctx: Context, quota: Quota) -> None:

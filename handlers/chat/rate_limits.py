@@ -11,10 +11,10 @@ from math import ceil
 
 from sqlalchemy.orm import Session
 
-from models.chat import attempts
-from models.chat.attempts import Allowance as Attempts
-from models.chat.attempts import AttemptsUsedUp, Guesser
 from models.chat.errors.settings import TooManyAttempts
+from models.chat.identity import attempts
+from models.chat.identity.attempts import Allowance as Attempts
+from models.chat.identity.attempts import AttemptsUsedUp, Guesser
 from server.context import Context
 from server.errors import RateLimited
 from server.proxies import network_of, place_of
@@ -44,8 +44,8 @@ def _announced(allowance: Allowance, now: float) -> Headers:
 
 @dataclass(frozen=True, slots=True)
 class SignInLimit:
-    """Passwords tried under one name (`models.chat.attempts`); a success clears those of its place.
-    Not `on`: no limit.
+    """Passwords tried under one name (`models.chat.identity.attempts`); a success clears those of
+    its place. Not `on`: no limit.
     """
 
     on: bool = False

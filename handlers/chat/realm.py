@@ -4,7 +4,7 @@ from typing import Any
 
 from handlers.chat import envelope
 from handlers.chat.context import Context
-from models.chat.realm_settings import change_realm
+from models.chat.organization.settings import change_realm
 from server.response import Response
 
 ABSENT: Any = object()

@@ -4,9 +4,11 @@ from collections.abc import Container
 from datetime import datetime
 from typing import Any
 
-from models.chat.actors import Actor
-from models.chat.roles import Role
-from models.chat.users import api_email, avatar_url, picture_of, shown_id, visible_email
+from models.chat.access.known_people import shown_id
+from models.chat.access.user_emails import api_email, visible_email
+from models.chat.identity.actors import Actor
+from models.chat.identity.roles import Role
+from models.chat.people.users import avatar_url, picture_of
 
 ProfileData = dict[str, dict[str, str]]
 

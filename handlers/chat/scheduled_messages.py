@@ -6,11 +6,11 @@ from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.idempotency import answer_once
 from handlers.chat.quotas import require_own
-from models.chat import scheduled_messages
-from models.chat.clients import client_name
-from models.chat.quotas import SCHEDULED_MESSAGES
-from models.chat.scheduled_messages import CHANNEL, DIRECT, Changes, To
-from models.chat.texts import PreparedText, prepare_text
+from models.chat.ground.quotas import SCHEDULED_MESSAGES
+from models.chat.messages.clients import client_name
+from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.scheduling import scheduled_messages
+from models.chat.scheduling.scheduled_messages import CHANNEL, DIRECT, Changes, To
 from server.phases import prepared_by
 from server.response import Response
 

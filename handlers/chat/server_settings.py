@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from handlers.chat import envelope
 from handlers.chat.auth import host_of
 from handlers.chat.context import Context
-from models.chat.actors import access_realm
+from models.chat.identity.actors import access_realm
 from server.response import Response
 
 VERSION = "12.0"

@@ -10,11 +10,11 @@ from handlers.chat import envelope
 from handlers.chat.auth import host_of
 from handlers.chat.context import Context
 from handlers.chat.hashing import run_hashing
-from models.chat import email_changes, own_password, user_settings
-from models.chat.actors import access_realm
+from models.chat.accounts.changes import change_full_name
+from models.chat.identity.actors import access_realm
+from models.chat.settings import email_changes, own_password, user_settings
+from models.chat.settings.user_settings import Targets
 from models.chat.tables import User
-from models.chat.user_changes import change_full_name
-from models.chat.user_settings import Targets
 from server.response import Response
 
 PAGE_HEADERS = (

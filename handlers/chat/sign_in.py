@@ -8,13 +8,13 @@ from handlers.chat import envelope, render
 from handlers.chat.auth import host_of
 from handlers.chat.context import Context
 from handlers.chat.hashing import run_hashing
-from models.chat import jwt_sign_in, sign_in
-from models.chat.actors import access_realm, find_actor
-from models.chat.emails import as_stored, check_email
+from models.chat.access.known_people import find_known_ids
+from models.chat.access.naming import access_user
 from models.chat.errors.identity import NotInProduction
-from models.chat.passwords import is_password
-from models.chat.principals import access_user
-from models.chat.users import find_known_ids
+from models.chat.identity import jwt_sign_in, sign_in
+from models.chat.identity.actors import access_realm, find_actor
+from models.chat.identity.passwords import is_password
+from models.chat.people.emails import as_stored, check_email
 from server.response import Response
 
 

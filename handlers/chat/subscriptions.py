@@ -5,13 +5,14 @@ from typing import Any
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_own
-from models.chat import channel_notices, subscribing, subscriptions, unsubscribing
-from models.chat.channel_creation import NewChannel
-from models.chat.group_settings import GroupValue
-from models.chat.quotas import CHANNELS
-from models.chat.subscribing import WantedChannel, one_line
-from models.chat.subscriptions import SettingChange
-from models.chat.texts import render_texts
+from models.chat.access.group_settings import GroupValue
+from models.chat.channels import notices as channel_notices
+from models.chat.channels import subscribing, subscriptions, unsubscribing
+from models.chat.channels.creation import NewChannel
+from models.chat.channels.subscribing import WantedChannel, one_line
+from models.chat.channels.subscriptions import SettingChange
+from models.chat.ground.quotas import CHANNELS
+from models.chat.rendering.texts import render_texts
 from server.phases import prepared_by
 from server.response import Response
 

@@ -3,9 +3,10 @@
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_own
-from models.chat import topics, user_topics
-from models.chat.quotas import TOPIC_POLICIES
-from models.chat.user_topics import VisibilityPolicy
+from models.chat.ground.quotas import TOPIC_POLICIES
+from models.chat.topics import listing as topics
+from models.chat.topics import visibility as user_topics
+from models.chat.topics.visibility import VisibilityPolicy
 from server.response import Response
 
 

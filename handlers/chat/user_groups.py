@@ -5,10 +5,10 @@ from typing import Any
 from handlers.chat import envelope
 from handlers.chat.context import Context
 from handlers.chat.quotas import require_own
-from models.chat import groups
-from models.chat.group_settings import GroupValue
-from models.chat.quotas import GROUPS
-from models.chat.users import find_known_ids
+from models.chat.access import groups
+from models.chat.access.group_settings import GroupValue
+from models.chat.access.known_people import find_known_ids
+from models.chat.ground.quotas import GROUPS
 from server.response import Response
 
 

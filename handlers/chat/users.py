@@ -8,23 +8,20 @@ from handlers.chat import envelope, render
 from handlers.chat.context import Context
 from handlers.chat.hashing import run_hashing
 from handlers.chat.idempotency import answer_once
-from models.chat import (
-    deactivation,
-    new_users,
-    passwords,
-    principals,
-    profile_values,
-    profiles,
-    statuses,
-    user_changes,
-    users,
-)
-from models.chat.deactivation import Removal
-from models.chat.key_renewal import renew_key
-from models.chat.message_removals import Places
-from models.chat.profile_values import LONGEST_RENDERED
-from models.chat.texts import render_texts
-from models.chat.user_changes import UserChanges
+from models.chat.access import naming as principals
+from models.chat.access.known_people import find_known_ids
+from models.chat.accounts import changes as user_changes
+from models.chat.accounts import deactivation, new_users
+from models.chat.accounts.changes import UserChanges
+from models.chat.accounts.deactivation import Removal
+from models.chat.accounts.key_renewal import renew_key
+from models.chat.deletion.removals import Places
+from models.chat.identity import passwords
+from models.chat.people import statuses, users
+from models.chat.profiles import profiles
+from models.chat.profiles import values as profile_values
+from models.chat.profiles.values import LONGEST_RENDERED
+from models.chat.rendering.texts import render_texts
 from server.phases import prepared_by
 from server.response import Response
 
@@ -38,7 +35,7 @@ def get_own_user(ctx: Context) -> Response:
             actor,
             max_message_id=users.find_max_message_id(ctx.session, actor.id),
             profile_data=profiles.find_profile(
-                ctx.session, actor.id, known_ids=users.find_known_ids(ctx.session, actor)
+                ctx.session, actor.id, known_ids=find_known_ids(ctx.session, actor)
             ),
         ),
     )
@@ -53,7 +50,7 @@ def list_users(
 ) -> Response:
     """List the users of the organization."""
     rows = users.find_users(ctx.session, ctx.actor, user_ids)
-    known_ids = users.find_known_ids(ctx.session, ctx.actor)
+    known_ids = find_known_ids(ctx.session, ctx.actor)
     filled_in = None
     if include_custom_profile_fields:
         filled_in = profiles.find_profiles(ctx.session, ctx.actor.realm_id, known_ids=known_ids)
@@ -251,7 +248,7 @@ def update_own_status(
 
 
 def _one(ctx: Context, row: Any, client_extavatar: bool, with_profile: bool) -> Response:
-    known_ids = users.find_known_ids(ctx.session, ctx.actor)
+    known_ids = find_known_ids(ctx.session, ctx.actor)
     profile = None
     if with_profile:
         profile = profiles.find_profile(ctx.session, row.id, known_ids=known_ids)

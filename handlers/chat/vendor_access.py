@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from adapters.video_vendor.vendor import TokenRejected, VendorFailed
 from handlers.chat.context import Context
-from models.chat import vendor_tokens
+from models.chat.calls import tokens as vendor_tokens
+from models.chat.calls.tokens import KnownTokens
 from models.chat.errors.calls import (
     CallNotCreated,
     InvalidVendorToken,
@@ -16,7 +17,6 @@ from models.chat.errors.calls import (
     ZoomCallNotCreated,
     ZoomNotConfigured,
 )
-from models.chat.vendor_tokens import KnownTokens
 
 LOOK_AGAIN_S = 0.05
 

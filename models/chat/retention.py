@@ -2,10 +2,10 @@
 
 from sqlalchemy import literal
 
-from models.chat.message_retention import try_expire_some
-from models.chat.outbox import DEAD
-from models.chat.outbox import SENT as MAILED
-from models.chat.scheduled_messages import SENT as DELIVERED
+from models.chat.deletion.by_age import try_expire_some
+from models.chat.ground.outbox import DEAD
+from models.chat.ground.outbox import SENT as MAILED
+from models.chat.scheduling.scheduled_messages import SENT as DELIVERED
 from models.chat.tables import (
     AttemptCount,
     AuditLog,
@@ -55,6 +55,6 @@ POLICY = Policy(
         "client_device": "until its user removes it",
         "vendor_token": "until its user or the vendor withdraws it",
         "data_export": "what was exported and by whom; archives go after "
-        "SPECD_CHAT_EXPORT_RETENTION_S (models/chat/export_runs.py)",
+        "SPECD_CHAT_EXPORT_RETENTION_S (models/chat/exports/runs.py)",
     },
 )

@@ -17,7 +17,7 @@ import httpx
 import jwt
 from sqlalchemy.orm import Session
 
-from models.chat.jwt_sign_in import change_configuration
+from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import DataExport, User
 from models.clock import FrozenClock
 from models.database import Database

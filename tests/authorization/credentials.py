@@ -17,11 +17,11 @@ import jwt
 from flask import Flask
 from sqlalchemy import select
 
-from models.chat.exports import Archive, access_archive
-from models.chat.jwt_sign_in import change_configuration
-from models.chat.key_renewal import renew_named_key, revoke_some_keys
-from models.chat.links import Link, try_spend
-from models.chat.realms import access_realm_by_id
+from models.chat.accounts.key_renewal import renew_named_key, revoke_some_keys
+from models.chat.exports.requests import Archive, access_archive
+from models.chat.identity.jwt_sign_in import change_configuration
+from models.chat.identity.links import Link, try_spend
+from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, VendorToken
 from models.clock import FrozenClock
 from models.database import Database

@@ -16,10 +16,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import find_realm
-from models.chat.roles import EmailVisibility, Role
+from models.chat.identity.actors import find_realm
+from models.chat.identity.roles import EmailVisibility, Role
+from models.chat.people.users import create_user
 from models.chat.tables import Channel, ChannelFolder, ProfileValue, RealmEmoji
-from models.chat.users import create_user
 from models.clock import Clock
 from models.database import Database
 from tests.authorization.chat_stage import HOST, ChatStage, members

@@ -15,7 +15,7 @@ import pytest
 
 import specs
 from models.chat.errors.parameters import NotOneLine
-from models.chat.one_line import require_one_line
+from models.chat.ground.one_line import require_one_line
 from tests.authorization.chat_stage import ChatStage
 from tests.authorization.policy import ALLOWED, Case, load
 from tests.authorization.test_mass_assignment import OPERATIONS, resolved

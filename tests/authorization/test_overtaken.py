@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session
 
 import specs
 from models.base import ChatBase, PaymentBase
-from models.chat.actors import digest_of
-from models.chat.roles import Role
+from models.chat.identity.actors import digest_of
+from models.chat.identity.roles import Role
 from models.chat.tables import Realm, User
 from models.clock import FrozenClock
 from models.database import Database

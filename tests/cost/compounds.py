@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from models.chat.narrow_terms import OPERATORS
+from models.chat.reading.terms import OPERATORS
 from tests.cost.fillings import TEXTS, fitting
 from tests.cost.stage import Base, ChatStage
 

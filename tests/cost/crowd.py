@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.search import index_messages
+from models.chat.messages.search import index_messages
 from models.chat.tables import (
     Channel,
     ChannelFolder,

@@ -150,7 +150,7 @@ class Meter:
 
 def forbidden() -> list[Any]:
     """What no transaction that writes may wait for: rendering, diffs, hashes, estimates."""
-    from models.chat import passwords
+    from models.chat.identity import passwords
     from models.chat.rendering import diff, markdown
 
     return [markdown.render, diff.content_html_diff, passwords.hash_password, passwords.is_strong]

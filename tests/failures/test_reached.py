@@ -113,7 +113,7 @@ class TestChat:
 
     @pytest.mark.reaches("500")
     def test_a_bug(self, chat: ChatClient, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("models.chat.statuses.change_status", None)
+        monkeypatch.setattr("models.chat.people.statuses.change_status", None)
         answer = chat.request("POST", "/users/me/status", {"status_text": "x"})
         assert (answer.status_code, answer.json()) == (
             500,

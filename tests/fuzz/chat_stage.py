@@ -28,7 +28,7 @@ from adapters.push_relay.local import LocalRelay
 from adapters.push_relay.phone import Phone
 from adapters.video_vendor.local import LocalVendor
 from models import migrate
-from models.chat.roles import Role
+from models.chat.identity.roles import Role
 from tests.fuzz.chat_caretaker import CARE_EVERY_S, cared_for
 from tests.fuzz.users import write_users
 from tests.live.running_server import ROOT, RunningServer

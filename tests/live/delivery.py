@@ -18,9 +18,9 @@ from typing import Any
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import find_actor
 from models.chat.errors.scheduling import ScheduledMessageAlreadySent
-from models.chat.scheduled_messages import (
+from models.chat.identity.actors import find_actor
+from models.chat.scheduling.scheduled_messages import (
     Changes,
     delete_scheduled_message,
     edit_scheduled_message,

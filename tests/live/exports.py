@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 from adapters.archives import verify_archive
 from benchmarks.chat import realm as bench
 from models import migrate
-from models.chat.api_keys import KeyMaker
+from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import DataExport, Message, Realm, User, UserMessage
 from models.clock import SystemClock
 from models.database import Database

@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from models.chat.attempts import PER_PLACE, PERIOD, Guesser, take_guess
-from models.chat.passwords import hash_password
+from models.chat.identity.attempts import PER_PLACE, PERIOD, Guesser, take_guess
+from models.chat.identity.passwords import hash_password
 from models.chat.tables import User
 from models.database import Database
 from tests.chat_cast import KEYS, PASSWORD, SECRET, Cast, Member

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from models.chat.exports import add_export
+from models.chat.exports.requests import add_export
 from models.chat.tables import Message
 from models.database import Database
 from tests.chat_cast import Cast

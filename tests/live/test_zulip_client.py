@@ -16,11 +16,11 @@ import pytest
 import zulip
 
 from models import migrate
-from models.chat.api_keys import KeyMaker, load_secret
-from models.chat.passwords import hash_password
-from models.chat.realms import access_realm_by_id, create_realm
-from models.chat.roles import BotType, Role
-from models.chat.users import create_user
+from models.chat.identity.api_keys import KeyMaker, load_secret
+from models.chat.identity.passwords import hash_password
+from models.chat.identity.roles import BotType, Role
+from models.chat.organization.realms import access_realm_by_id, create_realm
+from models.chat.people.users import create_user
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import RunningServer

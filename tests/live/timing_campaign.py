@@ -20,7 +20,7 @@ from argon2 import PasswordHasher
 
 import logs
 from models import migrate
-from models.chat import passwords
+from models.chat.identity import passwords
 from models.clock import FrozenClock
 from models.database import Database
 from tests.cast import make_merchant

@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from models.chat.actors import authenticate, find_actor, find_writer
-from models.chat.administering import access_administered, grant
-from models.chat.deactivation import NOTHING, deactivate_user
-from models.chat.realms import access_realm_by_id
-from models.chat.user_changes import change_role
+from models.chat.accounts.administering import access_administered, grant
+from models.chat.accounts.changes import change_role
+from models.chat.accounts.deactivation import NOTHING, deactivate_user
+from models.chat.identity.actors import authenticate, find_actor, find_writer
+from models.chat.organization.realms import access_realm_by_id
 from models.database import Database
 from models.payment import keys
 from tests.cast import make_merchant

@@ -15,7 +15,7 @@ import pytest
 from handlers.chat.context import ChatAdapters
 from handlers.chat.failures import list_failures
 from handlers.chat.wiring import build_service
-from models.chat.realms import create_realm
+from models.chat.organization.realms import create_realm
 from models.clock import SystemClock
 from models.database import Database
 from pages.app import build_pages

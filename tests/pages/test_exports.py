@@ -12,8 +12,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from structlog.testing import capture_logs
 
-from models.chat.exports import Archive
-from models.chat.links import Link
+from models.chat.exports.requests import Archive
+from models.chat.identity.links import Link
 from pages import exports
 from pages.app import build_pages
 

@@ -25,7 +25,7 @@ from adapters.push_relay.local import LocalRelay
 from adapters.push_relay.phone import Phone
 from adapters.video_vendor.local import LocalVendor
 from models import migrate
-from models.chat.jwt_sign_in import change_configuration
+from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import EmailChange, Realm, User
 from models.clock import SystemClock
 from models.database import Database

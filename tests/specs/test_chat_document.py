@@ -11,8 +11,8 @@ from openapi_spec_validator import validate
 
 import specs
 from handlers.chat import envelope
-from models.chat.group_settings import REALM_GROUPS, USER_GROUP_GROUPS
-from models.chat.realm_settings import SETTINGS
+from models.chat.access.group_settings import REALM_GROUPS, USER_GROUP_GROUPS
+from models.chat.organization.settings import SETTINGS
 from server.compiler import is_handler
 from server.responses import holds_list
 

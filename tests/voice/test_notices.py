@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from models.chat import flags
-from models.chat.actors import find_actor
-from models.chat.channel_notices import CHANNEL_EVENTS, NEW_CHANNELS
+from models.chat.channels.notices import CHANNEL_EVENTS, NEW_CHANNELS
+from models.chat.identity.actors import find_actor
+from models.chat.messages import flags
 from models.chat.rendering.syntax import channel_slug
+from models.chat.rendering.texts import prepare_text
 from models.chat.tables import Channel, Message, User, UserMessage
-from models.chat.texts import prepare_text
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
@@ -27,12 +27,12 @@ from workers.scheduled_delivery import ScheduledDelivery
 
 ROOT = Path(__file__).parents[2]
 WHOSE = {
-    "models.chat.channel_notices": ("creation", "subscription"),
-    "models.chat.delivery": ("delivery",),
-    "models.chat.export_runs": (),
-    "models.chat.moving": ("move",),
-    "models.chat.newcomers": (),
-    "models.chat.reports": ("report",),
+    "models.chat.channels.notices": ("creation", "subscription"),
+    "models.chat.scheduling.delivery": ("delivery",),
+    "models.chat.exports.runs": (),
+    "models.chat.messages.moving": ("move",),
+    "models.chat.accounts.newcomers": (),
+    "models.chat.messages.reports": ("report",),
 }
 """Which module has a system bot say what; `()` where it quotes nobody."""
 
@@ -40,15 +40,18 @@ WHOSE = {
 def test_every_notice_is_known() -> None:
     """Who adds a notice adds the test of what it quotes."""
     speakers = set()
-    for path in (ROOT / "models" / "chat").glob("*.py"):
+    for path in (ROOT / "models" / "chat").rglob("*.py"):
         called = {
             node.func.id
             for node in ast.walk(ast.parse(path.read_text()))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         if called & {"try_to_tell", "send_direct_notices", "find_notification_bot_id"}:
-            speakers.add(f"models.chat.{path.stem}")
-    assert speakers - {"models.chat.notices", "models.chat.direct_notices"} == set(WHOSE)
+            speakers.add(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    assert speakers - {
+        "models.chat.messages.notices",
+        "models.chat.messages.direct_notices",
+    } == set(WHOSE)
     assert {action for actions in WHOSE.values() for action in actions} == set(ACTIONS)
 
 

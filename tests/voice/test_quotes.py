@@ -2,9 +2,9 @@
 
 import pytest
 
-from models.chat.permissions import ChannelView
-from models.chat.quotes import Quotes, inert_block, inert_line
+from models.chat.access.permissions import ChannelView
 from models.chat.rendering import Names, render
+from models.chat.rendering.quotes import Quotes, inert_block, inert_line
 from tests.voice.payloads import LINES, PAYLOADS
 from tests.voice.test_notices import Reading
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from models.chat import message_removals
+from models.chat.deletion import removals as message_removals
 from models.chat.tables import Message, MessageArchive, MessageRemoval, Topic, User
 from models.clock import FrozenClock
 from models.database import Database

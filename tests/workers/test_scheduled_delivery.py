@@ -11,10 +11,11 @@ import structlog
 from sqlalchemy import delete, select, text, update
 from sqlalchemy.orm import Session
 
-from models.chat import delivery
-from models.chat.actors import find_actor
 from models.chat.errors.scheduling import ScheduledMessageAlreadySent, ScheduledMessageDoesNotExist
-from models.chat.scheduled_messages import (
+from models.chat.identity.actors import find_actor
+from models.chat.rendering.texts import prepare_text
+from models.chat.scheduling import delivery
+from models.chat.scheduling.scheduled_messages import (
     Changes,
     delete_scheduled_message,
     edit_scheduled_message,
@@ -31,7 +32,6 @@ from models.chat.tables import (
     User,
     UserMessage,
 )
-from models.chat.texts import prepare_text
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_cast import Cast, Member

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select, text
 
-from models.chat import search
+from models.chat.messages import search
 from models.chat.tables import StaleSearch
 from models.database import Database
 from tests.chat_app import ChatClient

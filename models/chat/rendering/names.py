@@ -11,13 +11,14 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
-from models.chat.actors import Actor, Reader
-from models.chat.permissions import belongs, readable_channel_ids
+from models.chat.access.known_people import known_to, sees_everybody
+from models.chat.access.permissions import belongs, readable_channel_ids
+from models.chat.identity.actors import Actor
 from models.chat.rendering.emoji import EMOJI
 from models.chat.rendering.links import Linkifiers, linkifiers_of
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
-from models.chat.users import known_to, sees_everybody
+from models.reader import Reader
 
 MOST_NAMES = 200
 """Of one kind in one message; what comes after them stays text."""

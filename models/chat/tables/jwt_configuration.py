@@ -12,7 +12,7 @@ from models.types import UtcMs
 class JwtConfiguration(ChatBase):
     """The one key and the algorithms a realm's tokens are checked with. No row: no such sign-in.
 
-    Apart from `Realm`, whose columns people see. The key is sealed (models/chat/vault.py).
+    Apart from `Realm`, whose columns people see. The key is sealed (models/chat/ground/vault.py).
     """
 
     __tablename__ = "jwt_configuration"
@@ -23,6 +23,6 @@ class JwtConfiguration(ChatBase):
     sealed_key: Mapped[str] = mapped_column(Text)
     algorithms: Mapped[str] = mapped_column(String(64))  # comma-separated
     audience: Mapped[str | None] = mapped_column(String(255))
-    # Null: the default of models/chat/jwt_sign_in.py. 0: tokens need no end.
+    # Null: the default of models/chat/identity/jwt_sign_in.py. 0: tokens need no end.
     max_age_s: Mapped[int | None] = mapped_column()
     changed_at: Mapped[datetime] = mapped_column(UtcMs)

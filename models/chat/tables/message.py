@@ -2,7 +2,7 @@
 
 Full-text search lives beside these in `message_search`: an FTS5 table (rowid = message id; topic,
 content) on SQLite, a table (message_id, vector tsvector) with a GIN index on PostgreSQL. The
-migration makes it; models/chat/search.py alone speaks to it.
+migration makes it; models/chat/messages/search.py alone speaks to it.
 """
 
 from datetime import datetime
@@ -89,7 +89,8 @@ class Message(ChatBase):
 
 
 class UserMessage(ChatBase):
-    """A user's own copy of a message. `flags` is a bit set (models/chat/flags.py names the bits).
+    """A user's own copy of a message. `flags` is a bit set (models/chat/messages/flags.py names
+    the bits).
 
     Made when the message is sent; it alone opens protected history.
     """

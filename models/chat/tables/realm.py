@@ -35,7 +35,7 @@ class Realm(ChatBase):
     owners_group_id: Mapped[int] = mapped_column(GROUP, default=0)
     nobody_group_id: Mapped[int] = mapped_column(GROUP, default=0)
 
-    # Settings, under the names PATCH /realm uses (models/chat/realm_settings.py lists them).
+    # Settings, under the names PATCH /realm uses (models/chat/organization/settings.py lists them).
     default_language: Mapped[str] = mapped_column(String(50), default="en")
     email_address_visibility: Mapped[int] = mapped_column(default=1)
     emails_restricted_to_domains: Mapped[bool] = mapped_column(default=False)

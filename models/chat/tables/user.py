@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, MappedColumn, mapped_column
 
 from models.base import ChatBase
-from models.chat.setting_table import ALL, Setting
+from models.chat.tables.setting_table import ALL, Setting
 from models.types import RowNumber, UtcMs
 
 
@@ -27,8 +27,8 @@ class User(ChatBase):
 
     `email_key` is the real email casefolded: two accounts of a realm never share one. The API key
     is not kept: `api_key_sha256` finds its user, `api_key_nonce` makes it again
-    (models/chat/api_keys.py). Every setting of models/chat/setting_table.py is a column, also those
-    that no code here reads by name.
+    (models/chat/identity/api_keys.py). Every setting of models/chat/tables/setting_table.py is a
+    column, also those that no code here reads by name.
     """
 
     __tablename__ = "user"

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from models.chat.actors import find_actor
-from models.chat.audiences import find_readers
+from models.chat.access.audiences import find_readers
+from models.chat.access.group_settings import add_to_group
 from models.chat.errors.messages import InvalidMessage
-from models.chat.group_settings import add_to_group
-from models.chat.message_access import access_message, find_readable
-from models.chat.realms import access_realm_by_id
-from models.chat.roles import Role
+from models.chat.identity.actors import find_actor
+from models.chat.identity.roles import Role
+from models.chat.messages.access import access_message, find_readable
+from models.chat.organization.realms import access_realm_by_id
+from models.chat.people.users import create_user
 from models.chat.tables import Channel, UserGroup
-from models.chat.users import create_user
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import CAST_MADE_AT, KEYS, Cast, Member

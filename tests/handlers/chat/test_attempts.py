@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from handlers.chat import sign_in
-from models.chat import attempts
-from models.chat.attempts import PER_NAME, PER_NETWORK, PER_PLACE, PERIOD, Guesser
+from models.chat.identity import attempts
+from models.chat.identity.attempts import PER_NAME, PER_NETWORK, PER_PLACE, PERIOD, Guesser
 from models.chat.tables import AttemptCount, KnownPlace
 from models.clock import FrozenClock
 from models.database import Database

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from models.chat.passwords import is_password
+from models.chat.identity.passwords import is_password
 from models.chat.tables import DefaultChannel, RealmDomain, Subscription, User
 from models.clock import FrozenClock
 from models.database import Database

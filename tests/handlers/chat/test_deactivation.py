@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from models.chat import message_removals
+from models.chat.deletion import removals as message_removals
 from models.chat.tables import Channel, Message, MessageArchive, Outbox, Topic, User, UserMessage
 from models.clock import FrozenClock
 from models.database import Database

@@ -12,8 +12,8 @@ from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
 from adapters.archives import verify_archive
-from models.chat.exports import Archive, access_archive
-from models.chat.links import LIFETIME, Link, try_spend
+from models.chat.exports.requests import Archive, access_archive
+from models.chat.identity.links import LIFETIME, Link, try_spend
 from models.chat.tables import AuditLog, DataExport, Event, Message, Realm, SpentLink, User
 from models.clock import FrozenClock
 from models.database import Database

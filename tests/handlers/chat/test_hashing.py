@@ -5,7 +5,7 @@ import os
 import threading
 
 from handlers.chat.hashing import NICENESS, run_hashing
-from models.chat.passwords import HASHES_AT_ONCE
+from models.chat.identity.passwords import HASHES_AT_ONCE
 
 
 def test_hashes_run_in_threads_of_their_own() -> None:

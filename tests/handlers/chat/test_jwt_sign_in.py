@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import inspect, text, update
 
 from models.chat.errors.tokens import InvalidJwtConfiguration
-from models.chat.jwt_sign_in import change_configuration
+from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import User
 from models.clock import FrozenClock
 from models.database import Database

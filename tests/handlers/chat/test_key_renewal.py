@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, select
 
-from models.chat.key_renewal import renew_named_key, revoke_some_keys
-from models.chat.realms import access_realm_by_id
+from models.chat.accounts.key_renewal import renew_named_key, revoke_some_keys
+from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, EmailChange
 from models.clock import FrozenClock
 from models.database import Database

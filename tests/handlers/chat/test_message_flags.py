@@ -6,7 +6,7 @@ import orjson
 import pytest
 from sqlalchemy import select
 
-from models.chat.message_ranges import clamp_counts
+from models.chat.reading.ranges import clamp_counts
 from models.chat.tables import Event, UserMessage
 from models.database import Database
 from tests.chat_app import ChatClient
@@ -337,7 +337,7 @@ class TestNarrow:
         found: set[int],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("models.chat.search.FEW", 0)
+        monkeypatch.setattr("models.chat.messages.search.FEW", 0)
         every = set(range(len(scene)))
         for negated, expected in ((False, found), (True, every - found)):
             narrow = [{"operator": "search", "operand": words, "negated": negated}]

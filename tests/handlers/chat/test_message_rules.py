@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from models.chat.actors import find_actor, find_realm
-from models.chat.deletion import delete_message
-from models.chat.roles import Role
+from models.chat.deletion.messages import delete_message
+from models.chat.identity.actors import find_actor, find_realm
+from models.chat.identity.roles import Role
+from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, Realm, Subscription
-from models.chat.users import create_user
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient

@@ -7,7 +7,8 @@ import orjson
 import pytest
 from sqlalchemy import insert, select, update
 
-from models.chat.message_history import MOST_EDITS
+from models.chat.messages.history import MOST_EDITS
+from models.chat.rendering.texts import CONTENT_MAX, TRUNCATED
 from models.chat.tables import (
     Event,
     Message,
@@ -17,7 +18,6 @@ from models.chat.tables import (
     Topic,
     UserMessage,
 )
-from models.chat.texts import CONTENT_MAX, TRUNCATED
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient

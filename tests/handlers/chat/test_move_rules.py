@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, insert, select, update
 
-from models.chat.group_settings import CHANNEL_GROUPS, REALM_GROUPS, store_group_value
-from models.chat.realms import access_realm_by_id
-from models.chat.roles import Role
+from models.chat.access.group_settings import CHANNEL_GROUPS, REALM_GROUPS, store_group_value
+from models.chat.identity.roles import Role
+from models.chat.organization.realms import access_realm_by_id
+from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, Realm
-from models.chat.users import create_user
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient

@@ -6,8 +6,8 @@ import orjson
 import pytest
 from sqlalchemy import select
 
+from models.chat.ground.url_templates import is_url_template, leads_to_safety
 from models.chat.tables import Event, Playground
-from models.chat.url_templates import is_url_template, leads_to_safety
 from models.database import Database
 from tests.chat_app import ChatClient
 

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 from sqlalchemy import select
 
-from models.chat.actors import find_actor
 from models.chat.errors.profile_fields import SummaryIsFull
-from models.chat.profile_field_changes import FieldChanges, update_profile_field
+from models.chat.identity.actors import find_actor
+from models.chat.profiles.field_changes import FieldChanges, update_profile_field
 from models.chat.tables import Event, ProfileValue
 from models.database import Database
 from tests.chat_app import ChatClient

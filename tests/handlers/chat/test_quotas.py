@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 import settings
 import specs
-from models.chat import quotas
+from models.chat.ground import quotas
 from models.chat.tables import Event
 from models.clock import FrozenClock
 from models.database import Database

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from models.chat.group_settings import CHANNEL_GROUPS, REALM_GROUPS
-from models.chat.realm_settings import SETTINGS
+from models.chat.access.group_settings import CHANNEL_GROUPS, REALM_GROUPS
+from models.chat.organization.settings import SETTINGS
 from models.chat.tables import AuditLog, Channel, Event, Realm
 from models.database import Database
 from tests.chat_app import ChatClient

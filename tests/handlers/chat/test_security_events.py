@@ -10,8 +10,10 @@ import pytest
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-from models.chat import administering, jwt_sign_in, key_renewal, realms
-from models.chat.actors import digest_of
+from models.chat.accounts import administering, key_renewal
+from models.chat.identity import jwt_sign_in
+from models.chat.identity.actors import digest_of
+from models.chat.organization import realms
 from models.chat.tables import AuditLog, DataExport
 from models.clock import FrozenClock
 from models.database import Database

@@ -11,10 +11,10 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 import specs
-from models.chat import outbox
-from models.chat.passwords import is_password
-from models.chat.setting_table import ALL, SETTINGS, Setting
+from models.chat.ground import outbox
+from models.chat.identity.passwords import is_password
 from models.chat.tables import AuditLog, EmailChange, Event, Outbox, Realm, User
+from models.chat.tables.setting_table import ALL, SETTINGS, Setting
 from models.clock import FrozenClock
 from models.database import Database
 from server.schemas import lookup

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from models.chat.api_keys import KeyMaker
+from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import Realm, User
 from models.clock import FrozenClock
 from models.database import Database

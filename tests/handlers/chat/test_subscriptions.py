@@ -6,7 +6,7 @@ import orjson
 import pytest
 from sqlalchemy import event, select
 
-from models.chat import subscribing
+from models.chat.channels import subscribing
 from models.chat.tables import Event, Message
 from models.database import Database
 from tests.chat_app import ChatClient, Repeated

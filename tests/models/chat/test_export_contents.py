@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from adapters.archives import DamagedArchive, reading_archive, verify_archive
 from models.base import ChatBase
-from models.chat.export_tables import LEFT_OUT, PARTS, WITHHELD
+from models.chat.exports.tables import LEFT_OUT, PARTS, WITHHELD
 from models.chat.tables import Subscription, User
 from models.clock import FrozenClock
 from models.database import Database

@@ -2,14 +2,14 @@
 
 import pytest
 
-from models.chat.confusables import look_alike, looks
 from models.chat.errors import ChatError
 from models.chat.errors.people import (
     InvalidCharactersInName,
     InvalidNameFormat,
     NameIsReserved,
 )
-from models.chat.full_names import NOTIFICATION_BOT, check_full_name
+from models.chat.people.confusables import look_alike, looks
+from models.chat.people.full_names import NOTIFICATION_BOT, check_full_name
 
 
 @pytest.mark.parametrize(

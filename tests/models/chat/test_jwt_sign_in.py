@@ -22,7 +22,7 @@ from models.chat.errors.tokens import (
     JwtMissing,
     JwtWithoutEmail,
 )
-from models.chat.jwt_sign_in import TokenRules, check_key, read_email
+from models.chat.identity.jwt_sign_in import TokenRules, check_key, read_email
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SECRET = "a shared secret of the organization's, long enough for HS512: 64 bytes"

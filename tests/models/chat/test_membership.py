@@ -6,9 +6,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import Actor, find_actor
-from models.chat.group_settings import CHANNEL_GROUPS, store_group_value
-from models.chat.membership import (
+from models.chat.access.group_settings import CHANNEL_GROUPS, store_group_value
+from models.chat.access.membership import (
     add_to_group,
     belongs,
     find_member_ids,
@@ -16,7 +15,8 @@ from models.chat.membership import (
     group_ids_of,
     is_member,
 )
-from models.chat.roles import SYSTEM_GROUPS, Role
+from models.chat.identity.actors import Actor, find_actor
+from models.chat.identity.roles import SYSTEM_GROUPS, Role
 from models.chat.tables import User, UserGroup
 from models.database import Database
 from tests.chat_cast import CAST_MADE_AT, Cast

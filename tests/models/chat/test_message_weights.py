@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from models.chat import message_weights
-from models.chat.message_ranges import Range
-from models.chat.message_weights import FEW, cut_to_weight
+from models.chat.reading import weights as message_weights
+from models.chat.reading.ranges import Range
+from models.chat.reading.weights import FEW, cut_to_weight
 from models.chat.tables import Message
 from models.database import Database
 from tests.chat_app import ChatClient

@@ -6,9 +6,15 @@ from threading import Event, Lock
 
 import pytest
 
-from models.chat import passwords
 from models.chat.errors.people import PasswordTooWeak
-from models.chat.passwords import HASHES_AT_ONCE, LENGTH_MAX, LENGTH_MIN, check_strength, is_strong
+from models.chat.identity import passwords
+from models.chat.identity.passwords import (
+    HASHES_AT_ONCE,
+    LENGTH_MAX,
+    LENGTH_MIN,
+    check_strength,
+    is_strong,
+)
 
 STRONG = "vH3!kq9#"
 LONG = "correct horse battery staple, the 4th of " + "7qZ!" * 20

@@ -7,10 +7,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.actors import Actor, find_actor
-from models.chat.errors.channels import InvalidChannelId, InvalidChannelName
-from models.chat.group_settings import CHANNEL_GROUPS, store_group_value
-from models.chat.permissions import (
+from models.chat.access.group_settings import CHANNEL_GROUPS, store_group_value
+from models.chat.access.permissions import (
     ChannelView,
     access_channel,
     access_channel_by_name,
@@ -24,6 +22,8 @@ from models.chat.permissions import (
     has_metadata_access,
     readable_channel_ids,
 )
+from models.chat.errors.channels import InvalidChannelId, InvalidChannelName
+from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Realm, Subscription, UserGroup
 from models.database import Database
 from tests.chat_cast import CAST_MADE_AT, Cast

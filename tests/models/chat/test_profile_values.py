@@ -3,7 +3,7 @@
 import pytest
 
 from models.chat.errors import ChatError
-from models.chat.profile_values import LENGTHS, FieldType, check_text
+from models.chat.profiles.values import LENGTHS, FieldType, check_text
 
 CHOICES = '{"vim": {"text": "Vim", "order": "1"}, "0": {"text": "Emacs", "order": "2"}}'
 LINK_MAX = "https://acme.example/" + "x" * (LENGTHS[FieldType.LINK] - 21)

@@ -3,12 +3,12 @@
 from sqlalchemy import select
 
 from models.base import ChatBase
-from models.chat.api_keys import KeyMaker
-from models.chat.devices import purpose_of
-from models.chat.outbox import enqueue_mail
-from models.chat.resealing import SEALED, reseal_some
+from models.chat.accounts.resealing import SEALED, reseal_some
+from models.chat.devices.devices import purpose_of
+from models.chat.ground.outbox import enqueue_mail
+from models.chat.ground.vault import Vault
+from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import ClientDevice, Outbox, User
-from models.chat.vault import Vault
 from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_cast import KEYS, SECRET, VAULT, Cast

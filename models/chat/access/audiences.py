@@ -1,0 +1,113 @@
+"""Who may know of a channel, and who of its messages: the recipients of events about them."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlalchemy import select
+
+from models.chat.access.membership import find_members_of_each
+from models.chat.access.permissions import ChannelView
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import RealmView
+from models.chat.identity.roles import Role
+from models.chat.tables import Subscription, User, UserMessage
+from models.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class _People:
+    """Ids of a realm's active users: all of them, those who are no guests, administrators."""
+
+    everybody: frozenset[int]
+    members: frozenset[int]
+    administrators: frozenset[int]
+
+
+class Audiences:
+    """Finds the audiences of these channels of a realm, each fact of all of them read once.
+
+    The same rule as `permissions.has_metadata_access`, turned around.
+    """
+
+    def __init__(self, reader: Reader, realm: RealmView, channels: Iterable[ChannelView]) -> None:
+        self._reader = reader
+        self._realm = realm
+        self._channels = list(channels)
+
+    def of(self, channel: ChannelView, subscriber_ids: Collection[int]) -> set[int] | None:
+        """Ids of the active users who may know that the channel exists; None: everybody."""
+        if channel.is_web_public:
+            return None
+        people = self._people
+        subscribers = people.everybody.intersection(subscriber_ids)
+        if not channel.invite_only:
+            return set(people.members).union(subscribers)
+        insiders = [self._members.get(group_id, set()) for group_id in _insiders(channel)]
+        return set(people.administrators).union(
+            subscribers, *(people.members.intersection(group) for group in insiders)
+        )
+
+    @cached_property
+    def _people(self) -> _People:
+        rows = self._reader.execute(
+            select(User.id, User.role).where(
+                User.realm_id == self._realm.id, User.is_active, ~User.is_system_bot
+            )
+        ).all()
+        return _People(
+            frozenset(user_id for user_id, _ in rows),
+            frozenset(user_id for user_id, role in rows if role != Role.GUEST),
+            frozenset(user_id for user_id, role in rows if role <= Role.ADMINISTRATOR),
+        )
+
+    @cached_property
+    def _members(self) -> dict[int, set[int]]:
+        """Group id -> its members, for the groups that private channels name."""
+        groups = {
+            group_id
+            for channel in self._channels
+            if channel.invite_only
+            for group_id in _insiders(channel)
+        } - {self._realm.nobody_group_id}
+        return find_members_of_each(self._reader, groups)
+
+
+def _insiders(channel: ChannelView) -> tuple[int, ...]:
+    """The groups whose members may know of a private channel."""
+    return (
+        channel.can_administer_channel_group,
+        channel.can_add_subscribers_group,
+        channel.can_subscribe_group,
+    )
+
+
+def find_readers(reader: Reader, channel: ChannelView | None, message_ids: list[int]) -> set[int]:
+    """Ids of the active users whose clients may show any of these messages of one place: who holds
+    a copy of a direct one; every subscriber of a channel whose history is open to them, and of any
+    other those with a copy; of a public channel also whoever once got a copy.
+    """
+    holders = (
+        select(UserMessage.user_id, User.role)
+        .join(User, User.id == UserMessage.user_id)
+        .where(id_in(reader, UserMessage.message_id, message_ids), User.is_active)
+        .distinct()
+    )
+    if channel is None:
+        return {user_id for user_id, _ in reader.execute(holders)}
+    subscribers = set(
+        reader.execute(
+            select(Subscription.user_id)
+            .join(User, User.id == Subscription.user_id)
+            .where(Subscription.channel_id == channel.id, Subscription.is_active, User.is_active)
+        ).scalars()
+    )
+    if channel.has_protected_history:
+        return subscribers & {user_id for user_id, _ in reader.execute(holders)}
+    if channel.invite_only:
+        return subscribers
+    return subscribers | {
+        user_id
+        for user_id, role in reader.execute(holders)
+        if role != Role.GUEST or channel.is_web_public
+    }

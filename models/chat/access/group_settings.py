@@ -1,0 +1,275 @@
+"""Group settings: which groups each permission takes, and values between wire and database.
+
+A value on the wire is a group's id, or an object of direct members and direct subgroups, which
+becomes an anonymous group. In the database it is always one group id.
+"""
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.chat.access.membership import add_to_group
+from models.chat.access.naming import find_named
+from models.chat.errors.people import (
+    GroupNotAllowed,
+    InvalidUserGroup,
+    InvalidUserId,
+    UserGroupDeactivated,
+)
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import Actor
+from models.chat.identity.roles import (
+    ADMINISTRATORS,
+    EVERYONE,
+    INTERNET,
+    MEMBERS,
+    MODERATORS,
+    NOBODY,
+    OWNERS,
+)
+from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
+from models.reader import Reader
+
+GroupValue = int | dict[str, list[int]]
+"""A group id, or `{"direct_members": [user ids], "direct_subgroups": [group ids]}`, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSetting:
+    """One permission: the system group it starts with and those it refuses or is limited to."""
+
+    name: str
+    default: str
+    everyone: bool = True
+    nobody: bool = True
+    only: tuple[str, ...] = ()
+
+    def allows(self, group: str) -> bool:
+        if self.only:
+            return group in self.only
+        if group == INTERNET:
+            return False
+        return (group != EVERYONE or self.everyone) and (group != NOBODY or self.nobody)
+
+
+def _table(*settings: GroupSetting) -> dict[str, GroupSetting]:
+    return {setting.name: setting for setting in settings}
+
+
+REALM_GROUPS = _table(
+    GroupSetting("can_access_all_users_group", EVERYONE, only=(EVERYONE, MEMBERS)),
+    GroupSetting("can_add_subscribers_group", MEMBERS, everyone=False),
+    GroupSetting("can_create_groups", MEMBERS, everyone=False),
+    GroupSetting("can_create_private_channel_group", MEMBERS, everyone=False),
+    GroupSetting("can_create_public_channel_group", MEMBERS, everyone=False),
+    GroupSetting(
+        "can_create_web_public_channel_group",
+        OWNERS,
+        only=(MODERATORS, ADMINISTRATORS, OWNERS, NOBODY),
+    ),
+    GroupSetting("can_delete_any_message_group", ADMINISTRATORS),
+    GroupSetting("can_delete_own_message_group", EVERYONE),
+    GroupSetting("can_manage_all_groups", OWNERS, everyone=False, nobody=False),
+    GroupSetting("can_mention_many_users_group", ADMINISTRATORS),
+    GroupSetting("can_move_messages_between_channels_group", MEMBERS),
+    GroupSetting("can_move_messages_between_topics_group", EVERYONE),
+    GroupSetting("can_resolve_topics_group", EVERYONE),
+    GroupSetting("can_set_delete_message_policy_group", MODERATORS, everyone=False),
+    GroupSetting("can_set_topics_policy_group", MEMBERS, everyone=False),
+    GroupSetting("direct_message_initiator_group", EVERYONE),
+    GroupSetting("direct_message_permission_group", EVERYONE),
+)
+CREATOR = "creator"
+"""Default of settings that start with whoever made the channel or the group."""
+
+CHANNEL_GROUPS = _table(
+    GroupSetting("can_add_subscribers_group", NOBODY, everyone=False),
+    GroupSetting("can_administer_channel_group", CREATOR, everyone=False),
+    GroupSetting("can_create_topic_group", EVERYONE),
+    GroupSetting("can_delete_any_message_group", NOBODY),
+    GroupSetting("can_delete_own_message_group", NOBODY),
+    GroupSetting("can_move_messages_out_of_channel_group", NOBODY),
+    GroupSetting("can_move_messages_within_channel_group", NOBODY),
+    GroupSetting("can_remove_subscribers_group", ADMINISTRATORS),
+    GroupSetting("can_resolve_topics_group", NOBODY),
+    GroupSetting("can_send_message_group", EVERYONE),
+    GroupSetting("can_subscribe_group", NOBODY, everyone=False),
+)
+USER_GROUP_GROUPS = _table(
+    GroupSetting("can_add_members_group", CREATOR, everyone=False),
+    GroupSetting("can_join_group", NOBODY, everyone=False),
+    GroupSetting("can_leave_group", EVERYONE),
+    GroupSetting("can_manage_group", CREATOR, everyone=False),
+    GroupSetting("can_mention_group", EVERYONE),
+    GroupSetting("can_remove_members_group", NOBODY, everyone=False),
+)
+
+
+def store_group_value(
+    session: Session,
+    realm_id: int,
+    setting: GroupSetting,
+    value: int | str | Mapping[str, Any],
+    *,
+    actor: Actor | None = None,
+    now: datetime,
+) -> int:
+    """The id of the group a setting's value stands for; made now if it is an anonymous one.
+
+    `actor`: whose wish it is; None: the operator's. Raises what `check_group_value` raises.
+    """
+    checked = check_group_value(session, realm_id, setting, value, actor=actor)
+    if isinstance(checked, int):
+        return checked
+    return store_anonymous_group(session, realm_id, checked, now=now)
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymousGroup:
+    """A checked value that no group holds yet; ids in order, none twice."""
+
+    members: tuple[int, ...]
+    subgroups: tuple[int, ...]
+
+
+def check_group_value(
+    session: Session,
+    realm_id: int,
+    setting: GroupSetting,
+    value: int | str | Mapping[str, Any],
+    *,
+    actor: Actor | None,
+) -> int | AnonymousGroup:
+    """A setting's value, good to be stored. `actor` None: the operator, who knows everybody.
+
+    Also takes a system group's name (`role:members`). An object of nothing but one subgroup is that
+    group; an empty one is nobody. Raises `InvalidUserGroup`, `UserGroupDeactivated`,
+    `InvalidUserId`, `GroupNotAllowed`.
+    """
+    if isinstance(value, Mapping):
+        members = sorted(set(value.get("direct_members", ())))
+        subgroups = sorted(set(value.get("direct_subgroups", ())))
+        if members or len(subgroups) > 1:
+            _check_named(session, realm_id, setting, subgroups)
+            check_members(session, realm_id, members, actor=actor)
+            return AnonymousGroup(tuple(members), tuple(subgroups))
+        value = subgroups[0] if subgroups else NOBODY
+    return check_group(session, realm_id, setting, value)
+
+
+def check_group(session: Session, realm_id: int, setting: GroupSetting, group: int | str) -> int:
+    """The id of a group that a setting may be set to, named by id or by name."""
+    key = UserGroup.id == group if isinstance(group, int) else UserGroup.name == group
+    row = session.execute(select(*_FACTS).where(UserGroup.realm_id == realm_id, key)).first()
+    return _check_facts(setting, row)
+
+
+def _check_named(
+    session: Session, realm_id: int, setting: GroupSetting, group_ids: Sequence[int]
+) -> None:
+    """The same for many groups, by one statement; the first one's fault is raised."""
+    if not group_ids:
+        return
+    found = session.execute(
+        select(*_FACTS).where(
+            UserGroup.realm_id == realm_id, id_in(session, UserGroup.id, group_ids)
+        )
+    )
+    rows = {row.id: row for row in found}
+    for group_id in group_ids:
+        _check_facts(setting, rows.get(group_id))
+
+
+_FACTS = (UserGroup.id, UserGroup.kind, UserGroup.name, UserGroup.is_deactivated)
+
+
+def _check_facts(setting: GroupSetting, row: Any) -> int:
+    """The id of a group by its `_FACTS`; raises where a setting may not be set to it."""
+    if row is None or row.kind == "anonymous":
+        raise InvalidUserGroup()
+    if row.is_deactivated:
+        raise UserGroupDeactivated()
+    if row.kind == "system" and not setting.allows(row.name):
+        raise GroupNotAllowed(setting=setting.name, group=row.name)
+    return int(row.id)
+
+
+def store_anonymous_group(
+    session: Session, realm_id: int, checked: AnonymousGroup, *, now: datetime
+) -> int:
+    """The id of a new group that holds a checked value."""
+    group = UserGroup(realm_id=realm_id, kind="anonymous", date_created=now)
+    session.add(group)
+    session.flush()
+    add_to_group(session, group.id, members=checked.members, subgroups=checked.subgroups)
+    return group.id
+
+
+def check_members(
+    session: Session, realm_id: int, user_ids: Iterable[int], *, actor: Actor | None
+) -> None:
+    """Raises `InvalidUserId` for the first id that is no active user of the realm whom the actor
+    may know. System bots are in no group. `actor` None: the operator, who knows everybody.
+    """
+    wanted = set(user_ids)
+    if not wanted:
+        return
+    if actor is None:
+        found = set(
+            session.scalars(
+                select(User.id).where(
+                    User.realm_id == realm_id,
+                    id_in(session, User.id, wanted),
+                    User.is_active,
+                    ~User.is_system_bot,
+                )
+            )
+        )
+    else:
+        known = find_named(session, actor, wanted)
+        found = {row.id for row in known.values() if row.is_active}
+    for missing in sorted(wanted - found):
+        raise InvalidUserId(user_id=missing)
+
+
+def find_group_values(
+    reader: Reader, group_ids: Iterable[int], *, known_ids: Container[int] | None = None
+) -> dict[int, GroupValue]:
+    """Group id -> value on the wire, for as many settings as one likes, in three statements.
+
+    `known_ids`: the only users that its reader may know; None: everybody.
+    """
+    values: dict[int, GroupValue] = {group_id: group_id for group_id in group_ids}
+    anonymous = set(
+        reader.execute(
+            select(UserGroup.id).where(UserGroup.id.in_(values), UserGroup.kind == "anonymous")
+        ).scalars()
+    )
+    if not anonymous:
+        return values
+    members: dict[int, list[int]] = defaultdict(list)
+    subgroups: dict[int, list[int]] = defaultdict(list)
+    for group_id, user_id in reader.execute(
+        select(UserGroupMember.group_id, UserGroupMember.user_id)
+        .where(UserGroupMember.group_id.in_(anonymous))
+        .order_by(UserGroupMember.user_id)
+    ):
+        if known_ids is None or user_id in known_ids:
+            members[group_id].append(user_id)
+    for group_id, subgroup_id in reader.execute(
+        select(Subgroup.group_id, Subgroup.subgroup_id)
+        .where(Subgroup.group_id.in_(anonymous))
+        .order_by(Subgroup.subgroup_id)
+    ):
+        subgroups[group_id].append(subgroup_id)
+    for group_id in anonymous:
+        values[group_id] = {
+            "direct_members": members[group_id],
+            "direct_subgroups": subgroups[group_id],
+        }
+    return values

@@ -1,0 +1,225 @@
+"""User groups as things: the system groups of a realm, and those that people make."""
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.group_settings import (
+    CREATOR,
+    USER_GROUP_GROUPS,
+    GroupValue,
+    check_members,
+    find_group_values,
+    store_group_value,
+)
+from models.chat.access.known_people import shown_id
+from models.chat.access.membership import add_to_group, belongs
+from models.chat.access.permissions import require
+from models.chat.errors.people import InvalidUserGroup, InvalidUserGroupName, UserGroupExists
+from models.chat.ground import audit, events
+from models.chat.ground.one_line import require_one_line
+from models.chat.identity.actors import Actor
+from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
+from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
+from models.reader import Reader
+
+NAME_MAX = 100
+DESCRIPTION_MAX = 1024
+RESERVED_PREFIXES = ("@", "role:", "user:", "stream:", "channel:")
+
+
+def create_system_groups(session: Session, realm: Realm, *, now: datetime) -> dict[str, int]:
+    """The groups that follow the roles, each holding the next narrower one; name -> id."""
+    groups = [
+        UserGroup(
+            realm_id=realm.id,
+            kind="system",
+            name=name,
+            name_key=name,
+            description=description,
+            date_created=now,
+        )
+        for name, description in SYSTEM_GROUPS.items()
+    ]
+    for group in groups:  # one by one: their ids shall follow their order
+        session.add(group)
+        session.flush()
+    ids = {str(group.name): group.id for group in groups}
+    for name, group_id in ids.items():
+        setattr(realm, f"{name.removeprefix('role:')}_group_id", group_id)
+    for group in groups:
+        for setting in USER_GROUP_GROUPS:
+            setattr(group, setting, ids[NOBODY])
+        group.can_mention_group = ids["role:everyone"]
+    chain = [group_id for name, group_id in ids.items() if name != NOBODY]
+    for wider, narrower in pairwise(chain):
+        add_to_group(session, wider, subgroups=[narrower])
+    return ids
+
+
+def create_group(
+    session: Session,
+    actor: Actor,
+    *,
+    name: str,
+    description: str,
+    members: Iterable[int],
+    subgroups: Iterable[int],
+    settings: Mapping[str, Any],
+    now: datetime,
+) -> UserGroup:
+    """Make a named group. `settings` are group-setting values by name.
+
+    Raises `InsufficientPermission`, `InvalidUserGroupName`, `UserGroupExists`, `InvalidUserId`,
+    `InvalidUserGroup` and what `store_group_value` raises.
+    """
+    require(not actor.is_guest and belongs(session, actor, actor.realm.can_create_groups))
+    realm_id = actor.realm.id
+    name = check_group_name(session, realm_id, name)
+    members, subgroups = sorted(set(members)), sorted(set(subgroups))
+    check_members(session, realm_id, members, actor=actor)
+    _check_subgroups(session, realm_id, subgroups)
+    own = {"direct_members": [actor.id], "direct_subgroups": []}
+    held = {
+        setting.name: store_group_value(
+            session,
+            realm_id,
+            setting,
+            settings.get(setting.name, own if setting.default == CREATOR else setting.default),
+            actor=actor,
+            now=now,
+        )
+        for setting in USER_GROUP_GROUPS.values()
+    }
+    group = UserGroup(
+        realm_id=realm_id,
+        kind="named",
+        name=name,
+        name_key=name.casefold(),
+        description=description,
+        creator_id=actor.id,
+        date_created=now,
+        **held,
+    )
+    session.add(group)
+    session.flush()
+    add_to_group(session, group.id, members=members, subgroups=subgroups)
+    audit.record(
+        session,
+        realm_id,
+        "user_group_created",
+        actor_id=actor.id,
+        group_id=group.id,
+        facts={"name": name},
+        now=now,
+    )
+    (made,) = find_groups(session, realm_id, group_id=group.id, include_deactivated=True)
+    events.append(session, realm_id, "user_group", {"op": "add", "group": made}, now=now)
+    return group
+
+
+def check_group_name(session: Session, realm_id: int, name: str) -> str:
+    """The name as it is stored. Raises `InvalidUserGroupName`, `NotOneLine`,
+    `UserGroupExists`.
+    """
+    name = require_one_line("name", name.strip())
+    if not name:
+        raise InvalidUserGroupName(problem="can't be empty!")
+    if len(name) > NAME_MAX:
+        raise InvalidUserGroupName(problem=f"cannot exceed {NAME_MAX} characters.")
+    for prefix in RESERVED_PREFIXES:
+        if name.startswith(prefix):
+            raise InvalidUserGroupName(problem=f"cannot start with '{prefix}'.")
+    taken = select(UserGroup.id).where(
+        UserGroup.realm_id == realm_id, UserGroup.name_key == name.casefold()
+    )
+    if session.execute(taken).first() is not None:
+        raise UserGroupExists(name=name)
+    return name
+
+
+def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> None:
+    found = session.scalars(
+        select(UserGroup.id).where(
+            UserGroup.realm_id == realm_id,
+            UserGroup.id.in_(subgroups),
+            UserGroup.kind != "anonymous",
+            ~UserGroup.is_deactivated,
+        )
+    )
+    if set(subgroups) != set(found):
+        raise InvalidUserGroup()
+
+
+_IN_REALM: Any = (UserGroup.realm_id == bindparam("realm_id")) & (UserGroup.kind != "anonymous")
+_GROUPS: Any = select(UserGroup.__table__).where(_IN_REALM).order_by(UserGroup.id)
+_MEMBERS: Any = (
+    select(UserGroupMember.group_id, UserGroupMember.user_id)
+    .join(UserGroup, UserGroup.id == UserGroupMember.group_id)
+    .join(User, User.id == UserGroupMember.user_id)
+    .where(_IN_REALM, User.is_active, ~User.is_system_bot)
+    .order_by(UserGroupMember.user_id)
+)
+_SUBGROUPS: Any = (
+    select(Subgroup.group_id, Subgroup.subgroup_id)
+    .join(UserGroup, UserGroup.id == Subgroup.group_id)
+    .where(_IN_REALM)
+    .order_by(Subgroup.subgroup_id)
+)
+
+
+def find_groups(
+    reader: Reader,
+    realm_id: int,
+    *,
+    include_deactivated: bool,
+    group_id: int | None = None,
+    known_ids: Container[int] | None = None,
+) -> list[dict[str, Any]]:
+    """The realm's named and system groups, in order of their ids, as clients see them.
+
+    `known_ids`: the only users that their reader may know; None: everybody.
+    """
+    rows = reader.execute(_GROUPS, {"realm_id": realm_id}).all()
+    if group_id is not None:
+        rows = [row for row in rows if row.id == group_id]
+    if not include_deactivated:
+        rows = [row for row in rows if not row.is_deactivated]
+    members: dict[int, list[int]] = defaultdict(list)
+    for group, user_id in reader.execute(_MEMBERS, {"realm_id": realm_id}):
+        if known_ids is None or user_id in known_ids:
+            members[group].append(user_id)
+    subgroups: dict[int, list[int]] = defaultdict(list)
+    for group, subgroup in reader.execute(_SUBGROUPS, {"realm_id": realm_id}):
+        subgroups[group].append(subgroup)
+    values = find_group_values(
+        reader,
+        {getattr(row, setting) for row in rows for setting in USER_GROUP_GROUPS},
+        known_ids=known_ids,
+    )
+    return [
+        _render(row, members[row.id], subgroups[row.id], values)
+        | {"creator_id": shown_id(row.creator_id, known_ids)}
+        for row in rows
+    ]
+
+
+def _render(
+    row: Any, members: list[int], subgroups: list[int], values: Mapping[int, GroupValue]
+) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "description": row.description,
+        "members": members,
+        "direct_subgroup_ids": subgroups,
+        "is_system_group": row.kind == "system",
+        "date_created": int(row.date_created.timestamp()),
+        "deactivated": row.is_deactivated,
+        **{setting: values[getattr(row, setting)] for setting in USER_GROUP_GROUPS},
+    }

@@ -1,0 +1,157 @@
+"""Membership in user groups: every permission is the question whether somebody is in a group.
+
+Resolved by one recursive statement per request at most (`group_ids_of`); system groups follow from
+the role alone. Every question takes a `Reader`: a connection or a session.
+"""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from sqlalchemy import CTE, Select, Table, bindparam, delete, insert, select
+from sqlalchemy.orm import Session
+
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import Actor
+from models.chat.identity.roles import DIRECT_GROUPS, Role
+from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
+from models.reader import Reader
+
+
+def _groups_above() -> CTE:
+    """The groups of user :user_id, directly or through subgroups."""
+    direct = select(UserGroupMember.group_id).where(UserGroupMember.user_id == bindparam("user_id"))
+    above = direct.cte("groups_above", recursive=True)
+    return above.union(
+        select(Subgroup.group_id).join(above, Subgroup.subgroup_id == above.c.group_id)
+    )
+
+
+def _groups_below() -> CTE:
+    """Group :group_id and all its subgroups."""
+    start = select(bindparam("group_id", type_=Subgroup.group_id.type).label("group_id"))
+    below = start.cte("groups_below", recursive=True)
+    return below.union(
+        select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
+    )
+
+
+_ABOVE = _groups_above()
+_BELOW = _groups_below()
+_GROUP_IDS: Select[Any] = select(_ABOVE.c.group_id)
+_IS_MEMBER: Select[Any] = select(_ABOVE.c.group_id).where(
+    _ABOVE.c.group_id == bindparam("group_id")
+)
+_MEMBERS: Select[Any] = (
+    select(UserGroupMember.user_id)
+    .distinct()
+    .join(_BELOW, UserGroupMember.group_id == _BELOW.c.group_id)
+    .join(User, User.id == UserGroupMember.user_id)
+    .where(User.is_active)
+)
+_SUBGROUPS: Select[Any] = select(_BELOW.c.group_id)
+
+
+def group_ids_of(reader: Reader, actor: Actor) -> frozenset[int]:
+    """Ids of all groups the actor is in, directly or through subgroups. Asked once per request."""
+    known: frozenset[int] | None = actor.memo.get("group_ids")
+    if known is None:
+        found = reader.execute(_GROUP_IDS, {"user_id": actor.id}).scalars()
+        known = actor.memo["group_ids"] = frozenset(found)
+    return known
+
+
+def belongs(reader: Reader, actor: Actor, group_id: int) -> bool:
+    """Is the actor in the group? THE question of every group setting."""
+    if group_id in actor.realm.system_groups:
+        return group_id in actor.realm.system_groups_of(actor.role)
+    return group_id in group_ids_of(reader, actor)
+
+
+def is_member(reader: Reader, group_id: int, user_id: int) -> bool:
+    """Is that user in the group, directly or through subgroups? For users who are not the actor."""
+    found = reader.execute(_IS_MEMBER, {"user_id": user_id, "group_id": group_id}).first()
+    return found is not None
+
+
+def find_member_ids(reader: Reader, group_id: int) -> set[int]:
+    """Ids of the active users in a group, directly or through subgroups."""
+    return set(reader.execute(_MEMBERS, {"group_id": group_id}).scalars())
+
+
+def find_members_of_any(reader: Reader, group_ids: Iterable[int]) -> set[int]:
+    """Ids of the active users in any of the groups, directly or through subgroups."""
+    start = select(UserGroup.id.label("group_id")).where(id_in(reader, UserGroup.id, group_ids))
+    below = start.cte("groups_below_any", recursive=True)
+    below = below.union(
+        select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
+    )
+    members = (
+        select(UserGroupMember.user_id)
+        .distinct()
+        .join(below, UserGroupMember.group_id == below.c.group_id)
+        .join(User, User.id == UserGroupMember.user_id)
+        .where(User.is_active)
+    )
+    return set(reader.execute(members).scalars())
+
+
+def find_members_of_each(reader: Reader, group_ids: Iterable[int]) -> dict[int, set[int]]:
+    """Group id -> ids of its active users, directly or through subgroups; by one statement."""
+    wanted = list(group_ids)
+    members: dict[int, set[int]] = {group_id: set() for group_id in wanted}
+    start = select(UserGroup.id.label("root_id"), UserGroup.id.label("group_id")).where(
+        id_in(reader, UserGroup.id, wanted)
+    )
+    below = start.cte("groups_below_each", recursive=True)
+    below = below.union(
+        select(below.c.root_id, Subgroup.subgroup_id).join(
+            below, Subgroup.group_id == below.c.group_id
+        )
+    )
+    found = (
+        select(below.c.root_id, UserGroupMember.user_id)
+        .distinct()
+        .join(UserGroupMember, UserGroupMember.group_id == below.c.group_id)
+        .join(User, User.id == UserGroupMember.user_id)
+        .where(User.is_active)
+    )
+    for root_id, user_id in reader.execute(found):
+        members[root_id].add(user_id)
+    return members
+
+
+def find_subgroup_ids(reader: Reader, group_id: int) -> set[int]:
+    """The group itself and every group below it."""
+    return set(reader.execute(_SUBGROUPS, {"group_id": group_id}).scalars())
+
+
+def add_to_group(
+    session: Session, group_id: int, *, members: Iterable[int] = (), subgroups: Iterable[int] = ()
+) -> None:
+    """Put users and groups that were checked into a group they are not in yet."""
+    rows = [{"group_id": group_id, "user_id": user_id} for user_id in members]
+    if rows:
+        session.connection().execute(insert(cast(Table, UserGroupMember.__table__)), rows)
+    rows = [{"group_id": group_id, "subgroup_id": subgroup} for subgroup in subgroups]
+    if rows:
+        session.connection().execute(insert(cast(Table, Subgroup.__table__)), rows)
+
+
+def follow_role(session: Session, user: User) -> None:
+    """Put a user into the system groups of their role, and out of all others."""
+    named = session.execute(
+        select(UserGroup.name, UserGroup.id).where(
+            UserGroup.realm_id == user.realm_id, UserGroup.kind == "system"
+        )
+    )
+    system = {name: group_id for name, group_id in named}
+    session.execute(
+        delete(UserGroupMember)
+        .where(
+            UserGroupMember.user_id == user.id,
+            UserGroupMember.group_id.in_(system.values()),
+        )
+        .execution_options(synchronize_session=False)
+    )
+    for name in DIRECT_GROUPS[Role(user.role)]:
+        add_to_group(session, system[name], members=[user.id])

@@ -1,0 +1,84 @@
+"""The users an operation is about, named by ids or by API emails: the one rule who may name whom.
+
+Somebody the actor may not know, and a real address the actor may not see, are nobody.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import select
+
+from models.chat.access.known_people import USER_COLUMNS, known_to, sees_everybody
+from models.chat.access.user_emails import DUMMY_EMAIL, visible_email
+from models.chat.errors.people import NoSuchUser, UserIsDeactivated
+from models.chat.ground.id_lists import ID_MAX, id_in
+from models.chat.identity.actors import Actor
+from models.chat.tables import User
+from models.reader import Reader
+
+_COLUMNS = (*USER_COLUMNS, User.email_key)
+
+
+def find_named(
+    reader: Reader, actor: Actor, names: Iterable[int | str], *, system_bots: bool = False
+) -> dict[int | str, Any]:
+    """Name -> row (`USER_COLUMNS` and email_key) of those that are somebody of the actor's realm
+    whom the actor may know, active or not; in the order of the names and in one statement.
+
+    A name is an id, a real email in any case, or a dummy one.
+    """
+    keys = {name: _key_of(actor, name) for name in names}
+    ids = [key for key in keys.values() if isinstance(key, int) and key <= ID_MAX]
+    emails = [key for key in keys.values() if isinstance(key, str)]
+    wanted = select(*_COLUMNS).where(
+        User.realm_id == actor.realm_id, id_in(reader, User.id, ids) | User.email_key.in_(emails)
+    )
+    if not system_bots:
+        wanted = wanted.where(~User.is_system_bot)
+    if not sees_everybody(reader, actor):
+        wanted = wanted.where(User.id.in_(known_to(actor.id)))
+    rows = reader.execute(wanted, {"realm_id": actor.realm_id}).all()
+    by_key: dict[int | str, Any] = {row.id: row for row in rows}
+    by_key |= {row.email_key: row for row in rows if visible_email(actor, row) is not None}
+    return {name: by_key[key] for name, key in keys.items() if key in by_key}
+
+
+def _key_of(actor: Actor, name: int | str) -> int | str:
+    """An id, or the key of a real email."""
+    if isinstance(name, int):
+        return name
+    email = name.strip().casefold()
+    dummy = DUMMY_EMAIL.fullmatch(email)
+    return int(dummy[1]) if dummy is not None and dummy[2] == actor.realm.host else email
+
+
+def access_user(reader: Reader, actor: Actor, name: int | str) -> Any:
+    """A user of the actor's realm, active or not, person or bot. Raises `NoSuchUser`."""
+    found = find_named(reader, actor, [name])
+    if name not in found:
+        raise NoSuchUser()
+    return found[name]
+
+
+def is_self(actor: Actor, principals: Sequence[int | str]) -> bool:
+    """Do they name nobody but the actor? Nobody at all means the actor."""
+    mine = (actor.id, actor.email_key)
+    return all(_key_of(actor, principal) in mine for principal in principals)
+
+
+def access_principals(reader: Reader, actor: Actor, principals: Sequence[int | str]) -> list[Any]:
+    """Rows of the users named, in that order, none twice; the actor's own when nobody is named.
+
+    Raises `NoSuchUser` and `UserIsDeactivated`.
+    """
+    named = list(principals) or [actor.id]
+    rows = find_named(reader, actor, named)
+    found: dict[int, Any] = {}
+    for name in named:
+        if name not in rows:
+            raise NoSuchUser()
+        row = rows[name]
+        if not row.is_active:
+            raise UserIsDeactivated()
+        found[row.id] = row
+    return list(found.values())

@@ -1,0 +1,349 @@
+"""Who may do what: roles, and access to channels. Membership in groups is membership.py's.
+
+Every function takes a `Reader`: a connection or a session. The questions about a channel take the
+`ChannelView` that `access_channel` or `find_channel` returned.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Select, bindparam, false, or_, select
+from sqlalchemy.orm import aliased
+
+from models.chat.access.membership import belongs, find_member_ids, group_ids_of, is_member
+from models.chat.errors.authorization import (
+    InsufficientPermission,
+    MustBeAdministrator,
+    MustBeMember,
+    MustBeOwner,
+    NotAllowedForGuests,
+    NotForBots,
+)
+from models.chat.errors.channels import InvalidChannelId, InvalidChannelName
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import Actor, find_actor
+from models.chat.tables import Channel, Subscription
+from models.reader import Reader
+
+__all__ = [
+    "CHANNEL_COLUMNS",
+    "ChannelView",
+    "access_channel",
+    "access_channel_by_name",
+    "belongs",
+    "bot_owner",
+    "can_add_subscribers",
+    "can_administer_channel",
+    "can_remove_subscribers",
+    "can_send_to_channel",
+    "can_subscribe",
+    "channels_seen_by",
+    "find_channel",
+    "find_channels",
+    "find_known_channel",
+    "find_member_ids",
+    "group_ids_of",
+    "has_content_access",
+    "has_metadata_access",
+    "is_member",
+    "keep_known",
+    "readable_channel_ids",
+    "readable_channels",
+    "reading_as",
+    "require",
+    "require_role",
+]
+
+# --- roles ------------------------------------------------------------------------------------
+
+
+def require_role(actor: Actor, role: str) -> None:
+    """Raise unless the actor has the role an operation names with `x-required-role`:
+    `owner`, `administrator`, `member` (no guest), `human` (no bot).
+    """
+    match role:
+        case "owner" if not actor.is_owner:
+            raise MustBeOwner()
+        case "administrator" if not actor.is_administrator:
+            raise MustBeAdministrator()
+        case "member" if actor.is_guest:
+            raise NotAllowedForGuests()
+        case "full_member" if actor.is_guest:
+            raise MustBeMember()
+        case "human" if actor.is_bot:
+            raise NotForBots()
+
+
+# --- channels ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelView:
+    """A channel as its reader met it. Fields are `Channel`'s columns, then the reader's tie."""
+
+    id: int
+    realm_id: int
+    name: str
+    description: str
+    rendered_description: str
+    invite_only: bool
+    is_web_public: bool
+    history_public_to_subscribers: bool
+    is_archived: bool
+    creator_id: int | None
+    date_created: datetime
+    folder_id: int | None
+    message_retention_days: int | None
+    topics_policy: str
+    first_message_id: int | None
+    can_add_subscribers_group: int
+    can_administer_channel_group: int
+    can_create_topic_group: int
+    can_delete_any_message_group: int
+    can_delete_own_message_group: int
+    can_move_messages_out_of_channel_group: int
+    can_move_messages_within_channel_group: int
+    can_remove_subscribers_group: int
+    can_resolve_topics_group: int
+    can_send_message_group: int
+    can_subscribe_group: int
+    is_subscribed: bool
+
+    @property
+    def has_protected_history(self) -> bool:
+        """Readable only from one's own copies of messages."""
+        return self.invite_only and not self.history_public_to_subscribers
+
+
+CHANNEL_COLUMNS = [getattr(Channel, f.name) for f in fields(ChannelView)[:-1]]
+_MINE = aliased(Subscription)
+
+
+def channels_seen_by(user_id: Any) -> Select[Any]:
+    """Select of channels as `ChannelView(*row)`; add `where`s. Give a bindparam to prebuild it."""
+    return (
+        select(*CHANNEL_COLUMNS, _MINE.is_active.is_not(None).label("is_subscribed"))
+        .select_from(Channel)
+        .outerjoin(
+            _MINE,
+            (_MINE.channel_id == Channel.id) & (_MINE.user_id == user_id) & _MINE.is_active,
+        )
+    )
+
+
+_SEEN = channels_seen_by(bindparam("viewer_id")).where(Channel.realm_id == bindparam("realm_id"))
+_BY_ID = _SEEN.where(Channel.id == bindparam("channel_id"))
+_BY_NAME = _SEEN.where(Channel.name_key == bindparam("name_key"))
+
+
+def find_channel(
+    reader: Reader, actor: Actor, *, channel_id: int | None = None, name: str | None = None
+) -> ChannelView | None:
+    """A channel of the actor's realm by id or by name (in any case), whoever may see it."""
+    key = {"viewer_id": actor.id, "realm_id": actor.realm.id}
+    if channel_id is not None:
+        row = reader.execute(_BY_ID, {**key, "channel_id": channel_id}).first()
+    else:
+        assert name is not None
+        row = reader.execute(_BY_NAME, {**key, "name_key": name.strip().casefold()}).first()
+    return None if row is None else ChannelView(*row)
+
+
+def find_channels(
+    reader: Reader, actor: Actor, *, channel_ids: Iterable[int] = (), names: Iterable[str] = ()
+) -> list[ChannelView]:
+    """The channels of the actor's realm with those ids or names (in any case), in one statement."""
+    keys = [name.strip().casefold() for name in names]
+    named = id_in(reader, Channel.id, channel_ids) | Channel.name_key.in_(keys)
+    found = reader.execute(_SEEN.where(named), {"viewer_id": actor.id, "realm_id": actor.realm.id})
+    return [ChannelView(*row) for row in found]
+
+
+def keep_known(reader: Reader, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
+    """Those of the channels that the actor may know; for the same number of statements, whichever
+    there are.
+    """
+    if not actor.is_guest:
+        group_ids_of(reader, actor)
+    return [channel for channel in channels if has_metadata_access(reader, actor, channel)]
+
+
+def find_known_channel(
+    reader: Reader,
+    actor: Actor,
+    *,
+    channel_id: int | None = None,
+    name: str | None = None,
+    content: bool = False,
+) -> ChannelView | None:
+    """`find_channel`, if the actor may know that it exists, or even read it (`content`). Unknown,
+    another realm's and hidden ones are all None, for the same number of statements.
+    """
+    channel = find_channel(reader, actor, channel_id=channel_id, name=name)
+    has_access = has_content_access if content else has_metadata_access
+    if channel is not None and has_access(reader, actor, channel):
+        return channel
+    if not actor.is_guest:
+        group_ids_of(reader, actor)  # what may have been asked for a hidden one
+    return None
+
+
+def access_channel(
+    reader: Reader, actor: Actor, channel_id: int, *, content: bool = True
+) -> ChannelView:
+    """The channel, if the actor may read messages in it (`content`), else may see that it exists.
+
+    Raises `InvalidChannelId`: unknown, another realm's and hidden look the same.
+    """
+    channel = find_known_channel(reader, actor, channel_id=channel_id, content=content)
+    if channel is None:
+        raise InvalidChannelId()
+    return channel
+
+
+def access_channel_by_name(
+    reader: Reader, actor: Actor, name: str, *, content: bool = True
+) -> ChannelView:
+    """`access_channel` by name, in any case. Raises `InvalidChannelName`."""
+    channel = find_known_channel(reader, actor, name=name, content=content)
+    if channel is None:
+        raise InvalidChannelName(name=name)
+    return channel
+
+
+def has_content_access(reader: Reader, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor read the channel? Of protected history still only their own copies.
+
+    Administrators get nothing here by their role: a private channel is its subscribers', and that
+    of the groups who may subscribe themselves or others.
+    """
+    if channel.is_subscribed or channel.is_web_public:
+        return True
+    if actor.is_guest:
+        return False
+    if not channel.invite_only:
+        return True
+    return belongs(reader, actor, channel.can_subscribe_group) or belongs(
+        reader, actor, channel.can_add_subscribers_group
+    )
+
+
+def has_metadata_access(reader: Reader, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor know that the channel exists, its name and who is in it?"""
+    if has_content_access(reader, actor, channel):
+        return True
+    if actor.is_guest:
+        return False
+    return actor.is_administrator or belongs(reader, actor, channel.can_administer_channel_group)
+
+
+def can_administer_channel(reader: Reader, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor change the channel itself? For a channel they have metadata access to."""
+    if actor.is_guest:
+        return False
+    return actor.is_administrator or belongs(reader, actor, channel.can_administer_channel_group)
+
+
+def can_subscribe(reader: Reader, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor join the channel by themselves?"""
+    if actor.is_guest:
+        return channel.is_web_public
+    return has_content_access(reader, actor, channel)
+
+
+def can_add_subscribers(reader: Reader, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor subscribe others to the channel?
+
+    Those of the channel's group always; the organization's group and the channel's administrators
+    only where they can read it themselves.
+    """
+    if actor.is_guest:
+        return False
+    if belongs(reader, actor, channel.can_add_subscribers_group):
+        return True
+    return has_content_access(reader, actor, channel) and (
+        belongs(reader, actor, actor.realm.can_add_subscribers_group)
+        or can_administer_channel(reader, actor, channel)
+    )
+
+
+def can_remove_subscribers(reader: Reader, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor unsubscribe others from the channel?"""
+    if actor.is_guest or not has_metadata_access(reader, actor, channel):
+        return False
+    return can_administer_channel(reader, actor, channel) or belongs(
+        reader, actor, channel.can_remove_subscribers_group
+    )
+
+
+def can_send_to_channel(reader: Reader, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor send to the channel? A bot may also where its owner may."""
+    if channel.is_archived:
+        return False
+    if actor.is_system_bot:
+        return True
+    if has_content_access(reader, actor, channel) and belongs(
+        reader, actor, channel.can_send_message_group
+    ):
+        return True
+    owner = bot_owner(reader, actor)
+    if owner is None:
+        return False
+    seen = find_channel(reader, owner, channel_id=channel.id)
+    return seen is not None and can_send_to_channel(reader, owner, seen)
+
+
+def bot_owner(reader: Reader, actor: Actor) -> Actor | None:
+    """The active owner of a bot; None for people and for bots nobody owns."""
+    if actor.bot_owner_id is None:
+        return None
+    if "owner" not in actor.memo:
+        actor.memo["owner"] = find_actor(reader, actor.bot_owner_id)
+    owner: Actor | None = actor.memo["owner"]
+    return owner if owner is not None and owner.is_active else None
+
+
+def require(allowed: bool) -> None:
+    """Raises `InsufficientPermission` unless `allowed`."""
+    if not allowed:
+        raise InsufficientPermission()
+
+
+@cache
+def readable_channels(is_guest: bool) -> Select[Any]:
+    """Select of the ids of all channels somebody has content access to; `reading_as` says who.
+
+    The same rule as `has_content_access`, for many channels at once.
+    """
+    subscribed = select(Subscription.channel_id).where(
+        Subscription.user_id == bindparam("reader_id"), Subscription.is_active
+    )
+    if is_guest:
+        open_to_all: Any = Channel.is_web_public
+        by_group: Any = false()
+    else:
+        groups: Any = bindparam("reader_group_ids", expanding=True)
+        open_to_all = Channel.is_web_public | ~Channel.invite_only
+        by_group = Channel.can_subscribe_group.in_(groups) | (
+            Channel.can_add_subscribers_group.in_(groups)
+        )
+    return select(Channel.id).where(
+        Channel.realm_id == bindparam("reader_realm_id"),
+        or_(open_to_all, by_group, Channel.id.in_(subscribed)),
+    )
+
+
+def reading_as(reader: Reader, actor: Actor) -> dict[str, Any]:
+    """The parameters of `readable_channels` for an actor."""
+    parameters: dict[str, Any] = {"reader_id": actor.id, "reader_realm_id": actor.realm_id}
+    if not actor.is_guest:
+        parameters["reader_group_ids"] = sorted(group_ids_of(reader, actor))
+    return parameters
+
+
+def readable_channel_ids(reader: Reader, actor: Actor) -> Select[Any]:
+    """`readable_channels` with an actor's parameters filled in: for `IN` and joins."""
+    return readable_channels(actor.is_guest).params(reading_as(reader, actor))

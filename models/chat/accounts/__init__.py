@@ -1,0 +1,1 @@
+"""Administering users: created, changed, deactivated."""

@@ -1,0 +1,145 @@
+"""Changing people and bots: their role, name, profile and email, all or nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from models.chat.access.membership import follow_role
+from models.chat.accounts.administering import Administered, access_administered, await_writes_of
+from models.chat.accounts.channel_knowledge import find_known_channels, tell_of_access
+from models.chat.errors.administration import EmailChangeNotAllowed
+from models.chat.errors.authorization import InsufficientPermission, MustBeOwner
+from models.chat.ground import audit
+from models.chat.identity.actors import Actor, RealmView
+from models.chat.identity.roles import DIRECT_GROUPS, EmailVisibility, Role
+from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
+from models.chat.people.events import find_email_readers, tell_of_membership, tell_of_user
+from models.chat.people.full_names import check_full_name, require_unique_name
+from models.chat.people.users import avatar_url
+from models.chat.profiles.values import Value, set_profile_values
+from models.chat.tables import User
+
+
+@dataclass(frozen=True, slots=True)
+class UserChanges:
+    """What is to change; None stays. `profile_data` are (field id, value)."""
+
+    full_name: str | None = None
+    role: int | None = None
+    profile_data: Sequence[tuple[int, Value]] | None = None
+    new_email: str | None = None
+    html: Mapping[str, str] = field(default_factory=dict)
+    """Texts of `profile_data` -> as HTML."""
+
+
+def change_user(
+    session: Session, actor: Actor, user_id: int, changes: UserChanges, *, now: datetime
+) -> None:
+    """Change somebody, active or not, as an administrator, or one's own bot.
+
+    Raises what `access_administered`, `check_new_role`, `check_full_name`, `require_unique_name`,
+    `set_profile_values` and `change_email` raise, in that order; before them `MustBeOwner` and
+    `EmailChangeNotAllowed`.
+    """
+    target = access_administered(session, actor, user_id, bots=True, deactivated=True)
+    user = target.user
+    if changes.new_email is not None:
+        if not actor.is_owner:
+            raise MustBeOwner()
+        if not actor.can_change_user_emails:
+            raise EmailChangeNotAllowed()
+    if changes.role is not None and changes.role != user.role:
+        change_role(session, target, changes.role, now=now)
+    if changes.full_name is not None and changes.full_name.strip() not in ("", user.full_name):
+        change_full_name(session, actor, user, changes.full_name, now=now)
+    if changes.profile_data:
+        if user.bot_type is not None:
+            raise InsufficientPermission()
+        set_profile_values(
+            session, actor, user.id, changes.profile_data, html=changes.html, now=now
+        )
+    if changes.new_email is not None and changes.new_email.strip() != user.delivery_email:
+        change_email(session, actor, user, changes.new_email, now=now)
+
+
+def change_role(session: Session, target: Administered, role: int, *, now: datetime) -> None:
+    """Give the user another role, and with it other system groups; what they may see follows.
+
+    Raises what `Administered.check_new_role` raises.
+    """
+    target.check_new_role(role)
+    await_writes_of(session, [target.user.id])
+    actor, user, before = target.actor, target.user, Role(target.user.role)
+    known = find_known_channels(session, user.id)
+    user.role = role
+    session.flush()
+    follow_role(session, user)
+    audit.record(
+        session, actor.realm_id, "user_role_changed", actor_id=actor.id, user_id=user.id, now=now,
+        facts={"old": int(before), "new": role},
+    )  # fmt: skip
+    tell_of_user(session, actor.realm, user.id, {"role": role}, now=now)
+    if not user.is_active:
+        return
+    for op, groups in (
+        ("remove_members", DIRECT_GROUPS[before]),
+        ("add_members", DIRECT_GROUPS[Role(role)]),
+    ):
+        group_ids = [actor.realm.group_id_of(name) for name in groups]
+        tell_of_membership(session, actor.realm_id, op, group_ids, [user.id], now=now)
+    knows = find_known_channels(session, user.id)
+    tell_of_access(session, actor.realm, user.id, known, knows, now=now)
+
+
+def change_full_name(
+    session: Session, actor: Actor, user: User, full_name: str, *, now: datetime
+) -> None:
+    """Raises what `check_full_name` and `require_unique_name` raise."""
+    name = check_full_name(full_name)
+    require_unique_name(session, actor.realm, name, user_id=user.id)
+    audit.record(
+        session, actor.realm_id, "user_full_name_changed", actor_id=actor.id, user_id=user.id,
+        now=now, facts={"old": user.full_name, "new": name},
+    )  # fmt: skip
+    user.full_name = name
+    tell_of_user(session, actor.realm, user.id, {"full_name": name}, now=now)
+
+
+def change_email(session: Session, actor: Actor, user: User, email: str, *, now: datetime) -> None:
+    """Give the user another real email, at once. Their picture at the external provider follows.
+
+    Raises `InvalidEmail`, what `check_email_allowed` raises, `EmailInUse`.
+    """
+    email = check_email(email)
+    check_email_allowed(session, actor.realm, email)
+    if email.casefold() != user.email_key:
+        require_email_is_free(session, actor.realm_id, email)
+    user.delivery_email, user.email_key = email, email.casefold()
+    user.avatar_version += 1
+    session.flush()
+    audit.record(
+        session, actor.realm_id, "user_email_changed", actor_id=actor.id, user_id=user.id, now=now
+    )
+    readers = find_email_readers(session, user)
+    tell_of_user(
+        session, actor.realm, user.id, {"delivery_email": email}, user_ids=readers, now=now
+    )
+    if user.bot_type is not None or user.email_address_visibility == EmailVisibility.EVERYONE:
+        tell_of_user(session, actor.realm, user.id, {"new_email": email}, now=now)
+        tell_of_picture(session, actor.realm, user, email, now=now)
+
+
+def tell_of_picture(
+    session: Session, realm: RealmView, user: User, known_as: str, *, now: datetime
+) -> None:
+    """Where the user's picture is from now on, by the address everybody knows them by."""
+    url = avatar_url(known_as, user.avatar_version)
+    picture = {
+        "avatar_source": "G",
+        "avatar_url": url,
+        "avatar_url_medium": f"{url}&s=500",
+        "avatar_version": user.avatar_version,
+    }
+    tell_of_user(session, realm, user.id, picture, now=now)

@@ -1,0 +1,91 @@
+"""Which channels a user may know of, and events when that changes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.chat.access.audiences import Audiences
+from models.chat.access.permissions import ChannelView, channels_seen_by
+from models.chat.channels.channels import (
+    ChannelQuery,
+    describe_channels,
+    find_channels,
+    find_subscriber_ids,
+)
+from models.chat.ground import events
+from models.chat.identity.actors import Actor, RealmView, find_actor
+from models.chat.tables import Channel, Subscription
+
+KNOWN_CHANNELS = ChannelQuery(include_web_public=True, include_all=True)
+
+
+def find_known_channels(session: Session, user_id: int) -> dict[int, ChannelView]:
+    """The channels that the user may know of as things are now, by id."""
+    user = find_actor(session, user_id)
+    assert user is not None
+    return {channel.id: channel for channel in find_channels(session, user, KNOWN_CHANNELS)}
+
+
+def tell_of_access(
+    session: Session,
+    realm: RealmView,
+    user_id: int,
+    before: Mapping[int, ChannelView],
+    after: Mapping[int, ChannelView],
+    *,
+    now: datetime,
+) -> None:
+    """To the user: the channels they may know of from now on, and those they no longer may."""
+    gained = [channel for channel_id, channel in after.items() if channel_id not in before]
+    lost = [channel_id for channel_id in before if channel_id not in after]
+    told: list[tuple[dict[str, Any], list[int]]] = []
+    if gained:
+        described = describe_channels(session, realm, gained, now=now)
+        streams = [described[channel.id] for channel in gained]
+        told.append(({"op": "create", "streams": streams, "for_unarchiving": False}, [user_id]))
+    if lost:
+        gone = [{"stream_id": channel_id} for channel_id in lost]
+        told.append(({"op": "delete", "streams": gone, "stream_ids": lost}, [user_id]))
+    events.append_all(session, realm.id, "stream", told, now=now)
+
+
+def tell_peers(
+    session: Session, actor: Actor, op: str, user_ids: Sequence[int], *, now: datetime
+) -> None:
+    """`peer_add` or `peer_remove` of users who came back or went, to everybody else who may know of
+    their channels. Channels with the same readers share an event.
+    """
+    subscribed: dict[int, list[int]] = {}
+    for channel_id, user_id in session.execute(
+        select(Subscription.channel_id, Subscription.user_id)
+        .where(Subscription.user_id.in_(user_ids), Subscription.is_active)
+        .order_by(Subscription.channel_id, Subscription.user_id)
+    ):
+        subscribed.setdefault(channel_id, []).append(user_id)
+    rows = session.execute(
+        channels_seen_by(actor.id)
+        .where(Channel.id.in_(subscribed), ~Channel.is_archived)
+        .order_by(Channel.id)
+    )
+    channels = [ChannelView(*row) for row in rows]
+    readers = find_subscriber_ids(session, [channel.id for channel in channels])
+    audiences = Audiences(session, actor.realm, channels)
+    alike: dict[tuple[Any, tuple[int, ...]], list[int]] = {}
+    for channel in channels:
+        audience = audiences.of(channel, readers[channel.id])
+        others = None if audience is None else frozenset(audience - set(user_ids))
+        key = (others, tuple(subscribed[channel.id]))
+        alike.setdefault(key, []).append(channel.id)
+    events.append_all(
+        session,
+        actor.realm_id,
+        "subscription",
+        [
+            ({"op": op, "stream_ids": channel_ids, "user_ids": list(peers)}, others)
+            for (others, peers), channel_ids in alike.items()
+        ],
+        now=now,
+    )

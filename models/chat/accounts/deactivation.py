@@ -1,0 +1,212 @@
+"""Accounts that end, what is deleted with them, and accounts that begin again.
+
+A deactivated user's key is refused from then on; what they have scheduled fails when its time
+comes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.user_emails import dummy_email
+from models.chat.accounts.administering import access_administered, await_writes_of, lock_user
+from models.chat.accounts.changes import tell_of_picture
+from models.chat.accounts.channel_knowledge import tell_peers
+from models.chat.accounts.key_renewal import renew_key
+from models.chat.deletion.removals import Places, remove_sent
+from models.chat.errors.administration import LastUser, OnlyOwner
+from models.chat.ground import audit
+from models.chat.ground.outbox import enqueue_mail
+from models.chat.identity.actors import Actor
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.identity.roles import Role
+from models.chat.people.events import find_named_group_ids, tell_of_membership, tell_of_user
+from models.chat.rendering.quotes import one_line
+from models.chat.tables import (
+    ClientDevice,
+    EmailChange,
+    ProfileValue,
+    User,
+    UserStatus,
+    VendorToken,
+)
+
+DELETED_NAME = "Deleted user"
+GOODBYE = (
+    "Your account on {realm} has been deactivated, and you will no longer be able to log in.\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What goes with an account."""
+
+    profile: bool = False
+    messages: Places = field(default_factory=Places)
+
+
+NOTHING = Removal()
+
+
+def deactivate_user(
+    session: Session,
+    actor: Actor,
+    user_id: int,
+    removal: Removal,
+    *,
+    comment: str | None = None,
+    now: datetime,
+) -> None:
+    """End the account of a person, after those of the bots they own. `removal` holds for the bots,
+    active or not, and then for the person, who is told by mail unless `comment` is None.
+
+    Raises `NoSuchUser` (for bots too), `UserIsDeactivated`, `InsufficientPermission`,
+    `MustBeOwner`, `OnlyOwner`.
+    """
+    target = access_administered(session, actor, user_id, bots=False, deactivated=False)
+    target.require_owner_if(target.user.role == Role.OWNER)
+    if target.is_only_owner:
+        raise OnlyOwner()
+    if comment is not None:
+        _tell_by_mail(session, actor, target.user, comment.strip(), now)
+    _end(session, actor, target.user, removal, now)
+
+
+def deactivate_self(session: Session, actor: Actor, *, now: datetime) -> None:
+    """End the actor's own account, after those of their bots; it may have ended meanwhile. Raises
+    `LastUser`.
+    """
+    target = lock_user(session, actor, actor.id)
+    if not target.user.is_active:
+        return
+    people = select(func.count()).where(
+        User.realm_id == actor.realm_id, User.is_active, User.bot_type.is_(None)
+    )
+    if session.execute(people).scalar_one() == 1:
+        raise LastUser(is_last_owner=False)
+    if target.is_only_owner:
+        raise LastUser(is_last_owner=True)
+    _end(session, actor, target.user, NOTHING, now)
+
+
+def _tell_by_mail(session: Session, actor: Actor, user: User, comment: str, now: datetime) -> None:
+    text = f"Hi {one_line(user.full_name)},\n\n{GOODBYE.format(realm=one_line(actor.realm.name))}"
+    if comment:
+        text += f"\nThe administrators provided the following comment:\n\n{comment}\n"
+    enqueue_mail(
+        session,
+        realm_id=actor.realm_id,
+        to=user.delivery_email,
+        subject=f"Notification of account deactivation on {actor.realm.name}",
+        text=text,
+        now=now,
+    )
+
+
+def _end(session: Session, actor: Actor, user: User, removal: Removal, now: datetime) -> None:
+    bots = session.scalars(
+        select(User)
+        .where(User.bot_owner_id == user.id, User.realm_id == actor.realm_id)
+        .order_by(User.id)
+        .with_for_update(key_share=True)
+    ).all()
+    ending = [*(bot for bot in bots if bot.is_active), user]
+    await_writes_of(session, [account.id for account in ending])
+    _set_active(session, actor, ending, False, now)
+    _forget_secrets(session, [account.id for account in ending])
+    _remove(session, actor, (*bots, user), removal, now)
+
+
+def _forget_secrets(session: Session, user_ids: Sequence[int]) -> None:
+    """What let this server reach their devices, act for them elsewhere, and change their address
+    is of no use now.
+    """
+    for table in (ClientDevice, VendorToken, EmailChange):
+        session.execute(delete(table).where(table.user_id.in_(user_ids)))
+
+
+def _set_active(
+    session: Session, actor: Actor, users: Sequence[User], active: bool, now: datetime
+) -> None:
+    realm_id = actor.realm_id
+    for user in users:
+        user.is_active = active
+        if active:
+            user.is_deleted = False
+    session.flush()
+    for user in users:
+        audit.record(
+            session, realm_id, "user_reactivated" if active else "user_deactivated",
+            actor_id=actor.id, user_id=user.id, now=now,
+        )  # fmt: skip
+        tell_of_user(session, actor.realm, user.id, {"is_active": active}, now=now)
+        groups = find_named_group_ids(session, user.id)
+        op = "add_members" if active else "remove_members"
+        tell_of_membership(session, realm_id, op, groups, [user.id], now=now)
+    op = "peer_add" if active else "peer_remove"
+    tell_peers(session, actor, op, [user.id for user in users], now=now)
+
+
+def _remove(
+    session: Session, actor: Actor, users: Sequence[User], removal: Removal, now: datetime
+) -> None:
+    removed = remove_sent(
+        session,
+        actor.realm_id,
+        [user.id for user in users],
+        removal.messages,
+        actor_id=actor.id,
+        now=now,
+    )
+    for user in users:
+        if removal.profile:
+            _remove_profile(session, actor, user, now)
+        if removal.profile or removed[user.id]:
+            audit.record(
+                session, actor.realm_id, "user_data_deleted", actor_id=actor.id, user_id=user.id,
+                now=now, facts={"profile": removal.profile, "messages": removed[user.id]},
+            )  # fmt: skip
+
+
+def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -> None:
+    """Name, picture, custom profile and status: nothing says who it was, but the email, which
+    administrators need to tell accounts apart.
+    """
+    user.full_name = DELETED_NAME
+    user.is_deleted = True
+    user.avatar_version += 1
+    session.flush()
+    for table in (ProfileValue, UserStatus):
+        session.execute(
+            delete(table)
+            .where(table.user_id == user.id)
+            .execution_options(synchronize_session=False)
+        )
+    tell_of_user(session, actor.realm, user.id, {"full_name": DELETED_NAME}, now=now)
+    tell_of_picture(session, actor.realm, user, dummy_email(user.id, actor.realm.host), now=now)
+
+
+def reactivate_user(
+    session: Session, keys: KeyMaker, actor: Actor, user_id: int, *, now: datetime
+) -> None:
+    """Give an account back, with its role, subscriptions and groups; an active one stays as it is.
+    Its API key is another: whoever had the old one in the meantime gets nothing with it. A bot
+    whose owner is gone becomes the actor's. Raises what `access_administered` raises,
+    `MustBeOwner`.
+    """
+    target = access_administered(session, actor, user_id, bots=True, deactivated=True)
+    user = target.user
+    if user.is_active:
+        return
+    target.require_owner_if(user.role == Role.OWNER)
+    renew_key(session, keys, actor.realm, user.id, actor_id=actor.id, now=now)
+    _set_active(session, actor, [user], True, now)
+    if user.bot_type is None:
+        return
+    owner = None if user.bot_owner_id is None else session.get(User, user.bot_owner_id)
+    if owner is None or not owner.is_active:
+        user.bot_owner_id = actor.id
+        tell_of_user(session, actor.realm, user.id, {"bot_owner_id": actor.id}, now=now)

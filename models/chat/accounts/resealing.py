@@ -1,0 +1,53 @@
+"""After a change of the server's secret: what the previous one sealed is sealed again."""
+
+from typing import Any, cast
+
+from sqlalchemy import Table, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.calls import tokens as vendor_tokens
+from models.chat.devices import devices
+from models.chat.ground import outbox
+from models.chat.ground.vault import Vault
+from models.chat.identity import jwt_sign_in
+from models.chat.tables import ClientDevice, JwtConfiguration, Outbox, VendorToken
+
+BATCH = 200
+
+_jwt, _device, _tokens, _mail = (
+    cast(Table, model.__table__) for model in (JwtConfiguration, ClientDevice, VendorToken, Outbox)
+)
+SEALED: tuple[tuple[Any, Any, Any, Any], ...] = (
+    (_jwt.c.sealed_key, _jwt.c.realm_id, _jwt.c.realm_id, jwt_sign_in.purpose_of),
+    (_device.c.sealed_push_key, _device.c.id, _device.c.id, devices.purpose_of),
+    (_tokens.c.sealed_tokens, _tokens.c.user_id, _tokens.c.user_id, vendor_tokens.purpose_of),
+    (_mail.c.body, _mail.c.id, _mail.c.key, outbox.purpose_of),
+)
+"""Every column that holds sealed text: the column, its row's number, and what its purpose is of."""
+
+
+def reseal_some(session: Session, vault: Vault, at: int, *, after: int) -> tuple[int, int, int]:
+    """Seal the next rows of `SEALED[at]` after that number again, if they need it.
+
+    Returns how many were sealed again, how many open under no secret we know, and the last number;
+    `after` itself at the end. A row that somebody changes meanwhile is sealed anew by them.
+    """
+    column, number, named, purpose_of = SEALED[at]
+    wanted = select(number, named, column).where(column.is_not(None), number > after)
+    if column is _mail.c.body:
+        wanted = wanted.where(_mail.c.is_sealed)
+    connection = session.connection()
+    resealed = lost = 0
+    last = after
+    for last, name, sealed in connection.execute(wanted.order_by(number).limit(BATCH)).all():
+        purpose = purpose_of(name)
+        if vault.is_present(sealed, purpose=purpose):
+            continue
+        text = vault.open(sealed, purpose=purpose)
+        if text is None:
+            lost += 1
+            continue
+        again = {column.name: vault.seal(text, purpose=purpose)}
+        same = (number == last) & (column == sealed)
+        resealed += connection.execute(update(column.table).where(same).values(again)).rowcount
+    return resealed, lost, last

@@ -1,0 +1,1 @@
+"""Authorization at the vendor of video calls."""

@@ -1,0 +1,203 @@
+"""New channels: what they may be, who may make them, and who hears of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.chat.access.group_settings import (
+    CHANNEL_GROUPS,
+    CREATOR,
+    AnonymousGroup,
+    GroupValue,
+    check_group_value,
+    store_anonymous_group,
+)
+from models.chat.access.permissions import CHANNEL_COLUMNS, ChannelView, belongs, require
+from models.chat.errors.authorization import MustBeOwner
+from models.chat.errors.channels import (
+    DefaultChannelIsPrivate,
+    InvalidChannelFolder,
+    InvalidParameters,
+    WebPublicChannelsDisabled,
+)
+from models.chat.errors.parameters import BadParameter
+from models.chat.ground import audit
+from models.chat.identity.actors import Actor
+from models.chat.rendering.texts import NO_TEXTS
+from models.chat.tables import Channel, ChannelFolder, DefaultChannel
+
+UNLIMITED = "unlimited"
+REALM_DEFAULT = "realm_default"
+FOREVER = -1
+INT_MAX = 2_147_483_647
+INHERIT = "inherit"
+
+CheckedGroups = Mapping[str, int | AnonymousGroup]
+"""Setting -> what it shall hold; without those that were not sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewChannel:
+    """How channels shall be that an operation makes. `groups`: setting -> group-setting value."""
+
+    invite_only: bool = False
+    is_web_public: bool = False
+    is_default: bool = False
+    history_public_to_subscribers: bool | None = None
+    message_retention_days: int | str | None = None
+    topics_policy: str | None = None
+    folder_id: int | None = None
+    groups: Mapping[str, GroupValue] = field(default_factory=dict)
+
+    @property
+    def has_public_history(self) -> bool:
+        """Public channels always have; private ones when asked for."""
+        return not self.invite_only or bool(self.history_public_to_subscribers)
+
+
+def check_groups(session: Session, actor: Actor, wanted: NewChannel) -> CheckedGroups:
+    """Raises `InvalidUserGroup`, `UserGroupDeactivated`, `InvalidUserId`, `GroupNotAllowed`."""
+    return {
+        name: check_group_value(session, actor.realm.id, CHANNEL_GROUPS[name], value, actor=actor)
+        for name, value in sorted(wanted.groups.items())
+    }
+
+
+def check_folder(session: Session, actor: Actor, folder_id: int | None) -> None:
+    """Raises `InvalidChannelFolder` for an unknown one, another realm's, or an archived one."""
+    if folder_id is None:
+        return
+    found = session.execute(
+        select(ChannelFolder.id).where(
+            ChannelFolder.id == folder_id,
+            ChannelFolder.realm_id == actor.realm.id,
+            ~ChannelFolder.is_archived,
+        )
+    )
+    if found.first() is None:
+        raise InvalidChannelFolder()
+
+
+def parse_retention(value: int | str | None) -> int | None:
+    """Days that messages are kept: None as the realm says, -1 for ever. Raises `BadParameter`."""
+    if value is None or value == REALM_DEFAULT:
+        return None
+    if value == UNLIMITED:
+        return FOREVER
+    if isinstance(value, str) or not 0 < value <= INT_MAX:
+        raise BadParameter(var_name="message_retention_days", bad_value=value)
+    return value
+
+
+def require_may_create(
+    session: Session, actor: Actor, wanted: NewChannel, *, web_public_enabled: bool
+) -> None:
+    """May the actor make such channels? `web_public_enabled`: the server's own switch.
+
+    Raises `InsufficientPermission`, `DefaultChannelIsPrivate`, `InvalidParameters`,
+    `WebPublicChannelsDisabled`, `MustBeOwner`.
+    """
+    realm = actor.realm
+    if wanted.invite_only:
+        require(belongs(session, actor, realm.can_create_private_channel_group))
+    else:
+        require(belongs(session, actor, realm.can_create_public_channel_group))
+    if wanted.is_default:
+        require(actor.is_administrator)
+        if wanted.invite_only:
+            raise DefaultChannelIsPrivate()
+    if wanted.is_web_public:
+        if wanted.invite_only:
+            raise InvalidParameters()
+        if not (web_public_enabled and realm.enable_spectator_access):
+            raise WebPublicChannelsDisabled()
+        require(belongs(session, actor, realm.can_create_web_public_channel_group))
+    if parse_retention(wanted.message_retention_days) is not None and not actor.is_owner:
+        raise MustBeOwner()
+    if wanted.topics_policy not in (None, INHERIT):
+        require(belongs(session, actor, realm.can_set_topics_policy_group))
+
+
+def create_channels(
+    session: Session,
+    actor: Actor,
+    named: Sequence[tuple[str, str]],
+    wanted: NewChannel,
+    groups: CheckedGroups,
+    *,
+    html: Mapping[str, str] = NO_TEXTS,
+    now: datetime,
+) -> list[ChannelView]:
+    """Make channels of (name, description), both checked, that do not exist yet. `html`:
+    descriptions -> rendered ones.
+
+    Nobody is subscribed and nobody is told: see models/chat/channels/subscription_events.py.
+    """
+    held = _store_groups(session, actor, groups, now)
+    channels = [
+        Channel(
+            realm_id=actor.realm.id,
+            name=name,
+            name_key=name.casefold(),
+            description=description,
+            rendered_description=html[description],
+            invite_only=wanted.invite_only,
+            is_web_public=wanted.is_web_public,
+            history_public_to_subscribers=wanted.has_public_history,
+            is_archived=False,
+            creator_id=actor.id,
+            date_created=now,
+            folder_id=wanted.folder_id,
+            message_retention_days=parse_retention(wanted.message_retention_days),
+            topics_policy=wanted.topics_policy or INHERIT,
+            **held,
+        )
+        for name, description in named
+    ]
+    session.add_all(channels)
+    session.flush()
+    if wanted.is_default:
+        session.add_all(
+            DefaultChannel(channel_id=channel.id, realm_id=actor.realm.id) for channel in channels
+        )
+        session.flush()
+    audit.record_channel_changes(
+        session,
+        actor.realm.id,
+        "channel_created",
+        [(channel.id, None) for channel in channels],
+        actor_id=actor.id,
+        now=now,
+    )
+    return [
+        ChannelView(*(*(getattr(channel, column.key) for column in CHANNEL_COLUMNS), False))
+        for channel in channels
+    ]
+
+
+def _store_groups(
+    session: Session, actor: Actor, groups: CheckedGroups, now: datetime
+) -> dict[str, int]:
+    """Setting -> group id. Channels made together share their anonymous groups: a group that
+    holds a setting never changes, another takes its place.
+    """
+    realm = actor.realm
+    own = AnonymousGroup(members=(actor.id,), subgroups=())
+    stored: dict[AnonymousGroup, int] = {}
+    held: dict[str, int] = {}
+    for setting in CHANNEL_GROUPS.values():
+        value = groups.get(setting.name)
+        if value is None:
+            if setting.default != CREATOR:
+                held[setting.name] = realm.group_id_of(setting.default)
+                continue
+            value = own
+        if isinstance(value, AnonymousGroup):
+            if value not in stored:
+                stored[value] = store_anonymous_group(session, realm.id, value, now=now)
+            value = stored[value]
+        held[setting.name] = value
+    return held

@@ -1,0 +1,218 @@
+"""Channel folders: headings under which people find channels, in an order that all share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, func, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.access.known_people import find_known_ids, shown_id
+from models.chat.errors.channel_folders import (
+    FolderExists,
+    FolderInUse,
+    FolderNameIsEmpty,
+    InvalidCharacterInFolderName,
+    InvalidFolderOrder,
+)
+from models.chat.errors.channels import InvalidChannelFolder
+from models.chat.errors.parameters import InvalidParameter
+from models.chat.ground import audit, events
+from models.chat.ground.one_line import is_forbidden
+from models.chat.identity.actors import Actor
+from models.chat.tables import Channel, ChannelFolder, Realm
+from models.reader import Reader
+
+NAME_MAX = 60
+DESCRIPTION_MAX = 1024
+
+_COLUMNS = (
+    ChannelFolder.id,
+    ChannelFolder.name,
+    ChannelFolder.description,
+    ChannelFolder.rendered_description,
+    ChannelFolder.creator_id,
+    ChannelFolder.date_created,
+    ChannelFolder.is_archived,
+    ChannelFolder.position,
+)
+_ALL: Any = (
+    select(*_COLUMNS)
+    .where(ChannelFolder.realm_id == bindparam("realm_id"))
+    .order_by(ChannelFolder.position, ChannelFolder.id)
+)
+
+
+def check_folder_name(name: str) -> str:
+    """The name as it is stored: trimmed. Raises what is wrong with it."""
+    name = name.strip()
+    if not name:
+        raise FolderNameIsEmpty()
+    if len(name) > NAME_MAX:
+        raise InvalidParameter(name="name", problem=f"is too long (limit: {NAME_MAX} characters)")
+    for position, sign in enumerate(name, start=1):
+        if is_forbidden(sign):
+            raise InvalidCharacterInFolderName(position=position)
+    return name
+
+
+def find_folders(reader: Reader, actor: Actor, *, include_archived: bool) -> list[dict[str, Any]]:
+    """The realm's folders as the actor sees them, in their order."""
+    rows = reader.execute(_ALL, {"realm_id": actor.realm_id})
+    known_ids = find_known_ids(reader, actor)
+    return [
+        _described(row) | {"creator_id": shown_id(row.creator_id, known_ids)}
+        for row in rows
+        if include_archived or not row.is_archived
+    ]
+
+
+def create_folder(
+    session: Session, actor: Actor, *, name: str, description: str, html: str, now: datetime
+) -> int:
+    """The id of a new folder, the last of all. `html`: its description, rendered.
+
+    Raises what `check_folder_name` raises, and `FolderExists`.
+    """
+    name = check_folder_name(name)
+    _take_turns(session, actor.realm_id)
+    _require_free(session, actor.realm_id, name)
+    folder = ChannelFolder(
+        realm_id=actor.realm_id,
+        name=name,
+        name_key=name.casefold(),
+        description=description,
+        rendered_description=html,
+        creator_id=actor.id,
+        date_created=now,
+        is_archived=False,
+        position=0,
+    )
+    session.add(folder)
+    session.flush()
+    folder.position = folder.id
+    session.flush()
+    payload = {"op": "add", "channel_folder": _described(folder)}
+    _record(
+        session, actor, "channel_folder_created", {"channel_folder_id": folder.id}, payload, now
+    )
+    return folder.id
+
+
+@dataclass(frozen=True, slots=True)
+class FolderChanges:
+    """What shall be different; None: as it is."""
+
+    name: str | None = None
+    description: str | None = None
+    is_archived: bool | None = None
+
+
+def update_folder(
+    session: Session,
+    actor: Actor,
+    folder_id: int,
+    changes: FolderChanges,
+    *,
+    html: str,
+    now: datetime,
+) -> None:
+    """Change a folder, all or nothing; who waits for news is told of what really changed. `html`:
+    a new description, rendered.
+
+    Raises `InvalidChannelFolder`, what `check_folder_name` raises, `FolderExists`, `FolderInUse`.
+    """
+    _take_turns(session, actor.realm_id)
+    folder = session.scalars(
+        select(ChannelFolder).where(
+            ChannelFolder.id == folder_id, ChannelFolder.realm_id == actor.realm_id
+        )
+    ).first()
+    if folder is None:
+        raise InvalidChannelFolder()
+    told: dict[str, Any] = {}
+    if changes.name is not None and (name := check_folder_name(changes.name)) != folder.name:
+        _require_free(session, actor.realm_id, name, besides=folder.id)
+        folder.name, folder.name_key = name, name.casefold()
+        told["name"] = name
+    if changes.description is not None and changes.description != folder.description:
+        folder.description = changes.description
+        folder.rendered_description = html
+        told["description"] = folder.description
+        told["rendered_description"] = folder.rendered_description
+    if changes.is_archived is not None and changes.is_archived != folder.is_archived:
+        if changes.is_archived:
+            _require_unused(session, folder.id)
+        folder.is_archived = told["is_archived"] = changes.is_archived
+    if told:
+        session.flush()
+        payload = {"op": "update", "channel_folder_id": folder.id, "data": told}
+        facts = {"channel_folder_id": folder.id, **told}
+        _record(session, actor, "channel_folder_changed", facts, payload, now)
+
+
+def reorder_folders(session: Session, actor: Actor, order: Sequence[int], *, now: datetime) -> None:
+    """Put the folders into this order; of an id that comes twice the last place counts, and ids of
+    no folder are passed over. Raises `InvalidFolderOrder` unless every folder is there.
+    """
+    _take_turns(session, actor.realm_id)
+    known = {row.id for row in session.execute(_ALL, {"realm_id": actor.realm_id})}
+    places = {folder_id: place for place, folder_id in enumerate(order) if folder_id in known}
+    if places.keys() != known:
+        raise InvalidFolderOrder()
+    if places:
+        session.execute(
+            update(ChannelFolder),
+            [{"id": folder_id, "position": place} for folder_id, place in places.items()],
+        )
+    payload = {"op": "reorder", "order": sorted(places, key=places.__getitem__)}
+    _record(session, actor, "channel_folders_reordered", payload, payload, now)
+
+
+def _described(folder: Any) -> dict[str, Any]:
+    return {
+        "id": folder.id,
+        "name": folder.name,
+        "description": folder.description,
+        "rendered_description": folder.rendered_description,
+        "creator_id": folder.creator_id,
+        "date_created": int(folder.date_created.timestamp()),
+        "is_archived": folder.is_archived,
+        "order": folder.position,
+    }
+
+
+def _take_turns(session: Session, realm_id: int) -> None:
+    """Those who change a realm's folders at once do it one after the other."""
+    session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
+
+
+def _require_free(
+    session: Session, realm_id: int, name: str, *, besides: int | None = None
+) -> None:
+    taken = select(ChannelFolder.id).where(
+        ChannelFolder.realm_id == realm_id,
+        ChannelFolder.name_key == name.casefold(),
+        ChannelFolder.id != (besides or 0),
+    )
+    if session.execute(taken).first() is not None:
+        raise FolderExists(name=name)
+
+
+def _require_unused(session: Session, folder_id: int) -> None:
+    used = select(func.count()).where(Channel.folder_id == folder_id, ~Channel.is_archived)
+    if session.execute(used).scalar_one():
+        raise FolderInUse()
+
+
+def _record(
+    session: Session,
+    actor: Actor,
+    kind: str,
+    facts: dict[str, Any],
+    payload: dict[str, Any],
+    now: datetime,
+) -> None:
+    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
+    events.append(session, actor.realm_id, "channel_folder", payload, now=now)

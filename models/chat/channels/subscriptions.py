@@ -1,0 +1,195 @@
+"""Subscriptions: whose they are, and the personal settings they hold."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Table, bindparam, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.access.known_people import find_known_ids
+from models.chat.access.permissions import CHANNEL_COLUMNS, ChannelView, find_channels, keep_known
+from models.chat.channels.channels import describe_channels, find_subscriber_ids
+from models.chat.errors.channels import InvalidChannelId, NotSubscribed, UnknownSubscriptionProperty
+from models.chat.errors.parameters import InvalidParameter
+from models.chat.ground import audit, events
+from models.chat.identity.actors import Actor
+from models.chat.tables import Channel, Subscription
+from models.reader import Reader
+
+COLORS = (
+    "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5",
+    "#f5ce6e", "#c2726a", "#94c849", "#bd86e5", "#ee7e4a", "#a6dcbf", "#95a5fd", "#53a063",
+    "#9987e1", "#e4523d", "#c2c2c2", "#4f8de4", "#c6a8ad", "#e7cc4d", "#c8bebf", "#a47462",
+)  # fmt: skip
+_COLOR = re.compile(r"#[0-9A-Fa-f]{3,6}")
+IS_MUTED, IN_HOME_VIEW = "is_muted", "in_home_view"
+NOTIFICATIONS = (
+    "desktop_notifications",
+    "audible_notifications",
+    "push_notifications",
+    "email_notifications",
+    "wildcard_mentions_notify",
+)
+SETTINGS = ("color", IS_MUTED, "pin_to_top", *NOTIFICATIONS)
+"""The columns that hold a user's own wishes."""
+
+PROPERTIES = frozenset((*SETTINGS, IN_HOME_VIEW))
+DEFAULT_SETTINGS: Mapping[str, Any] = {
+    IS_MUTED: False,
+    "pin_to_top": False,
+    **dict.fromkeys(NOTIFICATIONS),
+}
+
+
+def color_of(channel_id: int) -> str:
+    """The color that a channel's new subscribers begin with."""
+    return COLORS[channel_id % len(COLORS)]
+
+
+def check_color(name: str, value: Any) -> str:
+    """Raises `InvalidParameter` for `name`."""
+    if not isinstance(value, str) or _COLOR.fullmatch(value) is None:
+        raise InvalidParameter(name=name, problem="is not a valid hex color code")
+    return value
+
+
+def describe_subscription(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A subscription's settings as clients see them, from a mapping of its columns."""
+    settings = {name: row[name] for name in SETTINGS}
+    return {**settings, IN_HOME_VIEW: not settings[IS_MUTED]}
+
+
+def find_subscriptions(
+    reader: Reader,
+    actor: Actor,
+    *,
+    include_subscribers: bool,
+    include_archived: bool,
+    now: datetime,
+) -> list[dict[str, Any]]:
+    """The channels the actor is subscribed to, with their settings, in order of their ids."""
+    statement = (
+        select(*CHANNEL_COLUMNS, *_SETTING_COLUMNS)
+        .join(Subscription, Subscription.channel_id == Channel.id)
+        .where(Subscription.user_id == actor.id, Subscription.is_active)
+        .order_by(Channel.id)
+    )
+    if not include_archived:
+        statement = statement.where(~Channel.is_archived)
+    rows = reader.execute(statement).all()
+    width = len(CHANNEL_COLUMNS)
+    channels = [ChannelView(*(*row[:width], True)) for row in rows]
+    known_ids = find_known_ids(reader, actor)
+    described = describe_channels(reader, actor.realm, channels, now=now, known_ids=known_ids)
+    subscribers: dict[int, list[int]] = {}
+    if include_subscribers:
+        subscribers = find_subscriber_ids(reader, [channel.id for channel in channels])
+    return [
+        {
+            **described[channel.id],
+            **describe_subscription(dict(zip(SETTINGS, row[width:], strict=True))),
+            **({"subscribers": subscribers[channel.id]} if include_subscribers else {}),
+        }
+        for channel, row in zip(channels, rows, strict=True)
+    ]
+
+
+_SETTING_COLUMNS = [getattr(Subscription, name) for name in SETTINGS]
+
+
+# --- changing them ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """One property of one subscription, and what it shall be."""
+
+    channel_id: int
+    property: str
+    value: Any
+
+
+_TABLE = cast(Table, Subscription.__table__)
+_UPDATE = (
+    update(_TABLE)
+    .where(_TABLE.c.channel_id == bindparam("of_channel"), _TABLE.c.user_id == bindparam("of_user"))
+    .values({name: bindparam(f"new_{name}") for name in SETTINGS})
+)
+
+
+def change_settings(
+    session: Session, actor: Actor, changes: Sequence[SettingChange], *, now: datetime
+) -> None:
+    """Change the actor's own settings; all or none. The same value again is told again.
+
+    Raises `UnknownSubscriptionProperty`, `InvalidChannelId`, `NotSubscribed`, `InvalidParameter`.
+    """
+    ids = {change.channel_id for change in changes}
+    found = find_channels(session, actor, channel_ids=ids)
+    known = {channel.id for channel in keep_known(session, actor, found)}
+    # Locked: two changes at a time of different properties shall both stay.
+    rows = session.execute(
+        select(Subscription.channel_id, *_SETTING_COLUMNS)
+        .where(
+            Subscription.user_id == actor.id,
+            Subscription.channel_id.in_(ids),
+            Subscription.is_active,
+        )
+        .with_for_update()
+    )
+    held = {row["channel_id"]: dict(row) for row in rows.mappings()}
+    told: list[tuple[dict[str, Any], list[int]]] = []
+    for change in changes:
+        if change.property not in PROPERTIES:
+            raise UnknownSubscriptionProperty(property=change.property)
+        if change.channel_id not in known:
+            raise InvalidChannelId()
+        if change.channel_id not in held:
+            raise NotSubscribed(channel_id=change.channel_id)
+        for name, value in _checked(change):
+            if name != IN_HOME_VIEW:
+                held[change.channel_id][name] = value
+            payload = {
+                "op": "update",
+                "property": name,
+                "value": value,
+                "stream_id": change.channel_id,
+            }
+            told.append((payload, [actor.id]))
+    if not told:
+        return
+    session.connection().execute(
+        _UPDATE,
+        [
+            {
+                "of_channel": channel_id,
+                "of_user": actor.id,
+                **{f"new_{name}": settings[name] for name in SETTINGS},
+            }
+            for channel_id, settings in held.items()
+        ],
+    )
+    events.append_all(session, actor.realm.id, "subscription", told, now=now)
+    audit.record_channel_changes(
+        session,
+        actor.realm.id,
+        "subscription_setting_changed",
+        [(channel_id, actor.id) for channel_id in held],
+        actor_id=actor.id,
+        now=now,
+    )
+
+
+def _checked(change: SettingChange) -> list[tuple[str, Any]]:
+    """What clients are told of, in order: muting goes under its older name too."""
+    if change.property == "color":
+        return [("color", check_color("color", change.value))]
+    if not isinstance(change.value, bool):
+        raise InvalidParameter(name=change.property, problem="is not a boolean")
+    if change.property in (IS_MUTED, IN_HOME_VIEW):
+        is_muted = change.value == (change.property == IS_MUTED)
+        return [(IN_HOME_VIEW, not is_muted), (IS_MUTED, is_muted)]
+    return [(change.property, change.value)]

@@ -1,0 +1,136 @@
+"""Leaving channels, and taking others out of them."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Table, literal, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.access.naming import access_principals
+from models.chat.access.permissions import ChannelView, can_remove_subscribers, require
+from models.chat.channels.channels import check_channel_name, find_known_channels_by_name
+from models.chat.channels.subscribing import check_ties
+from models.chat.channels.subscription_events import tell_of_leavers
+from models.chat.errors.channels import ChannelsDoNotExist
+from models.chat.ground import audit, events
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import Actor
+from models.chat.messages.flags import READ
+from models.chat.tables import Message, Subscription, UserMessage
+
+_COPY = cast(Table, UserMessage.__table__)
+
+
+def unsubscribe(
+    session: Session,
+    actor: Actor,
+    names: Sequence[str],
+    *,
+    principals: Sequence[int | str],
+    now: datetime,
+) -> tuple[list[str], list[str]]:
+    """End the subscriptions of the principals (nobody named: the actor's); all or nothing.
+
+    Returns the names of the channels that somebody left, and of those that somebody was not in.
+    Everybody may leave, and take out the bots they own. Raises `NoSuchUser`, `UserIsDeactivated`,
+    what `check_channel_name` raises, `TooManySubscriptions`, `ChannelsDoNotExist`, also for those
+    the actor may not know, `InsufficientPermission`.
+    """
+    people = access_principals(session, actor, principals)
+    check_ties(len(names), len(people))
+    others = any(row.id != actor.id and row.bot_owner_id != actor.id for row in people)
+    keys = {check_channel_name(name).casefold(): name.strip() for name in names}
+    bots = [row.id for row in people if row.bot_owner_id == actor.id]
+    found = find_known_channels_by_name(session, actor, keys, bots=bots)
+    missing = [name for key, name in keys.items() if key not in found]
+    if missing:
+        raise ChannelsDoNotExist(names=", ".join(missing))
+    channels = [found[key] for key in keys]
+    if others:
+        require(all(can_remove_subscribers(session, actor, channel) for channel in channels))
+    left = _leave(session, channels, [row.id for row in people])
+    removed = [channel for channel in channels if left[channel.id]]
+    stayed_out = [channel.name for channel in channels if len(left[channel.id]) < len(people)]
+    if removed:
+        audit.record_channel_changes(
+            session,
+            actor.realm.id,
+            "user_unsubscribed",
+            [(channel_id, user_id) for channel_id in left for user_id in left[channel_id]],
+            actor_id=actor.id,
+            now=now,
+        )
+        tell_of_leavers(session, actor.realm, removed, left, now=now)
+        _mark_read(session, actor.realm.id, left, now=now)
+    return [channel.name for channel in removed], stayed_out
+
+
+def _mark_read(
+    session: Session, realm_id: int, left: Mapping[int, Sequence[int]], *, now: datetime
+) -> None:
+    """What one has left is read: nobody can mark it so any more."""
+    read: dict[int, list[int]] = defaultdict(list)
+    leavers = {user_id for user_ids in left.values() for user_id in user_ids}
+    there = (
+        select(Message.id)
+        .join(Subscription, Subscription.channel_id == Message.channel_id)
+        .where(
+            Message.id == _COPY.c.message_id,
+            id_in(session, Message.channel_id, left),
+            Subscription.user_id == _COPY.c.user_id,
+            ~Subscription.is_active,
+        )
+        .correlate(_COPY)
+    )
+    marked = session.connection().execute(
+        update(_COPY)
+        .where(
+            id_in(session, _COPY.c.user_id, leavers),
+            _COPY.c.flags.op("&")(literal(READ, literal_execute=True))
+            == literal(0, literal_execute=True),
+            there.exists(),
+        )
+        .values(flags=_COPY.c.flags + READ)
+        .returning(_COPY.c.user_id, _COPY.c.message_id)
+    )
+    for user_id, message_id in marked:
+        read[user_id].append(message_id)
+    flagged: dict[str, Any] = {"op": "add", "operation": "add", "flag": "read"}
+    events.append_all(
+        session,
+        realm_id,
+        "update_message_flags",
+        [
+            ({**flagged, "messages": sorted(ids), "all": False}, [user_id])
+            for user_id, ids in sorted(read.items())
+        ],
+        now=now,
+    )
+
+
+def _leave(
+    session: Session, channels: Sequence[ChannelView], user_ids: Sequence[int]
+) -> Mapping[int, list[int]]:
+    """Channel id -> ids of those who left it now."""
+    left: dict[int, list[int]] = {channel.id: [] for channel in channels}
+    subscribed = (
+        Subscription.channel_id.in_(left),
+        Subscription.user_id.in_(user_ids),
+        Subscription.is_active,
+    )
+    for channel_id, user_id in session.execute(
+        select(Subscription.channel_id, Subscription.user_id)
+        .where(*subscribed)
+        .order_by(Subscription.channel_id, Subscription.user_id)
+        .with_for_update()
+    ):
+        left[channel_id].append(user_id)
+    session.execute(
+        update(Subscription)
+        .where(*subscribed)
+        .values(is_active=False)
+        .execution_options(synchronize_session=False)
+    )
+    return left

@@ -1,0 +1,1 @@
+"""Messages that go: one, many, all that somebody wrote, all that are old."""

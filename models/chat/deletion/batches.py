@@ -1,0 +1,144 @@
+"""Deleting many messages: in batches of a few statements each, however many channels and topics."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Table, delete, exists, func, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.deletion.messages import remove_messages
+from models.chat.ground import events
+from models.chat.ground.id_lists import id_in
+from models.chat.tables import Channel, Message, Topic, UserMessage
+
+_MESSAGE = cast(Table, Message.__table__)
+_TOPIC = cast(Table, Topic.__table__)
+NAMED = tuple(
+    _MESSAGE.c[name]
+    for name in ("id", "realm_id", "channel_id", "conversation_id", "topic", "topic_key")
+)
+"""What a deletion must know of each message."""
+
+
+def delete_batch(
+    session: Session, batch: Sequence[Any], *, actor_id: int | None, now: datetime
+) -> None:
+    """Move messages of one realm to the archive, as `NAMED` columns tell them, in a few statements.
+
+    Those who have copies are told, topics and first messages are true again.
+    """
+    message_ids = [row.id for row in batch]
+    channel_ids = {row.channel_id for row in batch if row.channel_id is not None}
+    readers = _find_readers(session, message_ids)
+    remove_messages(session, message_ids, actor_id=actor_id, now=now)
+    _recount_topics(session, channel_ids, message_ids)
+    _tell(session, batch, readers, now)
+    _recount_first_messages(session, batch[0].realm_id, channel_ids, message_ids, readers, now)
+
+
+def _find_readers(
+    session: Session, message_ids: Sequence[int]
+) -> dict[tuple[int | None, int | None, str], set[int]]:
+    """Who has copies of these messages, by channel, conversation and topic."""
+    place = (_MESSAGE.c.channel_id, _MESSAGE.c.conversation_id, _MESSAGE.c.topic_key)
+    readers: dict[tuple[int | None, int | None, str], set[int]] = defaultdict(set)
+    for channel_id, conversation_id, topic_key, user_id in session.execute(
+        select(*place, UserMessage.user_id)
+        .distinct()
+        .join(UserMessage, UserMessage.message_id == _MESSAGE.c.id)
+        .where(id_in(session, _MESSAGE.c.id, message_ids))
+    ):
+        readers[channel_id, conversation_id, topic_key].add(user_id)
+    return readers
+
+
+def _tell(
+    session: Session,
+    batch: Sequence[Any],
+    readers: dict[tuple[int | None, int | None, str], set[int]],
+    now: datetime,
+) -> None:
+    """One event for each topic or conversation."""
+    places: dict[tuple[int | None, int | None, str], list[Any]] = defaultdict(list)
+    for row in batch:
+        places[row.channel_id, row.conversation_id, row.topic_key].append(row)
+    told: list[tuple[dict[str, Any], set[int]]] = []
+    for place, rows in places.items():
+        payload: dict[str, Any] = {"message_ids": [row.id for row in rows]}
+        if rows[0].channel_id is None:
+            payload["message_type"] = "private"
+        else:
+            payload |= {
+                "message_type": "stream",
+                "stream_id": rows[0].channel_id,
+                "topic": rows[-1].topic,
+            }
+        told.append((payload, readers.get(place, set())))
+    events.append_all(session, batch[0].realm_id, "delete_message", told, now=now)
+
+
+def _recount_topics(
+    session: Session, channel_ids: Collection[int], message_ids: Sequence[int]
+) -> None:
+    """Only topics whose newest message went need it."""
+    stale = _TOPIC.c.channel_id.in_(channel_ids) & id_in(session, _TOPIC.c.max_id, message_ids)
+    in_topic = (_MESSAGE.c.channel_id == _TOPIC.c.channel_id) & (
+        _MESSAGE.c.topic_key == _TOPIC.c.topic_key
+    )
+    connection = session.connection()
+    connection.execute(delete(_TOPIC).where(stale, ~exists().where(in_topic)))
+
+    def newest(column: Any) -> Any:
+        return (
+            select(column)
+            .where(in_topic)
+            .order_by(_MESSAGE.c.id.desc())
+            .limit(1)
+            .correlate(_TOPIC)
+            .scalar_subquery()
+        )
+
+    connection.execute(
+        update(_TOPIC)
+        .where(stale)
+        .values(name=newest(_MESSAGE.c.topic), max_id=newest(_MESSAGE.c.id))
+    )
+
+
+def _recount_first_messages(
+    session: Session,
+    realm_id: int,
+    channel_ids: Collection[int],
+    message_ids: Sequence[int],
+    readers: dict[tuple[int | None, int | None, str], set[int]],
+    now: datetime,
+) -> None:
+    first = (
+        select(func.min(_MESSAGE.c.id))
+        .where(_MESSAGE.c.channel_id == Channel.id)
+        .correlate(Channel)
+        .scalar_subquery()
+    )
+    moved = session.execute(
+        update(Channel)
+        .where(Channel.id.in_(channel_ids), id_in(session, Channel.first_message_id, message_ids))
+        .values(first_message_id=first)
+        .returning(Channel.id, Channel.name, Channel.first_message_id)
+        .execution_options(synchronize_session=False)
+    ).all()
+    told = [
+        (
+            {
+                "op": "update",
+                "property": "first_message_id",
+                "value": first_id,
+                "stream_id": channel_id,
+                "name": name,
+            },
+            {user for place, users in readers.items() if place[0] == channel_id for user in users},
+        )
+        for channel_id, name, first_id in moved
+    ]
+    events.append_all(session, realm_id, "stream", told, now=now)

@@ -1,0 +1,120 @@
+"""Deleting a message: who may, until when, and what remains (an archived row for a while)."""
+
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import Table, delete, insert, literal, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.audiences import find_readers
+from models.chat.access.membership import belongs
+from models.chat.errors.messages import (
+    DeletionNotAllowed,
+    DeletionTooLate,
+    InvalidMessage,
+    MessageAlreadyDeleted,
+)
+from models.chat.ground import events
+from models.chat.identity.actors import Actor
+from models.chat.messages import search
+from models.chat.messages.access import MessageView, access_message
+from models.chat.tables import Message, MessageArchive, User
+from models.chat.topics.summary import recount_first_message, recount_topics
+from models.reader import Reader
+from models.types import UtcMs
+
+_MESSAGE = cast(Table, Message.__table__)
+_ARCHIVE = cast(Table, MessageArchive.__table__)
+_KEPT = (
+    *("id", "realm_id", "sender_id", "channel_id", "conversation_id", "topic", "content"),
+    *("rendered_content", "sent_at"),
+)
+
+
+def delete_message(session: Session, actor: Actor, message_id: int, *, now: datetime) -> None:
+    """Delete a message for good. Raises `InvalidMessage`, `MessageAlreadyDeleted`,
+    `DeletionNotAllowed`, `DeletionTooLate`.
+    """
+    # Two who delete at once: the second waits for the row, and finds it gone.
+    seen = access_message(session, actor, message_id)
+    if seen.is_archived:
+        raise InvalidMessage()
+    try:
+        message = access_message(session, actor, seen.id, lock=True)
+    except InvalidMessage:
+        raise MessageAlreadyDeleted() from None
+    check_may_delete(session, actor, message, now=now)
+    readers = find_readers(session, message.channel, [message.id])
+    remove_messages(session, [message.id], actor_id=actor.id, now=now)
+    payload: dict[str, Any] = {"message_id": message.id, "message_ids": [message.id]}
+    if message.channel_id is None:
+        payload["message_type"] = "private"
+    else:
+        recount_topics(session, message.channel_id, [message.topic_key])
+        payload |= {
+            "message_type": "stream",
+            "stream_id": message.channel_id,
+            "topic": message.topic,
+        }
+    events.append(
+        session,
+        actor.realm_id,
+        "delete_message",
+        payload,
+        user_ids=[*readers, actor.id],
+        now=now,
+    )
+    channel = message.channel
+    if channel is not None and channel.first_message_id == message.id:
+        first = recount_first_message(session, channel.id)
+        update = {
+            "op": "update",
+            "property": "first_message_id",
+            "value": first,
+            "stream_id": channel.id,
+            "name": channel.name,
+        }
+        events.append(session, actor.realm_id, "stream", update, user_ids=readers, now=now)
+
+
+def check_may_delete(reader: Reader, actor: Actor, message: MessageView, *, now: datetime) -> None:
+    """Those who may delete any message may always; authors only theirs, and only in time."""
+    realm, channel = actor.realm, message.channel
+    if belongs(reader, actor, realm.can_delete_any_message_group):
+        return
+    if channel is not None and belongs(reader, actor, channel.can_delete_any_message_group):
+        return
+    if message.sender_id != actor.id and not _owns_bot(reader, actor, message.sender_id):
+        raise DeletionNotAllowed()
+    if not belongs(reader, actor, realm.can_delete_own_message_group) and (
+        channel is None or not belongs(reader, actor, channel.can_delete_own_message_group)
+    ):
+        raise DeletionNotAllowed()
+    limit = realm.message_content_delete_limit_seconds
+    if limit is not None and now - message.sent_at > timedelta(seconds=limit):
+        raise DeletionTooLate()
+
+
+def _owns_bot(reader: Reader, actor: Actor, sender_id: int) -> bool:
+    found = reader.execute(
+        select(User.id).where(
+            User.id == sender_id, User.bot_owner_id == actor.id, User.bot_type.is_not(None)
+        )
+    )
+    return found.first() is not None
+
+
+def remove_messages(
+    session: Session, message_ids: list[int], *, actor_id: int | None, now: datetime
+) -> None:
+    """Move messages to the archive: in four statements, however many. Copies, edits and reactions
+    go with them; the caller sees to topics, first messages and events.
+    """
+    connection = session.connection()
+    gone = _MESSAGE.c.id.in_(message_ids)
+    kept = select(
+        *(_MESSAGE.c[name] for name in _KEPT), literal(now, UtcMs), literal(actor_id)
+    ).where(gone)
+    connection.execute(insert(_ARCHIVE).from_select([*_KEPT, "archived_at", "archived_by"], kept))
+    connection.execute(delete(_MESSAGE).where(gone))
+    search.forget_messages(session, message_ids)

@@ -1,0 +1,278 @@
+"""The devices of a user: made known, set up for push notifications, removed.
+
+Setting one up takes two units of work with the relay's answer between them; `pending_push_token_id`
+says that one is under way.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from models.chat.devices.push_crypto import check_push_key, check_push_key_id, check_token_id
+from models.chat.errors.push import (
+    InvalidDeviceId,
+    MissingPushFields,
+    NoActivePushDevice,
+    NoRegistrationToRotate,
+    RegistrationInProgress,
+)
+from models.chat.ground import events
+from models.chat.ground.vault import Vault
+from models.chat.identity.actors import Actor
+from models.chat.tables import ClientDevice
+from models.reader import Reader
+from models.types import to_ms
+
+ABANDONED_AFTER = timedelta(minutes=1)
+"""A registration that takes longer lost its process; another one may begin."""
+
+TARGETS_MAX = 100
+
+_OF_USER: Any = (
+    select(
+        ClientDevice.id,
+        ClientDevice.push_key_id,
+        ClientDevice.push_token_id,
+        ClientDevice.pending_push_token_id,
+        ClientDevice.push_token_changed_at,
+        ClientDevice.push_error_code,
+    )
+    .where(ClientDevice.user_id == bindparam("user_id"))
+    .order_by(ClientDevice.id)
+)
+_TARGETS: Any = (
+    select(
+        ClientDevice.id,
+        ClientDevice.push_token_id,
+        ClientDevice.push_token_kind,
+        ClientDevice.push_key_id,
+        ClientDevice.sealed_push_key,
+    )
+    .where(ClientDevice.user_id == bindparam("user_id"), ClientDevice.push_token_id.is_not(None))
+    .order_by(ClientDevice.id.desc())
+    .limit(TARGETS_MAX)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PushKey:
+    """The key a device wants its notifications encrypted with, and its number for it."""
+
+    key: str
+    key_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class PushToken:
+    """A device's place at its push service, which only the relay can read."""
+
+    kind: str
+    token_id: str
+    public_key: str
+    registration: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An active device, with what a notification for it needs."""
+
+    device_id: int
+    token_id: str
+    token_kind: str
+    key_id: int
+    key: str
+
+
+def check_push_fields(
+    push_key: str | None,
+    push_key_id: int | None,
+    token_kind: str | None,
+    token_id: str | None,
+    public_key: str | None,
+    registration: str | None,
+) -> tuple[PushKey | None, PushToken | None]:
+    """What was sent, whole: the key, the token, or both.
+
+    Raises `MissingPushFields`, `InvalidPushKey`, `InvalidPushKeyId`, `TokenIdNotBase64`.
+    """
+    key = token = None
+    if push_key is not None and push_key_id is not None:
+        key = PushKey(check_push_key(push_key), check_push_key_id(push_key_id))
+    if token_kind and token_id is not None and public_key is not None and registration is not None:
+        token = PushToken(token_kind, check_token_id(token_id), public_key, registration)
+    if key is None and token is None:
+        raise MissingPushFields()
+    return key, token
+
+
+def register_device(session: Session, actor: Actor, *, now: datetime) -> int:
+    """A new device of the actor's; its id."""
+    device = ClientDevice(user_id=actor.id, registered_at=now)
+    session.add(device)
+    session.flush()
+    _tell(session, actor, {"op": "add", "device_id": device.id}, now)
+    return device.id
+
+
+def remove_device(session: Session, actor: Actor, device_id: int, *, now: datetime) -> None:
+    """Forget a device and its keys. Raises `InvalidDeviceId`."""
+    session.delete(_access(session, actor, device_id))
+    _tell(session, actor, {"op": "remove", "device_id": device_id}, now)
+
+
+def find_devices(reader: Reader, user_id: int) -> dict[str, dict[str, Any]]:
+    """Device id, as text -> its state, as clients know it from `devices` of the reference."""
+    return {
+        str(row.id): {
+            "push_key_id": row.push_key_id,
+            "push_token_id": row.push_token_id,
+            "pending_push_token_id": row.pending_push_token_id,
+            "push_token_last_updated_timestamp": _unix(row.push_token_changed_at),
+            "push_registration_error_code": row.push_error_code,
+        }
+        for row in reader.execute(_OF_USER, {"user_id": user_id})
+    }
+
+
+def require_device(reader: Reader, actor: Actor, device_id: int) -> None:
+    """Raises `InvalidDeviceId`."""
+    found = select(ClientDevice.id).where(
+        ClientDevice.id == device_id, ClientDevice.user_id == actor.id
+    )
+    if reader.execute(found).first() is None:
+        raise InvalidDeviceId()
+
+
+def begin_registration(
+    session: Session,
+    vault: Vault,
+    actor: Actor,
+    device_id: int,
+    *,
+    key: PushKey | None,
+    token: PushToken | None,
+    now: datetime,
+) -> bool:
+    """Keep what was sent. True when the relay must hear of the token now.
+
+    A key alone, or a token alone, replaces that of an earlier registration. What is known already
+    changes nothing. Raises `InvalidDeviceId`, `NoRegistrationToRotate`, `RegistrationInProgress`.
+    """
+    device = _access(session, actor, device_id)
+    told: dict[str, Any] = {}
+    if device.push_key_id is None and (key is None or token is None):
+        raise NoRegistrationToRotate(what="key" if token is None else "token")
+    if token is not None and _is_pending(device, now):
+        raise RegistrationInProgress()
+    if key is not None and not _has_key(device, vault, key):
+        device.push_key_id = told["push_key_id"] = key.key_id
+        device.sealed_push_key = vault.seal(key.key, purpose=purpose_of(device_id))
+    is_new = token is not None and (
+        device.push_error_code is not None
+        or device.push_token_id != token.token_id
+        or device.push_token_kind != token.kind
+    )
+    if is_new:
+        assert token is not None
+        device.push_token_kind = token.kind
+        device.pending_push_token_id = told["pending_push_token_id"] = token.token_id
+        device.push_error_code = told["push_registration_error_code"] = None
+        device.push_token_changed_at = now
+        told["push_token_last_updated_timestamp"] = _unix(now)
+    if told:
+        _tell(session, actor, {"op": "update", "device_id": device_id, **told}, now)
+    return is_new
+
+
+def end_registration(
+    session: Session,
+    actor: Actor,
+    device_id: int,
+    token_id: str,
+    *,
+    error_code: str | None,
+    has_failed: bool = False,
+    now: datetime,
+) -> None:
+    """What became of the registration of that token: known, refused with a code, or `has_failed`,
+    which leaves it to be tried again. Does nothing when another one has begun meanwhile.
+    """
+    device = session.get(ClientDevice, device_id, with_for_update=True)
+    if device is None or device.pending_push_token_id != token_id:
+        return
+    told: dict[str, Any] = {}
+    if error_code is not None:
+        device.push_error_code = told["push_registration_error_code"] = error_code
+    elif not has_failed:
+        device.push_token_id = told["push_token_id"] = token_id
+    device.pending_push_token_id = told["pending_push_token_id"] = None
+    _tell(session, actor, {"op": "update", "device_id": device_id, **told}, now)
+
+
+def find_targets(reader: Reader, vault: Vault, actor: Actor, device_id: int | None) -> list[Target]:
+    """The actor's active devices, or that one. Raises `NoActivePushDevice` without any."""
+    asked = _TARGETS if device_id is None else _TARGETS.where(ClientDevice.id == device_id)
+    targets = []
+    for row in reader.execute(asked, {"user_id": actor.id}):
+        key = vault.open(row.sealed_push_key or "", purpose=purpose_of(row.id))
+        if key is not None:
+            targets.append(
+                Target(row.id, row.push_token_id, row.push_token_kind, row.push_key_id, key)
+            )
+    if not targets:
+        raise NoActivePushDevice()
+    return targets
+
+
+def forget_tokens(
+    session: Session, actor: Actor, token_ids: frozenset[str], *, now: datetime
+) -> None:
+    """The push service no longer knows these tokens: their devices are active no more."""
+    found = session.scalars(
+        select(ClientDevice)
+        .where(ClientDevice.user_id == actor.id, ClientDevice.push_token_id.in_(token_ids))
+        .order_by(ClientDevice.id)
+        .with_for_update()
+    )
+    for device in found.all():
+        device.push_token_id = None
+        told = {"op": "update", "device_id": device.id, "push_token_id": None}
+        _tell(session, actor, told, now)
+
+
+def _access(session: Session, actor: Actor, device_id: int) -> ClientDevice:
+    # Locked: two registrations of one device take turns, and the second sees what the first keeps.
+    device = session.get(ClientDevice, device_id, with_for_update=True)
+    if device is None or device.user_id != actor.id:
+        raise InvalidDeviceId()
+    return device
+
+
+def _is_pending(device: ClientDevice, now: datetime) -> bool:
+    return (
+        device.pending_push_token_id is not None
+        and device.push_error_code is None
+        and device.push_token_changed_at is not None
+        and device.push_token_changed_at > now - ABANDONED_AFTER
+    )
+
+
+def _has_key(device: ClientDevice, vault: Vault, key: PushKey) -> bool:
+    if device.push_key_id != key.key_id or device.sealed_push_key is None:
+        return False
+    return vault.open(device.sealed_push_key, purpose=purpose_of(device.id)) == key.key
+
+
+def _tell(session: Session, actor: Actor, payload: dict[str, Any], now: datetime) -> None:
+    events.append(session, actor.realm_id, "device", payload, now=now, user_ids=[actor.id])
+
+
+def purpose_of(device_id: int) -> str:
+    return f"push_key:{device_id}"
+
+
+def _unix(at: datetime | None) -> int | None:
+    return None if at is None else to_ms(at) // 1000

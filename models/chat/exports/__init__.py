@@ -1,0 +1,1 @@
+"""Archives of an organization's data."""

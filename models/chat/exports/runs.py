@@ -1,0 +1,237 @@
+"""Exports as the worker sees them: taken for a while, reported on, ended well or not.
+
+An export is ours by a lease that every report renews; who finds their lease gone (`LeaseLost`)
+throws away what they wrote. At any instant a kill leaves a row that says `requested` or `started`,
+which the next worker takes from the start, or one that says `succeeded` and a whole file.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import Table, bindparam, literal, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.exports.requests import (
+    EXPORTS,
+    FAILED,
+    STARTED,
+    SUCCEEDED,
+    forget_archive,
+    tell_exports,
+)
+from models.chat.ground import audit
+from models.chat.messages.notices import try_to_tell
+from models.chat.messages.recipients import ToUsers
+from models.chat.tables import Realm
+from models.reader import Reader
+
+LEASE = timedelta(seconds=60)
+PAUSE = timedelta(seconds=30)
+ATTEMPTS_MAX = 5
+GAVE_UP = "No attempt came to an end"
+DONE = (
+    "Your data export is complete. [View and download exports](/#organization/data-exports-admin)."
+)
+NOT_DONE = "Your data export has failed. Nothing was exported; ask for another one."
+
+_REALM = cast(Table, Realm.__table__)
+_pending = EXPORTS.c.state.in_(
+    [literal(state, literal_execute=True) for state in ("requested", STARTED)]
+)
+# Literal, or neither database uses the partial index.
+_is_due = _pending & (EXPORTS.c.next_try_at <= bindparam("at"))
+_SOME_DUE: Any = select(EXPORTS.c.id).where(_is_due).limit(1)
+_NEXT: Any = (
+    select(*EXPORTS.c)
+    .where(_is_due)
+    .order_by(EXPORTS.c.next_try_at, EXPORTS.c.id)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+
+
+class LeaseLost(Exception):
+    """Somebody else has taken this export, or ended it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An export that is ours to make until its lease ends. `holder` is a random word of ours."""
+
+    id: int
+    realm_id: int
+    realm_host: str
+    acting_user_id: int | None
+    export_type: str
+    requested_at: datetime
+    attempt: int
+    holder: str
+
+    @property
+    def archive(self) -> str:
+        """The name of the file this attempt ends in: no two attempts ever write the same one."""
+        return f"{self.id}-{self.holder}.zip"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A whole archive on the disk."""
+
+    bytes: int
+    sha256: str
+    rows: int
+
+
+def is_anything_due(reader: Reader, *, now: datetime) -> bool:
+    """A cheap look that takes no lock."""
+    return reader.execute(_SOME_DUE, {"at": now}).first() is not None
+
+
+def take_due(
+    session: Session, holder: str, *, base_of: Any, now: datetime
+) -> tuple[bool, Run | None]:
+    """Was an export due, and the one that is ours now. One taken too often has failed."""
+    row = session.connection().execute(_NEXT, {"at": now}).first()
+    if row is None:
+        return False, None
+    run = take(session, row.id, holder, now=now)
+    if run.attempt > ATTEMPTS_MAX:
+        fail(session, run, row.failure or GAVE_UP, base=base_of(run), now=now)
+        return True, None
+    return True, run
+
+
+def take(session: Session, export_id: int, holder: str, *, now: datetime) -> Run:
+    """Make an export ours whoever had it. The caller holds its row."""
+    connection = session.connection()
+    taken = {
+        "state": STARTED,
+        "holder": holder,
+        "attempts": EXPORTS.c.attempts + 1,
+        "next_try_at": now + LEASE,
+        "rows_done": 0,
+        "rows_total": 0,
+    }
+    connection.execute(update(EXPORTS).where(EXPORTS.c.id == export_id).values(taken))
+    row = connection.execute(
+        select(*EXPORTS.c, _REALM.c.host.label("realm_host"))
+        .join(_REALM, _REALM.c.id == EXPORTS.c.realm_id)
+        .where(EXPORTS.c.id == export_id)
+    ).one()
+    return Run(
+        row.id, row.realm_id, row.realm_host, row.acting_user_id, row.export_type,
+        row.requested_at, row.attempts, holder,
+    )  # fmt: skip
+
+
+def report(session: Session, run: Run, *, done: int, total: int, now: datetime) -> None:
+    """How far it is; it stays ours. Raises `LeaseLost`."""
+    _change(session, run, rows_done=done, rows_total=total, next_try_at=now + LEASE)
+
+
+def give_back(session: Session, run: Run, *, now: datetime) -> None:
+    """Stopped before its end through no fault: the next worker may have it at once."""
+    _change(
+        session, run,
+        state="requested", holder=None, next_try_at=now, attempts=EXPORTS.c.attempts - 1,
+    )  # fmt: skip
+
+
+def try_again(session: Session, run: Run, reason: str, *, base: str, now: datetime) -> None:
+    """After a fault: later again, unless this was the last attempt."""
+    if run.attempt >= ATTEMPTS_MAX:
+        fail(session, run, reason, base=base, now=now)
+        return
+    _change(session, run, next_try_at=now + PAUSE, failure=reason, holder=None)
+
+
+def fail(session: Session, run: Run, reason: str, *, base: str, now: datetime) -> None:
+    """The end without an archive. Who asked is told. Raises `LeaseLost`."""
+    _change(session, run, state=FAILED, ended_at=now, failure=reason)
+    _tell(session, run, "export_failed", NOT_DONE, {"reason": reason}, base, now)
+
+
+def succeed(session: Session, run: Run, written: Written, *, base: str, now: datetime) -> None:
+    """The end: the archive is whole, under its name. Who asked is told. Raises `LeaseLost`."""
+    _change(
+        session, run,
+        state=SUCCEEDED, ended_at=now, failure=None, archive=run.archive,
+        archive_bytes=written.bytes, archive_sha256=written.sha256,
+        rows_done=written.rows, rows_total=written.rows,
+    )  # fmt: skip
+    facts = {"bytes": written.bytes, "sha256": written.sha256}
+    _tell(session, run, "export_succeeded", DONE, facts, base, now)
+
+
+def try_expire_one(
+    session: Session,
+    *,
+    ended_before: datetime,
+    base_of: Callable[[str], str],
+    now: datetime,
+) -> bool:
+    """Delete the archive that ended longest ago, before then; says whether there was one.
+
+    `base_of` tells where the realm at a host lives. Archives of the operator's are the operator's
+    to delete.
+    """
+    ended = (
+        select(EXPORTS.c.id, EXPORTS.c.realm_id)
+        .where(
+            EXPORTS.c.state == SUCCEEDED,
+            EXPORTS.c.acting_user_id.is_not(None),
+            EXPORTS.c.ended_at < ended_before,
+        )
+        .order_by(EXPORTS.c.ended_at, EXPORTS.c.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+    row = session.execute(ended).first()
+    if row is None:
+        return False
+    host = session.execute(select(_REALM.c.host).where(_REALM.c.id == row.realm_id)).scalar_one()
+    forget_archive(session, row.id, now=now)
+    facts = {"export_id": row.id}
+    audit.record(session, row.realm_id, "export_expired", facts=facts, now=now)
+    tell_exports(session, row.realm_id, base=base_of(host), now=now)
+    return True
+
+
+def find_kept(reader: Reader) -> frozenset[str]:
+    """The names of the archives there should be."""
+    kept = select(EXPORTS.c.archive).where(EXPORTS.c.state == SUCCEEDED)
+    return frozenset(reader.execute(kept).scalars())
+
+
+def find_holders(reader: Reader) -> frozenset[str]:
+    """Those who are making an export at this moment."""
+    holding = select(EXPORTS.c.holder).where(
+        EXPORTS.c.state == STARTED, EXPORTS.c.holder.is_not(None)
+    )
+    return frozenset(reader.execute(holding).scalars())
+
+
+def _change(session: Session, run: Run, **values: Any) -> None:
+    ours = (
+        (EXPORTS.c.id == run.id) & (EXPORTS.c.state == STARTED) & (EXPORTS.c.holder == run.holder)
+    )
+    changed = session.connection().execute(update(EXPORTS).where(ours).values(**values))
+    if changed.rowcount != 1:
+        raise LeaseLost()
+
+
+def _tell(
+    session: Session, run: Run, kind: str, notice: str, facts: dict[str, Any], base: str,
+    now: datetime,
+) -> None:  # fmt: skip
+    facts = {"export_id": run.id, **facts}
+    audit.record(session, run.realm_id, kind, actor_id=run.acting_user_id, facts=facts, now=now)
+    if run.acting_user_id is None:
+        return
+    tell_exports(session, run.realm_id, base=base, now=now)
+    try_to_tell(
+        session, run.realm_id, ToUsers([run.acting_user_id]),
+        content=notice, now=now, export_id=run.id,
+    )  # fmt: skip

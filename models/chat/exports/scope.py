@@ -1,0 +1,177 @@
+"""Whose data an export may hold: the conditions that its type puts on rows.
+
+`public`: what every member may see. `full_with_consent`: also what those who consented may see.
+`full_without_consent`: everything. docs/decisions tells why each line is where it is.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, exists, false, or_, select, true
+from sqlalchemy.orm import aliased
+
+from models.chat.access.group_settings import CHANNEL_GROUPS
+from models.chat.identity.roles import EmailVisibility
+from models.chat.tables import (
+    Channel,
+    ConversationMember,
+    Message,
+    Subscription,
+    User,
+    UserGroup,
+    UserMessage,
+)
+
+PUBLIC = "public"
+FULL_WITH_CONSENT = "full_with_consent"
+FULL_WITHOUT_CONSENT = "full_without_consent"
+EXPORT_TYPES = (PUBLIC, FULL_WITH_CONSENT, FULL_WITHOUT_CONSENT)
+
+Condition = ColumnElement[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One realm under one export type; each method gives a condition on a table's rows."""
+
+    realm_id: int
+    export_type: str
+
+    @property
+    def has_everything(self) -> bool:
+        return self.export_type == FULL_WITHOUT_CONSENT
+
+    def is_unrestricted(self) -> Condition:
+        """What tells of everybody at once."""
+        return true() if self.has_everything else false()
+
+    def of_realm(self, column: Any) -> Condition:
+        return column == self.realm_id  # type: ignore[no-any-return]
+
+    def consenting(self) -> Any:
+        """Select of the ids of those who consented, and of their bots."""
+        owner = aliased(User)
+        owned = select(owner.id).where(owner.realm_id == self.realm_id, _consents(owner))
+        return select(User.id).where(
+            User.realm_id == self.realm_id, or_(_consents(User), User.bot_owner_id.in_(owned))
+        )
+
+    def is_private_to(self, user_id: Any) -> Condition:
+        """Rows that are one user's own business."""
+        if self.export_type == PUBLIC:
+            return false()
+        if self.has_everything:
+            return self.is_user(user_id)
+        return user_id.in_(self.consenting())  # type: ignore[no-any-return]
+
+    def is_user(self, user_id: Any) -> Condition:
+        return user_id.in_(  # type: ignore[no-any-return]
+            select(User.id).where(User.realm_id == self.realm_id)
+        )
+
+    def delivery_email(self) -> Condition:
+        """Whether a user's real email goes out: not against the wish of those who show it nobody,
+        administrators included.
+        """
+        if self.has_everything:
+            return true()
+        return or_(
+            User.email_address_visibility != int(EmailVisibility.NOBODY),
+            self.is_private_to(User.id),
+        )
+
+    def is_channel(self) -> Condition:
+        """On `Channel`."""
+        own = Channel.realm_id == self.realm_id
+        if self.has_everything:
+            return own
+        if self.export_type == PUBLIC:
+            return and_(own, ~Channel.invite_only)
+        return and_(own, or_(~Channel.invite_only, Channel.id.in_(self._subscribed())))
+
+    def in_channel(self, channel_id: Any) -> Condition:
+        return channel_id.in_(select(Channel.id).where(self.is_channel()))  # type: ignore[no-any-return]
+
+    def in_conversation(self, conversation_id: Any) -> Condition:
+        """The conversations somebody of `is_private_to` takes part in."""
+        if self.export_type == PUBLIC:
+            return false()
+        return conversation_id.in_(  # type: ignore[no-any-return]
+            select(ConversationMember.conversation_id).where(
+                self.is_private_to(ConversationMember.user_id)
+            )
+        )
+
+    def is_message(self) -> Condition:
+        """On `Message`. Of a private channel with protected history: only what somebody who
+        consented and is still there has a copy of.
+        """
+        own = Message.realm_id == self.realm_id
+        if self.has_everything:
+            return own
+        open_to_all = Message.channel_id.in_(
+            select(Channel.id).where(Channel.realm_id == self.realm_id, ~Channel.invite_only)
+        )
+        if self.export_type == PUBLIC:
+            return and_(own, open_to_all)
+        shared = select(Channel.id).where(
+            Channel.realm_id == self.realm_id,
+            Channel.invite_only,
+            Channel.history_public_to_subscribers,
+            Channel.id.in_(self._subscribed()),
+        )
+        copied = exists(
+            select(UserMessage.message_id)
+            .join(
+                Subscription,
+                (Subscription.user_id == UserMessage.user_id)
+                & (Subscription.channel_id == Message.channel_id),
+            )
+            .where(
+                UserMessage.message_id == Message.id,
+                Subscription.is_active,
+                self.is_private_to(UserMessage.user_id),
+            )
+            .correlate(Message)
+        )
+        return and_(
+            own,
+            or_(
+                open_to_all,
+                Message.channel_id.in_(shared),
+                self.in_conversation(Message.conversation_id),
+                and_(Message.channel_id.is_not(None), copied),
+            ),
+        )
+
+    def is_subscription(self) -> Condition:
+        """On `Subscription`: who is in a channel is known there; who has left it is not."""
+        seen = self.in_channel(Subscription.channel_id)
+        if self.has_everything:
+            return seen
+        return and_(seen, or_(Subscription.is_active, self.is_private_to(Subscription.user_id)))
+
+    def is_group(self) -> Condition:
+        """On `UserGroup`: not those that only hold a permission of a channel left out."""
+        own = UserGroup.realm_id == self.realm_id
+        if self.has_everything:
+            return own
+        left_out = and_(Channel.realm_id == self.realm_id, ~self.is_channel())
+        held = [
+            UserGroup.id.in_(select(getattr(Channel, name)).where(left_out))
+            for name in CHANNEL_GROUPS
+        ]
+        return and_(own, or_(UserGroup.kind != "anonymous", ~or_(*held)))
+
+    def in_group(self, group_id: Any) -> Condition:
+        return group_id.in_(select(UserGroup.id).where(self.is_group()))  # type: ignore[no-any-return]
+
+    def _subscribed(self) -> Any:
+        """Select of the ids of the channels that somebody who consented is in."""
+        return select(Subscription.channel_id).where(
+            Subscription.is_active, self.is_private_to(Subscription.user_id)
+        )
+
+
+def _consents(user: Any) -> Condition:
+    return user.allow_private_data_export  # type: ignore[no-any-return]

@@ -1,0 +1,163 @@
+"""The outbox: mail is written down in the transaction of its cause, and leaves afterwards.
+
+At least once: a mail is taken for a while (a lease), sent outside any transaction, then marked. A
+worker that dies in between gives it back when the lease ends, and the next attempt has the same
+Message-ID. What the other side has acknowledged and we have noted is never sent again.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import Table, bindparam, insert, literal, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.ground.vault import Vault
+from models.chat.tables import Outbox
+from models.reader import Reader
+
+PENDING, SENT, DEAD = "pending", "sent", "dead"
+ATTEMPTS_MAX = 14
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=1)
+SUBJECT_MAX = 200
+UNREADABLE = "The text was sealed with another secret"
+GAVE_UP = "No attempt came to an end"
+
+OUTBOX = cast(Table, Outbox.__table__)
+_is_pending = OUTBOX.c.state == literal(PENDING, literal_execute=True)
+# Literal, or neither database uses the partial index.
+_is_due = _is_pending & (OUTBOX.c.next_try_at <= bindparam("at"))
+_SOME_DUE: Any = select(OUTBOX.c.id).where(_is_due).limit(1)
+_TAKE: Any = (
+    select(*OUTBOX.c)
+    .where(_is_due)
+    .order_by(OUTBOX.c.next_try_at, OUTBOX.c.id)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A mail that is ours to send until its lease ends."""
+
+    id: int
+    attempt: int
+    key: str
+    to: str
+    subject: str
+    text: str
+    created_at: datetime
+
+
+def enqueue_mail(
+    session: Session,
+    *,
+    realm_id: int,
+    to: str,
+    subject: str,
+    text: str,
+    now: datetime,
+    vault: Vault | None = None,
+) -> None:
+    """Have a mail sent once this transaction has ended well. Give the `vault` where the text has a
+    secret, such as a link that works: no dump of the database then tells it.
+    """
+    key = uuid.uuid4().hex
+    body = text if vault is None else vault.seal(text, purpose=purpose_of(key))
+    session.connection().execute(
+        insert(OUTBOX),
+        {
+            "realm_id": realm_id,
+            "key": key,
+            "recipient": to,
+            "subject": " ".join(subject.split())[:SUBJECT_MAX],
+            "body": body,
+            "is_sealed": vault is not None,
+            "state": PENDING,
+            "attempts": 0,
+            "next_try_at": now,
+            "created_at": now,
+        },
+    )
+
+
+def is_anything_due(reader: Reader, *, now: datetime) -> bool:
+    """A cheap look that takes no lock."""
+    return reader.execute(_SOME_DUE, {"at": now}).first() is not None
+
+
+def take_due(
+    session: Session, vault: Vault, *, lease: timedelta, now: datetime
+) -> tuple[bool, Taken | None]:
+    """Was a mail due, and the mail to send: the one due longest, ours for `lease`.
+
+    One that cannot be sent at all, or was taken too often and never came back, is dead now.
+    """
+    row = session.connection().execute(_TAKE, {"at": now}).first()
+    if row is None:
+        return False, None
+    if row.attempts >= ATTEMPTS_MAX:
+        bury(session, row.id, row.attempts, row.failure or GAVE_UP, now=now)
+        return True, None
+    text = vault.open(row.body, purpose=purpose_of(row.key)) if row.is_sealed else row.body
+    if text is None:
+        bury(session, row.id, row.attempts, UNREADABLE, now=now)
+        return True, None
+    attempt = row.attempts + 1
+    _change(session, OUTBOX.c.id == row.id, attempts=attempt, next_try_at=now + lease)
+    return True, Taken(row.id, attempt, row.key, row.recipient, row.subject, text, row.created_at)
+
+
+def mark_sent(session: Session, mail_id: int, *, now: datetime) -> None:
+    """The other side has it: it is not sent again, whoever has taken it since. Its text goes."""
+    _change(
+        session,
+        (OUTBOX.c.id == mail_id) & (OUTBOX.c.state != SENT),
+        state=SENT, closed_at=now, body="", is_sealed=False, failure=None,
+    )  # fmt: skip
+
+
+def note_failure(session: Session, taken: Taken, reason: str, *, now: datetime) -> bool:
+    """It could not be sent now: again after a growing pause, up to `ATTEMPTS_MAX` times.
+
+    Returns whether it is dead. Does nothing when somebody else has taken it since.
+    """
+    if taken.attempt >= ATTEMPTS_MAX:
+        bury(session, taken.id, taken.attempt, reason, now=now)
+        return True
+    pause = min(FIRST_PAUSE * 2 ** (taken.attempt - 1), LONGEST_PAUSE)
+    _change(session, _still(taken.id, taken.attempt), next_try_at=now + pause, failure=reason)
+    return False
+
+
+def bury(session: Session, mail_id: int, attempt: int, reason: str, *, now: datetime) -> None:
+    """It will never be sent; it is kept, with the reason. `specd chat dead-mail` shows it."""
+    _change(session, _still(mail_id, attempt), state=DEAD, closed_at=now, failure=reason)
+
+
+def find_dead(reader: Reader) -> list[Any]:
+    """The mails that could not be sent, oldest first."""
+    dead = select(*OUTBOX.c).where(OUTBOX.c.state == DEAD).order_by(OUTBOX.c.id)
+    return list(reader.execute(dead))
+
+
+def revive_dead(session: Session, *, now: datetime) -> int:
+    """Try every dead mail again, from the start. Returns how many there are."""
+    return _change(
+        session, OUTBOX.c.state == DEAD,
+        state=PENDING, closed_at=None, attempts=0, next_try_at=now,
+    )  # fmt: skip
+
+
+def _still(mail_id: int, attempt: int) -> Any:
+    return (OUTBOX.c.id == mail_id) & _is_pending & (OUTBOX.c.attempts == attempt)
+
+
+def _change(session: Session, which: Any, **values: Any) -> int:
+    return session.connection().execute(update(OUTBOX).where(which).values(**values)).rowcount
+
+
+def purpose_of(key: str) -> str:
+    return f"mail:{key}"

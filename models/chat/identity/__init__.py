@@ -1,0 +1,1 @@
+"""Who acts, and how they prove it."""

@@ -1,0 +1,296 @@
+"""Who acts: a user with all that permissions ask of them, and their realm, read in one select."""
+
+import hmac
+import re
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Select, bindparam, select
+from sqlalchemy.orm import Session
+
+from models.chat.errors.identity import (
+    AccountDeactivated,
+    InvalidApiKey,
+    MalformedApiKey,
+    NonexistentSubdomain,
+    NotForWebhookBots,
+    RealmDeactivated,
+    WrongSubdomain,
+)
+from models.chat.identity.roles import BotType, Role
+from models.chat.tables import Realm, User
+from models.reader import Reader
+
+KEY_ID_LENGTH = 8
+API_KEY = re.compile(r"[A-Za-z0-9]{32}")
+"""What an API key looks like, for those who must keep it out of logs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RealmView:
+    """An organization as it was when the request began. Fields are `Realm`'s columns."""
+
+    id: int
+    host: str
+    name: str
+    description: str
+    date_created: datetime
+    is_deactivated: bool
+    internet_group_id: int
+    everyone_group_id: int
+    members_group_id: int
+    fullmembers_group_id: int
+    moderators_group_id: int
+    administrators_group_id: int
+    owners_group_id: int
+    nobody_group_id: int
+    default_language: str
+    email_address_visibility: int
+    emails_restricted_to_domains: bool
+    disallow_disposable_email_addresses: bool
+    require_unique_names: bool
+    name_changes_disabled: bool
+    email_changes_disabled: bool
+    enable_spectator_access: bool
+    topics_policy: str
+    empty_topic_display_name: str
+    message_retention_days: int
+    allow_message_editing: bool
+    message_edit_history_visibility_policy: str
+    message_content_edit_limit_seconds: int | None
+    message_content_delete_limit_seconds: int | None
+    move_messages_within_stream_limit_seconds: int | None
+    move_messages_between_streams_limit_seconds: int | None
+    moderation_request_channel_id: int | None
+    new_stream_announcements_stream_id: int | None
+    can_access_all_users_group: int
+    can_add_subscribers_group: int
+    can_create_groups: int
+    can_create_private_channel_group: int
+    can_create_public_channel_group: int
+    can_create_web_public_channel_group: int
+    can_delete_any_message_group: int
+    can_delete_own_message_group: int
+    can_manage_all_groups: int
+    can_mention_many_users_group: int
+    can_move_messages_between_channels_group: int
+    can_move_messages_between_topics_group: int
+    can_resolve_topics_group: int
+    can_set_delete_message_policy_group: int
+    can_set_topics_policy_group: int
+    direct_message_initiator_group: int
+    direct_message_permission_group: int
+
+    def system_groups_of(self, role: int) -> frozenset[int]:
+        """Ids of the system groups that users of a role are in, directly or not."""
+        groups = [self.internet_group_id, self.everyone_group_id]
+        if role <= Role.MEMBER:
+            groups += (self.members_group_id, self.fullmembers_group_id)
+        if role <= Role.MODERATOR:
+            groups.append(self.moderators_group_id)
+        if role <= Role.ADMINISTRATOR:
+            groups.append(self.administrators_group_id)
+        if role <= Role.OWNER:
+            groups.append(self.owners_group_id)
+        return frozenset(groups)
+
+    def group_id_of(self, name: str) -> int:
+        """Id of a system group by its name, such as `role:members`."""
+        group_id: int = getattr(self, f"{name.removeprefix('role:')}_group_id")
+        return group_id
+
+    @property
+    def system_groups(self) -> frozenset[int]:
+        """Ids of all system groups."""
+        return self.system_groups_of(Role.OWNER) | {self.nobody_group_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A user as they were when the request began. Fields but the last two are `User`'s columns."""
+
+    id: int
+    delivery_email: str
+    email_key: str
+    full_name: str
+    role: int
+    bot_type: int | None
+    bot_owner_id: int | None
+    is_active: bool
+    is_imported_stub: bool
+    is_system_bot: bool
+    date_joined: datetime
+    timezone: str
+    default_language: str
+    avatar_version: int
+    email_address_visibility: int
+    presence_enabled: bool
+    automatically_follow_topics_policy: int
+    automatically_unmute_topics_in_muted_streams_policy: int
+    automatically_follow_topics_where_mentioned: bool
+    can_create_users: bool
+    can_change_user_emails: bool
+    api_key_sha256: str = field(repr=False)
+    realm: RealmView
+    # What models/chat/access/permissions.py has found out for this request already.
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def realm_id(self) -> int:
+        return self.realm.id
+
+    @property
+    def is_bot(self) -> bool:
+        return self.bot_type is not None
+
+    @property
+    def is_guest(self) -> bool:
+        return self.role == Role.GUEST
+
+    @property
+    def is_owner(self) -> bool:
+        return self.role == Role.OWNER
+
+    @property
+    def is_administrator(self) -> bool:
+        """Administrators and owners."""
+        return self.role <= Role.ADMINISTRATOR
+
+    @property
+    def is_moderator(self) -> bool:
+        """Moderators, administrators and owners."""
+        return self.role <= Role.MODERATOR
+
+    @property
+    def dummy_email(self) -> str:
+        """The address that works in the API whoever may see the real one."""
+        return f"user{self.id}@{self.realm.host}"
+
+
+_REALM = [getattr(Realm, f.name) for f in fields(RealmView)]
+_USER = [getattr(User, f.name) for f in fields(Actor)[:-2]]
+_WIDTH = len(_USER)
+
+_BY_KEY: Select[Any] = (
+    select(*_USER, *_REALM)
+    .select_from(Realm)
+    .outerjoin(
+        User, (User.realm_id == Realm.id) & (User.api_key_sha256 == bindparam("api_key_sha256"))
+    )
+    .where(Realm.host == bindparam("host"))
+)
+# Outer joins cannot be locked.
+_LOCKED_BY_KEY: Select[Any] = (
+    select(*_USER, *_REALM)
+    .join_from(User, Realm, User.realm_id == Realm.id)
+    .where(Realm.host == bindparam("host"), User.api_key_sha256 == bindparam("api_key_sha256"))
+    .with_for_update(read=True, key_share=True, of=User)
+)
+_BY_KEY_ANYWHERE: Select[Any] = (
+    select(*_USER, *_REALM)
+    .join_from(User, Realm, User.realm_id == Realm.id)
+    .where(User.api_key_sha256 == bindparam("api_key_sha256"))
+)
+_BY_ID: Select[Any] = (
+    select(*_USER, *_REALM)
+    .join_from(User, Realm, User.realm_id == Realm.id)
+    .where(User.id == bindparam("user_id"))
+)
+_LOCKED_BY_ID = _BY_ID.with_for_update(read=True, key_share=True, of=User)
+_REALM_BY_HOST: Select[Any] = select(*_REALM).where(Realm.host == bindparam("host"))
+_REALM_BY_ID: Select[Any] = select(*_REALM).where(Realm.id == bindparam("realm_id"))
+
+
+def authenticate(reader: Reader, *, host: str, email: str, api_key: str) -> Actor:
+    """The active user of the host's realm whose key this is.
+
+    `email` is the real or the dummy address, in any case. In a write unit their row stays locked
+    against whatever would end their rights (`administering.await_writes_of`), until the unit ends.
+    Raises `NonexistentSubdomain` and subclasses of `Unauthorized`; the realm's state is told before
+    the user's, both before a wrong host.
+    """
+    email, api_key = email.strip(), api_key.strip()
+    if API_KEY.fullmatch(api_key) is None:
+        access_realm(reader, host)
+        raise MalformedApiKey()
+    digest = digest_of(api_key)
+    row = None
+    if isinstance(reader, Session):
+        row = reader.execute(_LOCKED_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
+    if row is None:
+        row = reader.execute(_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
+    if row is None:
+        raise NonexistentSubdomain()
+    if row[0] is None:
+        elsewhere = reader.execute(_BY_KEY_ANYWHERE, {"api_key_sha256": digest}).first()
+        if elsewhere is None:
+            raise InvalidApiKey()
+        _require_usable(_actor(elsewhere), email)
+        raise WrongSubdomain()
+    actor = _actor(row)
+    _require_usable(actor, email)
+    return actor
+
+
+def _require_usable(actor: Actor, email: str) -> None:
+    key = email.casefold()
+    if not (
+        hmac.compare_digest(key.encode(), actor.email_key.encode())
+        or key == actor.dummy_email.casefold()
+    ):
+        raise InvalidApiKey()
+    if actor.realm.is_deactivated:
+        raise RealmDeactivated()
+    if not actor.is_active:
+        raise AccountDeactivated()
+    if actor.bot_type == BotType.INCOMING_WEBHOOK:
+        raise NotForWebhookBots()
+
+
+def find_actor(reader: Reader, user_id: int) -> Actor | None:
+    """A user of any realm and in any state, by id: for workers and bots' owners."""
+    row = reader.execute(_BY_ID, {"user_id": user_id}).first()
+    return None if row is None else _actor(row)
+
+
+def find_writer(session: Session, user_id: int) -> Actor | None:
+    """The same for whom something is to be written: their row is locked as `authenticate` does."""
+    row = session.execute(_LOCKED_BY_ID, {"user_id": user_id}).first()
+    return None if row is None else _actor(row)
+
+
+def access_realm(reader: Reader, host: str) -> RealmView:
+    """The realm that lives at a host. Raises `NonexistentSubdomain`."""
+    realm = find_realm_at(reader, host)
+    if realm is None:
+        raise NonexistentSubdomain()
+    return realm
+
+
+def find_realm_at(reader: Reader, host: str) -> RealmView | None:
+    row = reader.execute(_REALM_BY_HOST, {"host": host}).first()
+    return None if row is None else RealmView(*row)
+
+
+def find_realm(reader: Reader, realm_id: int) -> RealmView | None:
+    row = reader.execute(_REALM_BY_ID, {"realm_id": realm_id}).first()
+    return None if row is None else RealmView(*row)
+
+
+def key_id_of(api_key: str) -> str | None:
+    """What the log calls a key: the start of its digest, which opens nothing; None for what can be
+    no key.
+    """
+    api_key = api_key.strip()
+    return digest_of(api_key)[:KEY_ID_LENGTH] if API_KEY.fullmatch(api_key) else None
+
+
+def digest_of(api_key: str) -> str:
+    """What the database keeps of a key: a random 190-bit secret needs no slow hash."""
+    return sha256(api_key.encode("ascii")).hexdigest()
+
+
+def _actor(row: Any) -> Actor:
+    return Actor(*(*row[:_WIDTH], RealmView(*row[_WIDTH:])))

@@ -1,0 +1,90 @@
+"""API keys: 32 letters and digits, derived, never stored.
+
+A key is an HMAC of its user's nonce under the server's secret. The database holds the nonce and the
+key's SHA-256: whoever reads it can neither use a key nor make one, yet `fetch_api_key` can tell a
+user their key again. A new nonce is a new key; a new secret leaves old keys working until their
+users fetch new ones. docs/decisions tells why.
+"""
+
+import hmac
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from models.chat.identity.actors import digest_of
+from models.chat.tables import User
+
+ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+LENGTH = 32
+SECRET_BYTES = 32
+
+
+class KeyMaker:
+    """Makes API keys under the present secret; keys of the previous one are told as they are."""
+
+    def __init__(self, secret: bytes, previous: bytes | None = None) -> None:
+        if len(secret) < SECRET_BYTES:
+            raise ValueError(f"the secret of API keys needs at least {SECRET_BYTES} bytes")
+        self._secret, self._previous = secret, previous
+
+    def key_of(self, user: User) -> str:
+        """The user's key, made again. A key made under a secret that is neither the present nor the
+        previous one is replaced: then, and only then, the row changes.
+        """
+        key = self._derive(user.api_key_nonce, self._secret)
+        digest = digest_of(key)
+        if user.api_key_sha256 != digest and self._previous is not None:
+            earlier = self._derive(user.api_key_nonce, self._previous)
+            if user.api_key_sha256 == digest_of(earlier):
+                return earlier
+        if user.api_key_sha256 != digest:
+            user.api_key_sha256 = digest
+        return key
+
+    def renew(self, user: User) -> str:
+        """Give the user a new key; the old one stops working."""
+        user.api_key_nonce = secrets.token_hex(16)
+        return self.key_of(user)
+
+    def seal(self, secret: str) -> str:
+        """A digest that tells whether two secrets are the same, and cannot be searched for them
+        without the server's own.
+        """
+        text = b"specd chat sealed " + secret.encode("utf-8")
+        return hmac.digest(self._secret, text, "sha256").hex()
+
+    @staticmethod
+    def _derive(nonce: str, secret: bytes) -> str:
+        digest = hmac.digest(secret, b"specd chat api key " + nonce.encode("ascii"), "sha256")
+        number = int.from_bytes(digest, "big")
+        letters = []
+        for _ in range(LENGTH):
+            number, letter = divmod(number, len(ALPHABET))
+            letters.append(ALPHABET[letter])
+        return "".join(letters)
+
+
+def load_secrets(data_dir: Path, given: str, previous: str) -> tuple[bytes, bytes | None]:
+    """The present secret and the previous one, if any: for `KeyMaker` and `Vault`."""
+    return load_secret(data_dir, given), previous.encode("utf-8") if previous else None
+
+
+def load_secret(data_dir: Path, given: str) -> bytes:
+    """The setting if given, else what the data directory keeps; made on first use, owner-only.
+
+    Several processes may come first at once: one file wins, whole, and all read it.
+    """
+    if given:
+        return given.encode("utf-8")
+    file = data_dir / "chat-secret"
+    if not file.exists():
+        data_dir.mkdir(parents=True, exist_ok=True)
+        unfinished = file.with_suffix(f".{os.getpid()}.{secrets.token_hex(4)}")
+        descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "w") as out:
+            out.write(secrets.token_hex(SECRET_BYTES))
+        with suppress(FileExistsError):
+            os.link(unfinished, file)
+        unfinished.unlink()
+    return file.read_text().strip().encode("utf-8")

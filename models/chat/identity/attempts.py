@@ -1,0 +1,122 @@
+"""Counts of attempts, one truth for all machines: passwords tried, changes of email asked for.
+
+A password may be tried so often under one name from one place (an address). Whoever has more places
+meets the count of their network, and then that of the name. From a place where the name's owner has
+signed in before, only the place counts: so strangers, however many, cannot use up what the owner
+has there. Names of nobody are counted like others.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any, cast
+
+from sqlalchemy import BigInteger, Table, case, delete, literal, select, type_coerce
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from models.chat.tables import AttemptCount, KnownPlace
+from models.reader import dialect_of
+from models.types import MILLISECOND, to_ms
+
+PERIOD = timedelta(minutes=30)
+PER_PLACE, PER_NETWORK, PER_NAME = 5, 20, 100
+
+_counts = cast(Table, AttemptCount.__table__)
+_places = cast(Table, KnownPlace.__table__)
+
+Seal = Callable[[str], str]
+"""Text to 64 hex digits that nobody can make without the server's secret."""
+
+
+class AttemptsUsedUp(Exception):
+    """There were too many attempts. `wait_s`: whole seconds until the next is taken."""
+
+    def __init__(self, wait_s: int) -> None:
+        self.wait_s = wait_s
+        super().__init__(f"the next attempt is taken in {wait_s} s")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """So many attempts in `period` for whatever `key` stands for; a key is a digest."""
+
+    key: str
+    attempts: int
+    period: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Guesser:
+    """Somebody who tries a password: under what name, from which place in which network."""
+
+    realm_id: int
+    name: str
+    place: str
+    network: str
+
+    def allowances(self, seal: Seal) -> tuple[Allowance, ...]:
+        """That of the place first, which is the only one where the name is known."""
+        return (
+            Allowance(seal(self._text("place", self.place)), PER_PLACE, PERIOD),
+            Allowance(seal(self._text("network", self.network)), PER_NETWORK, PERIOD),
+            Allowance(seal(self._text("name", "")), PER_NAME, PERIOD),
+        )
+
+    def known_as(self, seal: Seal) -> str:
+        return seal(self._text("known", self.place))
+
+    def _text(self, kind: str, where: str) -> str:
+        return f"sign-in {kind} {self.realm_id} {where} {self.name.strip().casefold()}"
+
+
+def take_guess(session: Session, seal: Seal, guesser: Guesser, *, now: datetime) -> None:
+    """Count one attempt at a password before it is looked at. Raises `AttemptsUsedUp`."""
+    known = select(_places.c.key).where(_places.c.key == guesser.known_as(seal))
+    is_known = session.connection().execute(known).first() is not None
+    allowances = guesser.allowances(seal)
+    take(session, allowances[:1] if is_known else allowances, now=now)
+
+
+def forgive(session: Session, seal: Seal, guesser: Guesser, *, now: datetime) -> None:
+    """The password was right: what was tried from this place before no longer counts, and it is one
+    where the name is known.
+    """
+    place = guesser.allowances(seal)[0]
+    session.connection().execute(delete(_counts).where(_counts.c.key == place.key))
+    _put(session, _places, {"key": guesser.known_as(seal), "last_at": now}, {"last_at": now})
+
+
+def take(session: Session, allowances: Sequence[Allowance], *, now: datetime) -> None:
+    """Count one attempt against each. Raises `AttemptsUsedUp`; the unit is then to be undone, so
+    that a refused attempt costs nothing.
+    """
+    now_ms = to_ms(now)
+    used_to = type_coerce(_counts.c.arrival_at, BigInteger)
+    for allowance in allowances:
+        step = allowance.period / allowance.attempts
+        step_ms = ceil(step / MILLISECOND)
+        latest_ms = now_ms + step_ms * allowance.attempts
+        following = case((used_to > now_ms, used_to), else_=now_ms) + step_ms
+        taken = _put(
+            session,
+            _counts,
+            {"key": allowance.key, "arrival_at": now + step},
+            {"arrival_at": following},
+            where=following <= latest_ms,
+        )
+        if not taken:
+            found = select(used_to).where(_counts.c.key == allowance.key)
+            used_ms = session.connection().execute(found).scalar_one_or_none() or now_ms
+            raise AttemptsUsedUp(max(1, ceil((used_ms + step_ms - latest_ms) / 1000)))
+
+
+def _put(
+    session: Session, table: Table, row: dict[str, Any], changes: dict[str, Any], where: Any = None
+) -> bool:
+    """Insert a row, or make the changes to the one there is, if `where` holds; was it done?"""
+    insert = sqlite.insert if dialect_of(session) == "sqlite" else postgresql.insert
+    put = insert(table).values(row)
+    put = put.on_conflict_do_update(index_elements=["key"], set_=changes, where=where)
+    return session.connection().execute(put.returning(literal(1))).first() is not None

@@ -1,0 +1,243 @@
+"""Tokens people sign in with: what an organization accepts, and what a token says.
+
+Key and algorithms come from the organization's configuration alone. Nothing in a token chooses
+either: `alg` must be one of those configured, and `kid`, `jku`, `x5u`, `jwk` are not looked at.
+
+Every token ends: by its `exp`, or as old as the organization allows, counted from its `iat`.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import jwt
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from models.chat.errors.tokens import (
+    BadJwt,
+    InvalidJwtConfiguration,
+    JwtMissing,
+    JwtNotEnabled,
+    JwtWithoutEmail,
+)
+from models.chat.ground import audit
+from models.chat.ground.vault import Vault
+from models.chat.tables import JwtConfiguration
+from models.reader import Reader
+
+SETTINGS = frozenset(("jwt_key", "jwt_algorithms", "jwt_audience", "jwt_max_age"))
+"""What `specd chat set-realm` takes; PATCH /realm does not know them."""
+
+SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}  # RFC 7518, section 3.2
+CURVES = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
+RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
+ALGORITHMS = (*SECRET_BYTES, *CURVES, *RSA)
+RSA_BITS = 2048
+AUDIENCE_MAX = 255
+KEY_MAX = 20_000
+MAX_AGE_S = 86_400
+"""How long a token may sign in where the organization does not say."""
+MAX_AGE_LONGEST_S = 366 * 86_400
+CLOCKS_DIFFER_S = 60
+"""So much may an issuer's clock be ahead of ours."""
+
+_FIND: Any = select(
+    JwtConfiguration.sealed_key,
+    JwtConfiguration.algorithms,
+    JwtConfiguration.audience,
+    JwtConfiguration.max_age_s,
+).where(JwtConfiguration.realm_id == bindparam("realm_id"))
+_CHECKS = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TokenRules:
+    """What an organization's tokens are checked with. Its repr says nothing: it holds the key."""
+
+    key: str
+    algorithms: tuple[str, ...]
+    audience: str | None
+    max_age_s: int = MAX_AGE_S
+
+
+def access_rules(reader: Reader, vault: Vault, realm_id: int) -> TokenRules:
+    """The organization's rules. Raises `JwtNotEnabled`."""
+    row = reader.execute(_FIND, {"realm_id": realm_id}).first()
+    key = None if row is None else vault.open(row.sealed_key, purpose=purpose_of(realm_id))
+    if row is None or key is None:
+        raise JwtNotEnabled()
+    max_age_s = MAX_AGE_S if row.max_age_s is None else row.max_age_s
+    return TokenRules(key, tuple(row.algorithms.split(",")), row.audience, max_age_s)
+
+
+def read_email(token: str, rules: TokenRules, *, now: datetime) -> str:
+    """The `email` claim of a good token, as it is.
+
+    Raises `JwtMissing`, `BadJwt`, `JwtWithoutEmail`.
+    """
+    if not token:
+        raise JwtMissing()
+    try:
+        claims = jwt.decode(
+            token,
+            rules.key,
+            algorithms=list(rules.algorithms),
+            audience=rules.audience,
+            # PyJWT compares times with the machine's clock; below they meet the request's.
+            options=_CHECKS,  # type: ignore[arg-type]
+        )
+    # A token is text of a stranger's: whatever a decoder stumbles over, it is a bad token.
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        raise BadJwt() from None
+    _check_times(claims, now.timestamp(), rules.max_age_s)
+    email = claims.get("email")
+    if not isinstance(email, str):
+        raise JwtWithoutEmail()
+    return email
+
+
+def _check_times(claims: Mapping[str, Any], now: float, max_age_s: int) -> None:
+    """`exp` must be to come and `nbf` have come, whenever they are there (RFC 7519, 4.1).
+
+    Unless `max_age_s` is 0 the token ends, too: `iat` is no longer ago than that, and without `iat`
+    `exp` is no farther ahead.
+    """
+    times = {name: _time_of(claims[name]) for name in ("exp", "nbf", "iat") if name in claims}
+    if times.get("exp", math.inf) <= now or times.get("nbf", -math.inf) > now:
+        raise BadJwt()
+    if max_age_s == 0:
+        return
+    if "iat" in times:
+        has_ended = not now - max_age_s < times["iat"] <= now + CLOCKS_DIFFER_S
+    else:
+        has_ended = times.get("exp", math.inf) > now + max_age_s
+    if has_ended:
+        raise BadJwt()
+
+
+def _time_of(value: object) -> float:
+    """A NumericDate. Raises `BadJwt` for all else, NaN and infinity too."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadJwt()
+    if not -(2**53) < value < 2**53:
+        raise BadJwt()
+    return value
+
+
+# --- the operator's side ----------------------------------------------------------------------
+
+
+def change_configuration(
+    session: Session, vault: Vault, realm_id: int, changes: Mapping[str, Any], *, now: datetime
+) -> None:
+    """Set some of `SETTINGS`, all or none. An empty or null `jwt_key` ends such sign-in.
+
+    Raises `InvalidJwtConfiguration`.
+    """
+    row = session.get(JwtConfiguration, realm_id, with_for_update=True)
+    if "jwt_key" in changes and not changes["jwt_key"]:
+        if row is not None:
+            session.delete(row)
+            audit.record(session, realm_id, "jwt_sign_in_ended", now=now)
+        return
+    known = None if row is None else vault.open(row.sealed_key, purpose=purpose_of(realm_id))
+    key = changes.get("jwt_key", known)
+    algorithms = _algorithms(changes.get("jwt_algorithms", row.algorithms if row else None))
+    audience = changes.get("jwt_audience", row.audience if row else None) or None
+    if not isinstance(key, str) or not key:
+        raise InvalidJwtConfiguration(problem="jwt_key is missing")
+    check_key(key, algorithms)
+    if audience is not None and (not isinstance(audience, str) or len(audience) > AUDIENCE_MAX):
+        raise InvalidJwtConfiguration(problem="jwt_audience is not a text of 255 characters")
+    if row is None and "jwt_audience" not in changes:
+        problem = "jwt_audience is missing; it may be empty, for tokens that name no audience"
+        raise InvalidJwtConfiguration(problem=problem)
+    if row is None:
+        row = JwtConfiguration(realm_id=realm_id)
+        session.add(row)
+    row.sealed_key = vault.seal(key, purpose=purpose_of(realm_id))
+    row.algorithms = ",".join(algorithms)
+    row.audience = audience
+    if "jwt_max_age" in changes:
+        row.max_age_s = _max_age(changes["jwt_max_age"])
+    row.changed_at = now
+    facts = {
+        "algorithms": list(algorithms),
+        "audience": audience,
+        "new_key": "jwt_key" in changes,
+        "max_age_s": row.max_age_s,
+    }
+    audit.record(session, realm_id, "jwt_sign_in_changed", facts=facts, now=now)
+
+
+def _max_age(value: object) -> int | None:
+    """Seconds; None, the default, for an empty text."""
+    if value in ("", None):
+        return None
+    text = str(value)
+    if not (text.isascii() and text.isdigit() and int(text[:12]) <= MAX_AGE_LONGEST_S):
+        problem = f"jwt_max_age is no number of seconds up to {MAX_AGE_LONGEST_S}"
+        raise InvalidJwtConfiguration(problem=problem)
+    return int(text)
+
+
+def check_key(key: str, algorithms: tuple[str, ...]) -> None:
+    """Raise `InvalidJwtConfiguration` unless every algorithm may be used with the key.
+
+    A public key is no secret: under an HS algorithm anybody could sign with it.
+    """
+    if len(key) > KEY_MAX:
+        raise InvalidJwtConfiguration(problem="jwt_key is too long")
+    is_pem = "-----BEGIN" in key
+    for algorithm in algorithms:
+        if algorithm in SECRET_BYTES:
+            if is_pem or key.startswith("ssh-"):
+                raise InvalidJwtConfiguration(
+                    problem=f"{algorithm} takes a shared secret, and jwt_key is a public key"
+                )
+            if len(key.encode("utf-8")) < SECRET_BYTES[algorithm]:
+                raise InvalidJwtConfiguration(
+                    problem=f"{algorithm} needs a jwt_key of {SECRET_BYTES[algorithm]} bytes"
+                )
+        else:
+            _check_public_key(key, algorithm)
+
+
+def _check_public_key(key: str, algorithm: str) -> None:
+    try:
+        public = load_pem_public_key(key.encode("utf-8"))
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise InvalidJwtConfiguration(
+            problem=f"{algorithm} takes a public key in PEM, which jwt_key is not"
+        ) from None
+    fits = (
+        isinstance(public, EllipticCurvePublicKey) and public.curve.name == CURVES[algorithm]
+        if algorithm in CURVES
+        else isinstance(public, RSAPublicKey) and public.key_size >= RSA_BITS
+    )
+    if not fits:
+        wanted = CURVES.get(algorithm, f"an RSA key of {RSA_BITS} bits")
+        raise InvalidJwtConfiguration(problem=f"{algorithm} needs {wanted}, which jwt_key is not")
+
+
+def _algorithms(value: Any) -> tuple[str, ...]:
+    """A list, or comma-separated text, of algorithms we know; none twice."""
+    names = value.split(",") if isinstance(value, str) else value
+    if not isinstance(names, list) or not names:
+        raise InvalidJwtConfiguration(problem="jwt_algorithms is missing")
+    for name in names:
+        if name not in ALGORITHMS:
+            known = ", ".join(ALGORITHMS)
+            raise InvalidJwtConfiguration(problem=f"jwt_algorithms are some of {known}")
+    return tuple(dict.fromkeys(names))
+
+
+def purpose_of(realm_id: int) -> str:
+    return f"jwt_key:{realm_id}"

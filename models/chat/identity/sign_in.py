@@ -1,0 +1,106 @@
+"""Signing in: from a real email to an account that may be used, and to its API key."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from models.chat.errors.identity import (
+    AuthenticationFailed,
+    SignInDeactivated,
+    SignInRealmDeactivated,
+)
+from models.chat.ground import audit
+from models.chat.identity.actors import RealmView, find_writer
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.tables import Realm, User
+from models.reader import Reader
+
+_ID_BY_EMAIL: Any = (
+    select(User.id)
+    .select_from(Realm)
+    .outerjoin(User, (User.realm_id == Realm.id) & (User.email_key == bindparam("email_key")))
+    .where(Realm.id == bindparam("realm_id"))
+)
+_BY_ID: Any = select(
+    User.id, User.delivery_email, User.is_active, User.password_hash, User.is_system_bot
+).where(User.id == bindparam("user_id"))
+DECOY_ID = 1
+"""Of a user there nearly always is: read, and thrown away, where an address is nobody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What is known of the address somebody signs in with; `id` is None where it is nobody's."""
+
+    id: int | None
+    delivery_email: str
+    is_active: bool
+    password_hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user who may sign in."""
+
+    id: int
+    delivery_email: str
+    password_hash: str | None = field(repr=False)
+
+
+def find_account(reader: Reader, realm: RealmView, email: str) -> Candidate:
+    """The account with that real email, in any state.
+
+    Finding nobody takes as long as finding somebody: both look into the same index and then read
+    one user.
+    """
+    key = {"realm_id": realm.id, "email_key": email.strip().casefold()}
+    user_id = reader.execute(_ID_BY_EMAIL, key).scalar_one()
+    row = reader.execute(_BY_ID, {"user_id": user_id or DECOY_ID}).first()
+    if row is None:
+        return Candidate(None, "", False, None)
+    is_known = user_id is not None and not row.is_system_bot
+    return Candidate(
+        id=row.id if is_known else None,
+        delivery_email=row.delivery_email,
+        is_active=row.is_active,
+        password_hash=row.password_hash if is_known else None,
+    )
+
+
+def require_usable(realm: RealmView, found: Candidate | None) -> Account:
+    """The candidate's account. Raises `AuthenticationFailed` where there is none,
+    `SignInRealmDeactivated`, `SignInDeactivated`.
+    """
+    if found is None or found.id is None:
+        raise AuthenticationFailed()
+    if realm.is_deactivated:
+        raise SignInRealmDeactivated()
+    if not found.is_active:
+        raise SignInDeactivated()
+    return Account(found.id, found.delivery_email, found.password_hash)
+
+
+def tell_key(session: Session, keys: KeyMaker, account: Account, *, by: str, now: datetime) -> str:
+    """The account's API key, made again. Whoever was given their account joins now.
+
+    `by`: what proved that it is them; the audit log tells it. What let them in may have ended since
+    it was looked at. Raises what `require_usable` raises.
+    """
+    writer = find_writer(session, account.id)
+    user = session.get_one(User, account.id, populate_existing=True)
+    as_seen = (account.delivery_email, account.password_hash)
+    if writer is None or (user.delivery_email, user.password_hash) != as_seen:
+        raise AuthenticationFailed()
+    now_found = Candidate(user.id, user.delivery_email, user.is_active, user.password_hash)
+    require_usable(writer.realm, now_found)
+    facts = {"by": by}
+    audit.record(
+        session, user.realm_id, "signed_in", actor_id=user.id, user_id=user.id, facts=facts, now=now
+    )
+    if user.awaits_first_sign_in:
+        user.awaits_first_sign_in = False
+        user.date_joined = now
+    return keys.key_of(user)

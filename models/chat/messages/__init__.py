@@ -1,0 +1,1 @@
+"""Messages: written, shown, changed, deleted."""

@@ -1,0 +1,122 @@
+"""May the actor read a message? One select, one rule, for one message and for many.
+
+A direct message needs an own copy. A public channel is open to every member, a web-public one to
+guests too; a private channel to those with content access, and with protected history only their
+own copies. Administrators get nothing by their role.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Select, and_, bindparam, exists, or_, select
+from sqlalchemy.orm import aliased
+
+from models.chat.access.permissions import (
+    ChannelView,
+    find_known_channel,
+    group_ids_of,
+    readable_channels,
+    reading_as,
+)
+from models.chat.errors.messages import InvalidMessage
+from models.chat.ground.id_lists import ID_MAX, bound_id_in, bound_ids
+from models.chat.identity.actors import Actor
+from models.chat.tables import Channel, Message, UserMessage
+from models.reader import Reader, dialect_of
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """A message the actor may read. Fields but the last two are `Message`'s columns."""
+
+    id: int
+    realm_id: int
+    sender_id: int
+    channel_id: int | None
+    conversation_id: int | None
+    topic: str
+    topic_key: str
+    content: str
+    rendered_content: str
+    sent_at: datetime
+    last_edit_at: datetime | None
+    last_moved_at: datetime | None
+    flags: int | None
+    channel: ChannelView | None = None
+
+    @property
+    def is_archived(self) -> bool:
+        """In an archived channel, where nothing changes any more."""
+        return self.channel is not None and self.channel.is_archived
+
+
+_COLUMNS = [getattr(Message, f.name) for f in fields(MessageView)[:-2]]
+_MINE = aliased(UserMessage)
+_BY_ID: Select[Any] = (
+    select(*_COLUMNS, _MINE.flags)
+    .outerjoin(_MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("actor_id")))
+    .where(Message.id == bindparam("message_id"), Message.realm_id == bindparam("realm_id"))
+)
+_LOCKED = _BY_ID.with_for_update(of=Message)
+
+
+def access_message(
+    reader: Reader, actor: Actor, message_id: int, *, lock: bool = False
+) -> MessageView:
+    """The message, if the actor may read it. `lock` it before it is changed or deleted.
+
+    Raises `InvalidMessage`: unknown and unreadable ones look the same.
+    """
+    row: Any = reader.execute(
+        _LOCKED if lock else _BY_ID,
+        {"actor_id": actor.id, "message_id": message_id, "realm_id": actor.realm_id},
+    ).first()
+    if row is not None and row.channel_id is None and row.flags is not None:
+        return MessageView(*row)
+    # Looked for also where there is none: a hidden message takes as many statements as no message.
+    channel_id = 0 if row is None else row.channel_id or 0
+    channel = find_known_channel(reader, actor, channel_id=channel_id, content=True)
+    if channel is not None and not (channel.has_protected_history and row.flags is None):
+        return MessageView(*(*row, channel))
+    if not actor.is_guest:
+        group_ids_of(reader, actor)
+    raise InvalidMessage()
+
+
+@cache
+def _find_readable(dialect: str, is_guest: bool) -> Select[Any]:
+    """`access_message`'s rule for many messages at once: :ids, and who asks (`reading_as`)."""
+    readable = readable_channels(is_guest)
+    own_copy = exists().where(
+        UserMessage.user_id == bindparam("reader_id"), UserMessage.message_id == Message.id
+    )
+    open_history = readable.where(or_(~Channel.invite_only, Channel.history_public_to_subscribers))
+    return select(Message.id).where(
+        bound_id_in(dialect, Message.id, "ids"),
+        Message.realm_id == bindparam("reader_realm_id"),
+        or_(
+            Message.channel_id.in_(open_history),
+            and_(or_(Message.channel_id.is_(None), Message.channel_id.in_(readable)), own_copy),
+        ),
+    )
+
+
+def find_readable(reader: Reader, actor: Actor, message_ids: Iterable[int]) -> list[int]:
+    """Those of the ids that the actor may read, ascending."""
+    ids = [i for i in set(message_ids) if 0 < i <= ID_MAX]
+    if not ids:
+        return []
+    dialect = dialect_of(reader)
+    asked = {"ids": bound_ids(dialect, ids), **reading_as(reader, actor)}
+    return sorted(reader.execute(_find_readable(dialect, actor.is_guest), asked).scalars())
+
+
+def check_readable(reader: Reader, actor: Actor, message_ids: Iterable[int]) -> list[int]:
+    """The ids, ascending, without doubles. Raises `InvalidMessage` unless all may be read."""
+    ids = sorted(set(message_ids))
+    if find_readable(reader, actor, ids) != ids:
+        raise InvalidMessage()
+    return ids

@@ -1,0 +1,72 @@
+"""Conversations: the sets of users that write to each other directly."""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any, cast
+
+from sqlalchemy import Select, Table, bindparam, insert, select
+from sqlalchemy.orm import Session
+
+from models.chat.tables import Conversation, ConversationMember
+from models.reader import Reader
+
+_BY_KEY: Select[Any] = select(Conversation.id).where(
+    Conversation.realm_id == bindparam("realm_id"), Conversation.key == bindparam("key")
+)
+_INSERT = insert(cast(Table, Conversation.__table__)).returning(Conversation.id)
+_INSERT_MEMBER = insert(cast(Table, ConversationMember.__table__))
+
+
+def key_of(user_ids: Iterable[int]) -> str:
+    """What makes a set of users one conversation, whoever of them writes."""
+    return sha256(",".join(map(str, sorted(set(user_ids)))).encode("ascii")).hexdigest()
+
+
+def find_conversation(reader: Reader, realm_id: int, user_ids: Iterable[int]) -> int | None:
+    """Id of the conversation of exactly these users, if they ever wrote."""
+    key = {"realm_id": realm_id, "key": key_of(user_ids)}
+    found: int | None = reader.execute(_BY_KEY, key).scalar()
+    return found
+
+
+def find_conversations(
+    reader: Reader, realm_id: int, sets: Iterable[Iterable[int]]
+) -> dict[frozenset[int], int]:
+    """Sets of users that ever wrote -> the ids of their conversations, in one statement."""
+    keys = {key_of(users): frozenset(users) for users in sets}
+    if not keys:
+        return {}
+    wanted = select(Conversation.key, Conversation.id).where(
+        Conversation.realm_id == realm_id, Conversation.key.in_(keys)
+    )
+    return {keys[key]: conversation_id for key, conversation_id in reader.execute(wanted)}
+
+
+def require_conversation(session: Session, realm_id: int, user_ids: Iterable[int]) -> int:
+    """The same, made now if need be. Two who make it at once: the unit of one runs again."""
+    members = sorted(set(user_ids))
+    found = find_conversation(session, realm_id, members)
+    if found is not None:
+        return found
+    connection = session.connection()
+    made: int = connection.execute(
+        _INSERT, {"realm_id": realm_id, "key": key_of(members)}
+    ).scalar_one()
+    connection.execute(
+        _INSERT_MEMBER, [{"conversation_id": made, "user_id": user_id} for user_id in members]
+    )
+    return made
+
+
+def find_members(reader: Reader, conversation_ids: Iterable[int]) -> dict[int, list[int]]:
+    """Conversation id -> ids of its users, ascending."""
+    members: dict[int, list[int]] = {}
+    ids = list(conversation_ids)
+    if ids:
+        for conversation_id, user_id in reader.execute(
+            select(ConversationMember.conversation_id, ConversationMember.user_id)
+            .where(ConversationMember.conversation_id.in_(ids))
+            .order_by(ConversationMember.conversation_id, ConversationMember.user_id)
+        ):
+            members.setdefault(conversation_id, []).append(user_id)
+    return members

@@ -1,0 +1,183 @@
+"""A message before it is sent: everything checked, nothing written. Its text is rendered already.
+
+The same checks hold for a message sent now, scheduled for later, and delivered by the worker.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+
+from models.chat.access.membership import belongs
+from models.chat.access.permissions import ChannelView
+from models.chat.errors.sending import (
+    EmptyTopicNotAllowed,
+    GroupMentionNotAllowed,
+    MessageHasNullBytes,
+    MessageIsEmpty,
+    MissingTopic,
+    NewTopicsNotAllowed,
+    StreamWildcardMentionNotAllowed,
+    TopicsNotAllowed,
+    TopicWildcardMentionNotAllowed,
+)
+from models.chat.identity.actors import Actor
+from models.chat.messages.clients import reads_own_messages
+from models.chat.messages.recipients import (
+    Destination,
+    ToChannel,
+    access_channel_to_send,
+    access_recipients,
+)
+from models.chat.rendering import Rendered, topic_links
+from models.chat.rendering.texts import PreparedText, shorten
+from models.chat.tables import Message, Subscription, UserGroup
+from models.chat.topics.names import key_of, normalise_topic
+from models.chat.topics.summary import is_known_to
+from models.reader import Reader
+
+WILDCARD_THRESHOLD = 15
+"""Up to so many readers anybody may address all at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message that may be sent. Either `channel` or `user_ids` (all of the conversation)."""
+
+    sender: Actor
+    channel: ChannelView | None
+    user_ids: tuple[int, ...]
+    topic: str
+    content: str
+    rendered: Rendered
+    client: str
+    read_by_sender: bool
+    topic_links: Sequence[dict[str, str]] = ()
+
+    @property
+    def topic_key(self) -> str:
+        return key_of(self.topic)
+
+
+def check_content(content: str) -> str:
+    """The text as it is stored. Raises `MessageIsEmpty`, `MessageHasNullBytes`."""
+    content = shorten(content)
+    if not content.strip():
+        raise MessageIsEmpty()
+    if "\0" in content:
+        raise MessageHasNullBytes()
+    return content
+
+
+def check_message(
+    reader: Reader,
+    sender: Actor,
+    destination: Destination,
+    *,
+    topic: str | None,
+    text: PreparedText,
+    client: str = "",
+    read_by_sender: bool | None = None,
+) -> Draft:
+    """Everything that can be wrong with a message from `sender` is raised here.
+
+    `topic` is ignored for direct messages. `read_by_sender` None: as the client's kind has it, but
+    never a message to oneself. Raises `MessageIsEmpty`, `MessageHasNullBytes`, `MissingTopic`,
+    `InvalidCharacterInTopic`, what `access_channel_to_send` and `access_recipients` raise,
+    `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`, and the refusals of mentions.
+    """
+    content = check_content(text.content)
+    channel: ChannelView | None = None
+    user_ids: tuple[int, ...] = ()
+    stored_topic = ""
+    if isinstance(destination, ToChannel):
+        if topic is None:
+            raise MissingTopic()
+        empty_name = sender.realm.empty_topic_display_name
+        stored_topic = normalise_topic(topic, empty_name=empty_name)
+        channel = access_channel_to_send(reader, sender, destination.channel)
+        check_topic(reader, sender, channel, stored_topic)
+    else:
+        user_ids = tuple(access_recipients(reader, sender, destination.users))
+    check_mentions(reader, sender, channel, stored_topic, text.rendered)
+    if read_by_sender is None:
+        read_by_sender = reads_own_messages(client) and user_ids != (sender.id,)
+    return Draft(
+        sender,
+        channel,
+        user_ids,
+        stored_topic,
+        content,
+        text.rendered,
+        client[:30],
+        read_by_sender,
+        topic_links(stored_topic, text.linkifiers),
+    )
+
+
+def effective_topics_policy(actor: Actor, channel: ChannelView) -> str:
+    """The channel's own policy, or its organization's."""
+    own = channel.topics_policy
+    return actor.realm.topics_policy if own == "inherit" else own
+
+
+def check_topic(reader: Reader, sender: Actor, channel: ChannelView, topic: str) -> None:
+    """Raises unless the channel takes messages under that topic from the sender. What a system bot
+    has to tell has its topic already.
+    """
+    if sender.is_system_bot:
+        return
+    policy = effective_topics_policy(sender, channel)
+    empty_name = sender.realm.empty_topic_display_name
+    if not topic and policy == "disable_empty_topic":
+        raise EmptyTopicNotAllowed(empty_topic_name=empty_name)
+    if topic and policy == "empty_topic_only":
+        raise TopicsNotAllowed(empty_topic_name=empty_name)
+    if belongs(reader, sender, channel.can_create_topic_group):
+        return
+    if not is_known_to(reader, sender, channel, topic):
+        raise NewTopicsNotAllowed()
+
+
+def check_mentions(
+    reader: Reader, sender: Actor, channel: ChannelView | None, topic: str, rendered: Rendered
+) -> None:
+    """Raises where the text addresses more people than its author may."""
+    if rendered.refused_group is not None:
+        raise GroupMentionNotAllowed(name=rendered.refused_group)
+    if rendered.group_ids:
+        _check_groups(reader, sender, rendered.group_ids)
+    if channel is None or not (rendered.mentions_channel or rendered.mentions_topic):
+        return
+    if belongs(reader, sender, sender.realm.can_mention_many_users_group):
+        return
+    if rendered.mentions_channel:
+        some = select(Subscription.user_id).where(
+            Subscription.channel_id == channel.id, Subscription.is_active
+        )
+        if _exceeds_threshold(reader, some):
+            raise StreamWildcardMentionNotAllowed()
+    if rendered.mentions_topic:
+        some = (
+            select(Message.sender_id)
+            .distinct()
+            .where(Message.channel_id == channel.id, Message.topic_key == key_of(topic))
+        )
+        if _exceeds_threshold(reader, some):
+            raise TopicWildcardMentionNotAllowed()
+
+
+def _check_groups(reader: Reader, sender: Actor, group_ids: Iterable[int]) -> None:
+    """The text was rendered a moment ago: what it mentions must still be allowed."""
+    mentioned = select(UserGroup.name, UserGroup.can_mention_group, UserGroup.is_deactivated).where(
+        UserGroup.id.in_(group_ids)
+    )
+    for name, can_mention_group, is_deactivated in reader.execute(mentioned):
+        if is_deactivated or not belongs(reader, sender, can_mention_group):
+            raise GroupMentionNotAllowed(name=name)
+
+
+def _exceeds_threshold(reader: Reader, some: object) -> bool:
+    few = some.limit(WILDCARD_THRESHOLD + 1).subquery()  # type: ignore[attr-defined]
+    count: int = reader.execute(select(func.count()).select_from(few)).scalar_one()
+    return count > WILDCARD_THRESHOLD

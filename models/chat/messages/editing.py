@@ -1,0 +1,260 @@
+"""Editing a message: what it says, and (moving.py) where it stands; one snapshot for both."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, cast
+
+from sqlalchemy import Table, insert, update
+from sqlalchemy.orm import Session
+
+from models.chat.access.audiences import find_readers
+from models.chat.errors.messages import (
+    ContentAndChannelEdited,
+    DirectMessagesCannotMove,
+    DirectMessagesHaveNoTopic,
+    EditingTurnedOff,
+    EditNotAllowed,
+    EditTooLate,
+    InvalidMessage,
+    NothingToChange,
+    PreviousContentMismatch,
+    PropagationWithoutMove,
+)
+from models.chat.ground import events
+from models.chat.identity.actors import Actor
+from models.chat.messages import search
+from models.chat.messages.access import MessageView, access_message
+from models.chat.messages.drafts import Draft, check_content, check_mentions
+from models.chat.messages.flags import ANY_MENTION
+from models.chat.messages.moving import Move, check_move, move_messages
+from models.chat.messages.sending import mention_bits
+from models.chat.rendering import Rendered, plain_text
+from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.tables import Message, MessageEdit, UserMessage
+from models.reader import Reader
+
+_EDIT = cast(Table, MessageEdit.__table__)
+_COPY = cast(Table, UserMessage.__table__)
+
+
+TOMBSTONE = "(deleted)"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a client wants of a message. None: as it was."""
+
+    content: str | None = None
+    prev_content_sha256: str | None = None
+    topic: str | None = None
+    channel_id: int | None = None
+    propagate_mode: str = "change_one"
+    notify_old_thread: bool = False
+    notify_new_thread: bool = True
+
+
+def prepare_edit(reader: Reader, actor: Actor, content: str) -> PreparedText:
+    """An emptied message stays as a tombstone, as the reference has it."""
+    return prepare_text(reader, actor, content if content.strip() else TOMBSTONE)
+
+
+def edit_message(
+    session: Session,
+    actor: Actor,
+    message_id: int,
+    changes: Changes,
+    *,
+    text: PreparedText | None,
+    now: datetime,
+) -> None:
+    """Change a message, and those that move with it. Raises what is wrong, before any change.
+
+    `text`: `prepare_edit` of the new content.
+    """
+    message = access_message(session, actor, message_id, lock=True)
+    if message.is_archived:
+        raise InvalidMessage()
+    if changes.content is None and changes.topic is None and changes.channel_id is None:
+        raise NothingToChange()
+    if message.channel is None:
+        if changes.channel_id is not None:
+            raise DirectMessagesCannotMove()
+        if changes.topic is not None:
+            raise DirectMessagesHaveNoTopic()
+    if changes.propagate_mode != "change_one" and (
+        changes.topic is None and changes.channel_id is None
+    ):
+        raise PropagationWithoutMove()
+    if changes.content is not None and changes.channel_id is not None:
+        raise ContentAndChannelEdited()
+    move = check_move(
+        session,
+        actor,
+        message,
+        topic=changes.topic,
+        channel_id=changes.channel_id,
+        propagate_mode=changes.propagate_mode,
+        now=now,
+    )
+    rendered: Rendered | None = None
+    content = message.content
+    if changes.content is not None:
+        assert text is not None
+        content, rendered = _check_content(session, actor, message, changes, text, now)
+    if rendered is None and move is None:
+        return  # every value is what it was
+    if content == message.content:
+        rendered = None
+    if rendered is not None:
+        _change_content(session, actor, message, content, rendered, now)
+    _record(session, actor, message, move, rendered, now)
+    if move is None:
+        readers = find_readers(session, message.channel, [message.id])
+    else:
+        readers = move_messages(session, actor, message, move, now=now)
+    _tell(session, actor, message, move, content, rendered, changes, readers, now)
+    if move is not None:
+        move.notify(
+            session,
+            actor,
+            message,
+            old_thread=changes.notify_old_thread,
+            new_thread=changes.notify_new_thread,
+            now=now,
+        )
+
+
+def _check_content(
+    session: Session,
+    actor: Actor,
+    message: MessageView,
+    changes: Changes,
+    text: PreparedText,
+    now: datetime,
+) -> tuple[str, Rendered]:
+    realm = actor.realm
+    if not realm.allow_message_editing:
+        raise EditingTurnedOff()
+    if message.sender_id != actor.id:
+        raise EditNotAllowed()
+    limit = realm.message_content_edit_limit_seconds
+    if limit is not None and now - message.sent_at > timedelta(seconds=limit):
+        raise EditTooLate()
+    if changes.prev_content_sha256 is not None:
+        digest = sha256(message.content.encode("utf-8")).hexdigest()
+        if digest != changes.prev_content_sha256.lower():
+            raise PreviousContentMismatch()
+    content = check_content(text.content)
+    check_mentions(session, actor, message.channel, message.topic, text.rendered)
+    return content, text.rendered
+
+
+def _change_content(
+    session: Session,
+    actor: Actor,
+    message: MessageView,
+    content: str,
+    rendered: Rendered,
+    now: datetime,
+) -> None:
+    connection = session.connection()
+    connection.execute(
+        update(Message)
+        .where(Message.id == message.id)
+        .values(
+            content=content,
+            rendered_content=rendered.html,
+            last_edit_at=now,
+            has_link=rendered.has_link,
+            has_image=rendered.has_image,
+            has_attachment=rendered.has_attachment,
+        )
+    )
+    search.reindex_messages(session, [(message.id, message.topic, plain_text(rendered.html))])
+    draft = Draft(
+        actor, message.channel, (), message.topic, content, rendered, "", read_by_sender=False
+    )
+    bits = mention_bits(session, draft, _COPY.c.user_id)
+    held = _COPY.c.flags.op("&")(ANY_MENTION)
+    connection.execute(
+        update(_COPY)
+        .where(_COPY.c.message_id == message.id, held != bits)
+        .values(flags=_COPY.c.flags - held + bits)
+    )
+
+
+def _record(
+    session: Session,
+    actor: Actor,
+    message: MessageView,
+    move: Move | None,
+    rendered: Rendered | None,
+    now: datetime,
+) -> None:
+    """One snapshot for the message itself, and one for each that moves with it: one statement."""
+    values = {
+        "editor_id": actor.id,
+        "edited_at": now,
+        "prev_topic": None,
+        "prev_channel_id": None,
+        "prev_content": None,
+        "prev_rendered_content": None,
+    }
+    rows = []
+    for message_id in move.message_ids if move is not None else [message.id]:
+        row = {**values, "message_id": message_id}
+        if move is not None and move.topic_changes:
+            row["prev_topic"] = message.topic
+        if move is not None and move.channel_changes:
+            row["prev_channel_id"] = message.channel_id
+        if rendered is not None and message_id == message.id:
+            row["prev_content"] = message.content
+            row["prev_rendered_content"] = message.rendered_content
+        rows.append(row)
+    session.connection().execute(insert(_EDIT), rows)
+
+
+def _tell(
+    session: Session,
+    actor: Actor,
+    message: MessageView,
+    move: Move | None,
+    content: str,
+    rendered: Rendered | None,
+    changes: Changes,
+    readers: set[int],
+    now: datetime,
+) -> None:
+    payload: dict[str, Any] = {
+        "user_id": actor.id,
+        "edit_timestamp": int(now.timestamp()),
+        "message_id": message.id,
+        "message_ids": [message.id] if move is None else move.message_ids,
+        "rendering_only": False,
+        "flags": [],
+    }
+    if message.channel is not None:
+        payload |= {"stream_id": message.channel_id, "stream_name": message.channel.name}
+    if rendered is not None:
+        payload |= {
+            "orig_content": message.content,
+            "orig_rendered_content": message.rendered_content,
+            "content": content,
+            "rendered_content": rendered.html,
+            "is_me_message": content.startswith("/me "),
+        }
+    if move is not None:
+        payload |= {"propagate_mode": changes.propagate_mode, "orig_subject": message.topic}
+        if move.topic_changes:
+            payload |= {"subject": move.topic, "topic_links": []}
+        if move.channel_changes:
+            payload["new_stream_id"] = move.channel.id
+    events.append(
+        session,
+        actor.realm_id,
+        "update_message",
+        payload,
+        user_ids=[*readers, actor.id],
+        now=now,
+    )

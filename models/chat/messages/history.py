@@ -1,0 +1,129 @@
+"""What became of a message, edit by edit."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from models.chat.access.permissions import find_channels, has_content_access
+from models.chat.errors.messages import EditHistoryDisabled
+from models.chat.identity.actors import Actor
+from models.chat.messages.access import MessageView, access_message
+from models.chat.rendering import coarse_html_diff, content_html_diff
+from models.chat.tables import MessageEdit
+from models.chat.topics.names import display_topic
+from models.reader import Reader
+
+MOST_EDITS = 100
+"""In one answer, the newest ones: what a message said before those is not told."""
+MOST_DIFFED = 200_000
+"""Characters of one answer that are compared, of the newest edits first."""
+
+_EDITS: Any = (
+    select(
+        MessageEdit.editor_id,
+        MessageEdit.edited_at,
+        MessageEdit.prev_topic,
+        MessageEdit.prev_channel_id,
+        MessageEdit.prev_content,
+        MessageEdit.prev_rendered_content,
+    )
+    .where(MessageEdit.message_id == bindparam("message_id"))
+    .order_by(MessageEdit.id.desc())
+    .limit(MOST_EDITS + 1)
+)
+
+
+def find_history(
+    reader: Reader, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
+) -> list[dict[str, Any]]:
+    """Snapshots, oldest first: the message as it was sent, then as it was after each of the
+    newest edits; where there were more than `MOST_EDITS`, as it was after the one before these.
+
+    Where a message stood in a channel that the reader may not read, nothing is told of that time:
+    neither what it said there, nor under which topic, nor which channel it was.
+
+    Raises `EditHistoryDisabled`, `InvalidMessage`. Where the organization shows moves only, edits
+    of the content alone are left out, and their fields from the others.
+    """
+    policy = actor.realm.message_edit_history_visibility_policy
+    if policy == "none":
+        raise EditHistoryDisabled()
+    message = access_message(reader, actor, message_id)
+
+    def shown(topic: str) -> str:
+        if message.channel_id is None:
+            return ""
+        empty = actor.realm.empty_topic_display_name
+        return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
+
+    topic, content = message.topic, message.content
+    rendered, channel_id = message.rendered_content, message.channel_id
+    snapshots: list[dict[str, Any]] = []
+    left = MOST_DIFFED
+    edits = reader.execute(_EDITS, {"message_id": message.id}).all()
+    beginning = (message.sent_at, message.sender_id)
+    if len(edits) > MOST_EDITS:
+        beginning = (edits[-1].edited_at, edits[-1].editor_id)
+    readable = _find_readable_places(reader, actor, message, edits[:MOST_EDITS])
+    for edit in edits[:MOST_EDITS]:
+        here = channel_id in readable
+        snapshot: dict[str, Any] = {
+            "topic": shown(topic),
+            "content": content,
+            "rendered_content": rendered,
+            "timestamp": int(edit.edited_at.timestamp()),
+            "user_id": edit.editor_id,
+        }
+        moved = edit.prev_topic is not None or edit.prev_channel_id is not None
+        came_from = edit.prev_channel_id if edit.prev_channel_id is not None else channel_id
+        if edit.prev_topic is not None:
+            if came_from in readable:
+                snapshot["prev_topic"] = shown(edit.prev_topic)
+            topic = edit.prev_topic
+        if edit.prev_channel_id is not None:
+            if came_from in readable:
+                snapshot |= {"stream": channel_id, "prev_stream": came_from}
+            channel_id = came_from
+        if edit.prev_content is not None:
+            if policy == "all":
+                snapshot["prev_content"] = edit.prev_content
+                snapshot["prev_rendered_content"] = edit.prev_rendered_content
+                left -= len(edit.prev_rendered_content) + len(rendered)
+                compare = content_html_diff if left >= 0 else coarse_html_diff
+                snapshot["content_html_diff"] = compare(edit.prev_rendered_content, rendered)
+            content, rendered = edit.prev_content, edit.prev_rendered_content
+        if here and (policy == "all" or moved):
+            snapshots.append(snapshot)
+    if channel_id in readable:
+        snapshots.append(
+            {
+                "topic": shown(topic),
+                "content": content,
+                "rendered_content": rendered,
+                "timestamp": int(beginning[0].timestamp()),
+                "user_id": beginning[1],
+            }
+        )
+    if policy == "moves":
+        # What a message said before is not shown: every snapshot has what it says now.
+        for snapshot in snapshots:
+            snapshot["content"] = message.content
+            snapshot["rendered_content"] = message.rendered_content
+    return snapshots[::-1]
+
+
+def _find_readable_places(
+    reader: Reader, actor: Actor, message: MessageView, edits: Iterable[Any]
+) -> set[int | None]:
+    """Ids of the channels that the message stands or stood in and the reader may read; None for a
+    direct message. In a protected history nobody reads what they were not there for, and a copy
+    that came with a later place does not say that they were.
+    """
+    places = {edit.prev_channel_id for edit in edits} - {None, message.channel_id}
+    readable: set[int | None] = {message.channel_id}
+    if places:
+        for channel in find_channels(reader, actor, channel_ids=places):
+            if not channel.has_protected_history and has_content_access(reader, actor, channel):
+                readable.add(channel.id)
+    return readable

@@ -1,0 +1,279 @@
+"""Moving messages to another topic or channel: one, those after it, or the whole topic.
+
+However many move, the number of statements stays the same.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Table, delete, insert, literal, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.access.audiences import find_readers
+from models.chat.access.membership import belongs
+from models.chat.access.permissions import ChannelView, access_channel, can_send_to_channel
+from models.chat.errors.messages import (
+    MoveNotAllowed,
+    ResolveNotAllowed,
+)
+from models.chat.errors.sending import NotAuthorizedToSend
+from models.chat.ground import events
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import Actor
+from models.chat.identity.roles import Role
+from models.chat.messages import search
+from models.chat.messages.access import MessageView
+from models.chat.messages.drafts import check_topic
+from models.chat.messages.flags import WITHOUT_COPY
+from models.chat.messages.move_limits import check_age
+from models.chat.messages.notices import try_to_tell
+from models.chat.messages.recipients import ToChannel
+from models.chat.rendering import plain_text
+from models.chat.rendering.quotes import Quotes
+from models.chat.tables import Message, Subscription, User, UserMessage
+from models.chat.topics.names import RESOLVED, key_of, normalise_topic
+from models.chat.topics.summary import recount_first_message, recount_topics
+
+_COPY = cast(Table, UserMessage.__table__)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A move that is allowed: `message_ids`, ascending, go to `topic` of `channel`."""
+
+    message_ids: list[int]
+    channel: ChannelView
+    topic: str
+    topic_changes: bool
+    channel_changes: bool
+    whole_topic: bool
+
+    def notify(
+        self,
+        session: Session,
+        actor: Actor,
+        message: MessageView,
+        *,
+        old_thread: bool,
+        new_thread: bool,
+        now: datetime,
+    ) -> None:
+        """The notification bot says in both places where the messages went and came from."""
+        assert message.channel is not None
+        count = len(self.message_ids)
+        if self.whole_topic:
+            what = "This topic was"
+        else:
+            what = "A message was" if count == 1 else f"{count} messages were"
+        new, old = (self.channel, self.topic), (message.channel, message.topic)
+        for wanted, here, way, there in (
+            (new_thread, new, "here from", old),
+            (old_thread, old, "to", new),
+        ):
+            if wanted:
+                quotes = Quotes()
+                by = quotes.user(actor.id, actor.full_name)
+                content = f"{what} moved {way} {_place(quotes, here[0], *there)} by {by}."
+                try_to_tell(
+                    session,
+                    actor.realm_id,
+                    ToChannel(here[0].id),
+                    topic=here[1],
+                    content=content,
+                    quotes=quotes,
+                    now=now,
+                    message_id=message.id,
+                )
+
+
+def _place(quotes: Quotes, here: ChannelView, channel: ChannelView, topic: str) -> str:
+    """A topic as it is named to the readers of `here`: not all of them may know a private one."""
+    if channel.invite_only and channel.id != here.id:
+        return "a private channel"
+    return quotes.thread(channel, topic)
+
+
+def check_move(
+    session: Session,
+    actor: Actor,
+    message: MessageView,
+    *,
+    topic: str | None,
+    channel_id: int | None,
+    propagate_mode: str,
+    now: datetime,
+) -> Move | None:
+    """The move a client asks for; None if everything would stay where it is.
+
+    Raises `InvalidCharacterInTopic`, `InvalidChannelId`, `MoveNotAllowed`, `ResolveNotAllowed`,
+    `NotAuthorizedToSend`, the time limits, and what `check_topic` raises.
+    """
+    old = message.channel
+    if old is None or (topic is None and channel_id is None):
+        return None
+    empty_name = actor.realm.empty_topic_display_name
+    new_topic = message.topic if topic is None else normalise_topic(topic, empty_name=empty_name)
+    channel = old
+    if channel_id is not None and channel_id != old.id:
+        channel = access_channel(session, actor, channel_id)
+    topic_changes, channel_changes = new_topic != message.topic, channel.id != old.id
+    if not topic_changes and not channel_changes:
+        return None
+    if topic_changes:
+        _require_topic_move(session, actor, old, message.topic, new_topic)
+    if channel_changes:
+        _require_channel_move(session, actor, old, channel)
+    check_topic(session, actor, channel, new_topic)
+    ids = _find_moving(session, actor, message, propagate_mode)
+    if not actor.is_moderator:
+        renames = topic_changes and not _resolves(message.topic, new_topic)
+        check_age(session, actor, message, ids, renames, channel_changes, propagate_mode, now)
+    total = len(ids) if propagate_mode == "change_all" else 0
+    return Move(ids, channel, new_topic, topic_changes, channel_changes, total > 0)
+
+
+def _resolves(old: str, new: str) -> bool:
+    """Only the sign that says a topic is resolved comes or goes."""
+    return old.removeprefix(RESOLVED) == new.removeprefix(RESOLVED)
+
+
+def _require_topic_move(
+    session: Session, actor: Actor, channel: ChannelView, old: str, new: str
+) -> None:
+    realm = actor.realm
+    if _resolves(old, new):
+        if not (
+            belongs(session, actor, realm.can_resolve_topics_group)
+            or belongs(session, actor, channel.can_resolve_topics_group)
+        ):
+            raise ResolveNotAllowed()
+        return
+    if not old and not actor.is_guest:
+        return  # anybody may give a topic to messages without one
+    if not (
+        belongs(session, actor, realm.can_move_messages_between_topics_group)
+        or belongs(session, actor, channel.can_move_messages_within_channel_group)
+    ):
+        raise MoveNotAllowed()
+
+
+def _require_channel_move(
+    session: Session, actor: Actor, old: ChannelView, new: ChannelView
+) -> None:
+    if not (
+        belongs(session, actor, actor.realm.can_move_messages_between_channels_group)
+        or belongs(session, actor, old.can_move_messages_out_of_channel_group)
+    ):
+        raise MoveNotAllowed()
+    if not can_send_to_channel(session, actor, new):
+        raise NotAuthorizedToSend(channel=new.name)
+
+
+def _find_moving(
+    session: Session, actor: Actor, message: MessageView, propagate_mode: str
+) -> list[int]:
+    """Ids of the messages of the topic that move, those the actor may read."""
+    if propagate_mode == "change_one":
+        return [message.id]
+    wanted = select(Message.id).where(
+        Message.channel_id == message.channel_id, Message.topic_key == message.topic_key
+    )
+    if propagate_mode == "change_later":
+        wanted = wanted.where(Message.id >= message.id)
+    assert message.channel is not None
+    if message.channel.has_protected_history:
+        mine = select(UserMessage.message_id).where(UserMessage.user_id == actor.id)
+        wanted = wanted.where(Message.id.in_(mine))
+    return sorted(session.execute(wanted).scalars())
+
+
+def move_messages(
+    session: Session, actor: Actor, message: MessageView, move: Move, *, now: datetime
+) -> set[int]:
+    """Carry out a move. Returns the ids of those who must hear where the messages are now; who may
+    not follow them there is told that they are gone.
+    """
+    old = message.channel
+    assert old is not None
+    connection = session.connection()
+    moving = id_in(session, Message.id, move.message_ids)
+    readers = find_readers(session, old, move.message_ids)
+    connection.execute(
+        update(Message)
+        .where(moving)
+        .values(
+            channel_id=move.channel.id,
+            topic=move.topic,
+            topic_key=key_of(move.topic),
+            last_moved_at=now,
+        )
+    )
+    if move.channel_changes:
+        _carry_copies(session, old, move)
+        recount_first_message(session, old.id)
+        recount_first_message(session, move.channel.id)
+        recount_topics(session, old.id, [message.topic_key])
+        recount_topics(session, move.channel.id, [key_of(move.topic)])
+    else:
+        recount_topics(session, old.id, [message.topic_key, key_of(move.topic)])
+    if move.topic_changes and len(move.message_ids) > search.AT_ONCE:
+        search.mark_stale(session, move.message_ids)
+    elif move.topic_changes:
+        texts = connection.execute(select(Message.id, Message.rendered_content).where(moving))
+        search.reindex_messages(
+            session,
+            [(message_id, move.topic, plain_text(markup)) for message_id, markup in texts],
+        )
+    if not move.channel_changes:
+        return readers
+    followers = find_readers(session, move.channel, move.message_ids)
+    gone = {
+        "message_ids": move.message_ids,
+        "message_type": "stream",
+        "stream_id": old.id,
+        "topic": message.topic,
+    }
+    events.append(
+        session, actor.realm_id, "delete_message", gone, user_ids=readers - followers, now=now
+    )
+    return followers
+
+
+def _carry_copies(session: Session, old: ChannelView, move: Move) -> None:
+    """Copies follow access: who may not read the new channel loses theirs; subscribers of one with
+    protected history, who could not read the messages otherwise, get some.
+    """
+    new = move.channel
+    connection = session.connection()
+    here = id_in(session, UserMessage.message_id, move.message_ids)
+    subscribed = select(Subscription.user_id).where(
+        Subscription.channel_id == new.id, Subscription.is_active
+    )
+    if new.invite_only:
+        connection.execute(delete(_COPY).where(here, _COPY.c.user_id.not_in(subscribed)))
+    elif not new.is_web_public:
+        guests = select(User.id).where(User.id.in_(select(_COPY.c.user_id).where(here)))
+        guests = guests.where(User.role == Role.GUEST)
+        connection.execute(
+            delete(_COPY).where(
+                here, _COPY.c.user_id.in_(guests), _COPY.c.user_id.not_in(subscribed)
+            )
+        )
+    if new.has_protected_history:
+        known = select(literal(1)).where(
+            _COPY.c.user_id == Subscription.user_id, _COPY.c.message_id == Message.id
+        )
+        missing: Any = (
+            select(Subscription.user_id, Message.id, literal(WITHOUT_COPY))
+            .join(Message, Message.channel_id == Subscription.channel_id)
+            .join(User, User.id == Subscription.user_id)
+            .where(
+                Subscription.channel_id == new.id,
+                Subscription.is_active,
+                User.is_active,
+                id_in(session, Message.id, move.message_ids),
+                ~known.exists(),
+            )
+        )
+        connection.execute(insert(_COPY).from_select(["user_id", "message_id", "flags"], missing))

@@ -1,0 +1,117 @@
+"""Whom a message goes to: a channel, or some users directly; found and checked for its sender."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from models.chat.access.membership import belongs, find_member_ids
+from models.chat.access.naming import find_named
+from models.chat.access.permissions import (
+    ChannelView,
+    bot_owner,
+    can_send_to_channel,
+    find_channel,
+    find_known_channel,
+)
+from models.chat.access.user_emails import api_email
+from models.chat.errors.sending import (
+    DirectMessageInitiationNotAllowed,
+    DirectMessageNotAllowed,
+    DirectMessagesDisabled,
+    InvalidRecipientEmail,
+    InvalidRecipientId,
+    NoRecipients,
+    NotAuthorizedToSend,
+    RecipientDeactivated,
+    StreamDoesNotExist,
+    StreamNameDoesNotExist,
+)
+from models.chat.identity.actors import Actor
+from models.chat.messages.conversations import find_conversation
+from models.reader import Reader
+
+MOST_RECIPIENTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ToChannel:
+    """A channel, by its id or by its name."""
+
+    channel: int | str
+
+
+@dataclass(frozen=True, slots=True)
+class ToUsers:
+    """Users, each by id or by API email. The sender is always one of them, named or not."""
+
+    users: Sequence[int | str]
+
+
+Destination = ToChannel | ToUsers
+
+
+def access_channel_to_send(reader: Reader, sender: Actor, channel: int | str) -> ChannelView:
+    """The channel, if the sender may send there. A bot knows what its owner knows.
+
+    Raises `StreamDoesNotExist`, `StreamNameDoesNotExist`, also for a channel the sender may not
+    know, and `NotAuthorizedToSend`.
+    """
+    by: dict[str, Any] = {"channel_id" if isinstance(channel, int) else "name": channel}
+    find = find_channel if sender.is_system_bot else find_known_channel
+    who, found = sender, find(reader, sender, **by)
+    if found is None and (owner := bot_owner(reader, sender)) is not None:
+        who, found = owner, find_known_channel(reader, owner, **by)
+    if found is None and isinstance(channel, int):
+        raise StreamDoesNotExist(stream_id=channel)
+    if found is None:
+        raise StreamNameDoesNotExist(stream=str(channel))
+    if not can_send_to_channel(reader, who, found):
+        raise NotAuthorizedToSend(channel=found.name)
+    return found if who is sender else replace(found, is_subscribed=False)
+
+
+def access_recipients(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[int]:
+    """Ids of everybody in the conversation, the sender included, ascending.
+
+    Raises `NoRecipients`, `InvalidRecipientId`, `InvalidRecipientEmail`, `RecipientDeactivated`,
+    and what `check_may_write` raises.
+    """
+    if not users:
+        raise NoRecipients()
+    others = [row for row in _find(reader, sender, users) if row.id != sender.id]
+    for row in others:
+        if not row.is_active:
+            raise RecipientDeactivated(email=api_email(sender, row))
+    check_may_write(reader, sender, others)
+    return sorted({sender.id, *(row.id for row in others)})
+
+
+def _find(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[Any]:
+    """Rows of the users named, none twice; whom the sender may not know is refused as nobody."""
+    named = users[:MOST_RECIPIENTS]
+    found = find_named(reader, sender, named, system_bots=True)
+    for user in named:
+        if user not in found:
+            raise (
+                InvalidRecipientId(user_id=user)
+                if isinstance(user, int)
+                else InvalidRecipientEmail(email=user)
+            )
+    return list({row.id: row for row in found.values()}.values())
+
+
+def check_may_write(reader: Reader, sender: Actor, others: Sequence[Any]) -> None:
+    """Raises unless the organization lets these users write to each other. Bots always may."""
+    if sender.is_bot or all(row.bot_type is not None for row in others):
+        return
+    realm = sender.realm
+    group = realm.direct_message_permission_group
+    if group != realm.everyone_group_id and not belongs(reader, sender, group):
+        if group == realm.nobody_group_id:
+            raise DirectMessagesDisabled()
+        if not {row.id for row in others} & find_member_ids(reader, group):
+            raise DirectMessageNotAllowed()
+    if not belongs(reader, sender, realm.direct_message_initiator_group):
+        everybody = [sender.id, *(row.id for row in others)]
+        if find_conversation(reader, realm.id, everybody) is None:
+            raise DirectMessageInitiationNotAllowed()

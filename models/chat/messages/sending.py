@@ -1,0 +1,283 @@
+"""Sending: a checked draft becomes a message, everybody's copy of it, its topic's newest one, and
+events; all in the caller's transaction, in a number of statements that no realm's size changes.
+
+POST /messages, the scheduled-delivery worker and the notification bot all send through here.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any, cast
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    Table,
+    bindparam,
+    case,
+    insert,
+    literal,
+    select,
+    union_all,
+    update,
+)
+from sqlalchemy.orm import Session
+
+from models.chat.access.membership import find_members_of_any
+from models.chat.ground import events
+from models.chat.messages import flags, search
+from models.chat.messages.conversations import require_conversation
+from models.chat.messages.drafts import Draft
+from models.chat.messages.view import ViewOptions, find_people, message_object
+from models.chat.rendering import plain_text
+from models.chat.tables import (
+    Channel,
+    Message,
+    Reaction,
+    Subscription,
+    User,
+    UserMessage,
+)
+from models.chat.topics import automatic_policies
+from models.chat.topics import summary as topic_summary
+
+_MESSAGE = cast(Table, Message.__table__)
+_COPY = cast(Table, UserMessage.__table__)
+
+_INSERT_MESSAGE = insert(_MESSAGE).returning(_MESSAGE.c.id)
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """What came of a draft. `new_policy`: the sender's visibility policy for the topic, if sending
+    has changed it.
+    """
+
+    id: int
+    new_policy: int | None
+
+
+def send_message(
+    session: Session, draft: Draft, *, now: datetime, scheduled_message_id: int | None = None
+) -> SentMessage:
+    """Send what `check_message` let through. Call it in the same transaction as the check."""
+    sender, channel, rendered = draft.sender, draft.channel, draft.rendered
+    conversation_id = None
+    if channel is None:
+        conversation_id = require_conversation(session, sender.realm_id, draft.user_ids)
+    connection = session.connection()
+    message_id: int = connection.execute(
+        _INSERT_MESSAGE,
+        {
+            "realm_id": sender.realm_id,
+            "sender_id": sender.id,
+            "channel_id": None if channel is None else channel.id,
+            "conversation_id": conversation_id,
+            "topic": draft.topic,
+            "topic_key": draft.topic_key,
+            "content": draft.content,
+            "rendered_content": rendered.html,
+            "sent_at": now,
+            "has_link": rendered.has_link,
+            "has_image": rendered.has_image,
+            "has_attachment": rendered.has_attachment,
+            "client": draft.client,
+            "scheduled_message_id": scheduled_message_id,
+        },
+    ).scalar_one()
+    copies = _make_copies(session, draft, message_id)
+    new_policy = None
+    if channel is not None:
+        minds = automatic_policies.minds_new_topics(sender)
+        starts_topic = minds and not topic_summary.is_known_to(
+            session, sender, channel, draft.topic
+        )
+        topic_summary.note_topic(session, channel.id, draft.topic, message_id)
+        if channel.first_message_id is None:
+            connection.execute(
+                update(Channel)
+                .where(Channel.id == channel.id, Channel.first_message_id.is_(None))
+                .values(first_message_id=message_id)
+            )
+        new_policy = automatic_policies.follow_as_sender(
+            session, sender, channel.id, draft.topic, starts_topic=starts_topic, now=now
+        )
+        mentioned = rendered.user_ids & {user for users in copies.values() for user in users}
+        if mentioned:
+            automatic_policies.follow_as_mentioned(
+                session, sender.realm_id, mentioned, channel.id, draft.topic, now=now
+            )
+    search.index_message(session, message_id, topic=draft.topic, words=plain_text(rendered.html))
+    _tell(session, draft, message_id, conversation_id, copies, now)
+    return SentMessage(message_id, new_policy)
+
+
+# --- copies -----------------------------------------------------------------------------------
+
+_ACTIVE_SUBSCRIBERS: Select[Any] = (
+    select(
+        Subscription.user_id,
+        bindparam("message_id", type_=BigInteger).label("message_id"),
+        case((Subscription.user_id == bindparam("reader_id"), flags.READ), else_=0).label("flags"),
+    )
+    .join(User, User.id == Subscription.user_id)
+    .where(
+        Subscription.channel_id == bindparam("to_channel_id"),
+        Subscription.is_active,
+        User.is_active,
+    )
+)
+# The hot path, a message to a channel that mentions nobody: one prebuilt statement.
+_COPIES_OF_CHANNEL = (
+    insert(_COPY)
+    .from_select(["user_id", "message_id", "flags"], _ACTIVE_SUBSCRIBERS)
+    .returning(_COPY.c.user_id, _COPY.c.flags)
+)
+
+
+def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, list[int]]:
+    """Everybody's copy, in one INSERT ... SELECT. Returns flags -> ids of users."""
+    rendered = draft.rendered
+    connection = session.connection()
+    mentions = (
+        rendered.user_ids
+        or rendered.group_ids
+        or rendered.mentions_channel
+        or rendered.mentions_topic
+    )
+    if draft.channel is not None and not mentions:
+        made = connection.execute(
+            _COPIES_OF_CHANNEL,
+            {
+                "message_id": message_id,
+                "reader_id": draft.sender.id if draft.read_by_sender else 0,
+                "to_channel_id": draft.channel.id,
+            },
+        )
+    else:
+        readers = _readers(session, draft, message_id)
+        made = connection.execute(
+            insert(_COPY)
+            .from_select(["user_id", "message_id", "flags"], readers)
+            .returning(_COPY.c.user_id, _COPY.c.flags)
+        )
+    copies: dict[int, list[int]] = defaultdict(list)
+    for user_id, bits in made:
+        copies[bits].append(user_id)
+    return copies
+
+
+def _readers(session: Session, draft: Draft, message_id: int) -> Select[Any]:
+    """Who gets a copy of a message that mentions somebody or goes to users, and its flags."""
+    source: Any = User.id
+    bits = mention_bits(session, draft, source)
+    if draft.read_by_sender:
+        bits = bits + case((source == draft.sender.id, flags.READ), else_=0)
+    columns = (source, literal(message_id, BigInteger))
+    if draft.channel is None:
+        return select(*columns, bits + flags.IS_PRIVATE).where(
+            User.id.in_(draft.user_ids), User.is_active
+        )
+    return (
+        select(*columns, bits)
+        .join(Subscription, Subscription.user_id == User.id)
+        .where(Subscription.channel_id == draft.channel.id, Subscription.is_active, User.is_active)
+    )
+
+
+def mention_bits(session: Session, draft: Draft, user_id: Any) -> ColumnElement[int]:
+    """The mention flags of the copy of the user with that id (a column)."""
+    rendered = draft.rendered
+    bits: ColumnElement[int] = literal(0, BigInteger)
+    if rendered.user_ids:
+        bits = bits + _bit_if(user_id, rendered.user_ids, flags.MENTIONED)
+    if rendered.group_ids:
+        members = find_members_of_any(session, rendered.group_ids)
+        bits = bits + _bit_if(user_id, members, flags.GROUP_MENTIONED)
+    if rendered.mentions_channel:
+        bits = bits + flags.STREAM_WILDCARD_MENTIONED
+    if rendered.mentions_topic:
+        if draft.channel is None:
+            bits = bits + flags.TOPIC_WILDCARD_MENTIONED
+        else:
+            there = (Message.channel_id == draft.channel.id) & (
+                Message.topic_key == draft.topic_key
+            )
+            taking_part = union_all(
+                select(Message.sender_id).where(there),
+                select(Reaction.user_id)
+                .join(Message, Message.id == Reaction.message_id)
+                .where(there),
+            )
+            bits = bits + case((user_id.in_(taking_part), flags.TOPIC_WILDCARD_MENTIONED), else_=0)
+    return bits
+
+
+def _bit_if(user_id: Any, users: Iterable[int], bit: int) -> ColumnElement[int]:
+    return case((user_id.in_(sorted(users)), bit), else_=0)
+
+
+# --- events -----------------------------------------------------------------------------------
+
+
+def _tell(
+    session: Session,
+    draft: Draft,
+    message_id: int,
+    conversation_id: int | None,
+    copies: dict[int, list[int]],
+    now: datetime,
+) -> None:
+    """One event for each set of flags: the message is the same for all of its readers."""
+    sender = draft.sender
+    people: list[dict[str, Any]] = []
+    if draft.channel is None:
+        people = list(find_people(session, sender, draft.user_ids, for_all=True).values())
+    message = message_as_sent(draft, message_id, conversation_id, people, now=now)
+    if draft.topic:
+        message["topic_links"] = draft.topic_links
+    for bits, user_ids in sorted(copies.items()):
+        payload = {"message": message, "flags": flags.names_of(bits)}
+        events.append(session, sender.realm_id, "message", payload, user_ids=user_ids, now=now)
+
+
+def message_as_sent(
+    draft: Draft,
+    message_id: int,
+    conversation_id: int | None,
+    people: list[dict[str, Any]],
+    *,
+    now: datetime,
+) -> dict[str, Any]:
+    """The message as its event shows it; `people` are those of the conversation."""
+    sender, channel = draft.sender, draft.channel
+    visibility = sender.email_address_visibility
+    row = SimpleNamespace(
+        id=message_id,
+        sender_id=sender.id,
+        channel_id=None if channel is None else channel.id,
+        conversation_id=conversation_id,
+        topic=draft.topic,
+        content=draft.content,
+        rendered_content=draft.rendered.html,
+        sent_at=now,
+        last_edit_at=None,
+        last_moved_at=None,
+        client=draft.client,
+        channel_name=None if channel is None else channel.name,
+        full_name=sender.full_name,
+        # Readers differ in whose email they may see: an event shows what all of them may.
+        delivery_email=sender.delivery_email
+        if sender.is_bot or visibility == 1
+        else sender.dummy_email,
+        bot_type=sender.bot_type,
+        email_address_visibility=visibility,
+        avatar_version=sender.avatar_version,
+        is_deleted=False,
+    )
+    return message_object(
+        row, sender, ViewOptions(client_gravatar=False, allow_empty_topic_name=True), people
+    )

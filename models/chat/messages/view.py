@@ -1,0 +1,245 @@
+"""Messages as clients see them: read by id in few statements, however many there are."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import aliased
+
+from models.chat.access.user_emails import api_email, dummy_email, visible_email
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import Actor
+from models.chat.messages.conversations import find_members
+from models.chat.messages.flags import WITHOUT_COPY, names_of
+from models.chat.people.users import picture_of
+from models.chat.rendering import find_linkifiers, topic_links
+from models.chat.tables import Channel, Message, Reaction, User, UserMessage
+from models.chat.topics.names import display_topic
+from models.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """How a client wants messages."""
+
+    apply_markdown: bool = True
+    client_gravatar: bool = True
+    allow_empty_topic_name: bool = False
+
+
+_MINE = aliased(UserMessage)
+_ROWS: Any = (
+    select(
+        Message.id,
+        Message.sender_id,
+        Message.channel_id,
+        Message.conversation_id,
+        Message.topic,
+        Message.content,
+        Message.rendered_content,
+        Message.sent_at,
+        Message.last_edit_at,
+        Message.last_moved_at,
+        Message.client,
+        Channel.name.label("channel_name"),
+        User.full_name,
+        User.delivery_email,
+        User.bot_type,
+        User.email_address_visibility,
+        User.avatar_version,
+        User.is_deleted,
+        _MINE.flags,
+    )
+    .join(User, User.id == Message.sender_id)
+    .outerjoin(Channel, Channel.id == Message.channel_id)
+    .outerjoin(_MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("viewer_id")))
+)
+
+
+def recipient_id(channel_id: int | None, conversation_id: int | None) -> int:
+    """One number for every place a message can go to.
+
+    # decided: channels are even, conversations odd, so that the two never meet.
+    """
+    return 2 * channel_id if channel_id is not None else 2 * (conversation_id or 0) + 1
+
+
+def find_messages(
+    reader: Reader, viewer: Actor, message_ids: Sequence[int], options: ViewOptions
+) -> list[dict[str, Any]]:
+    """Message objects of ids the viewer may read, in order of their ids."""
+    if not message_ids:
+        return []
+    rows = reader.execute(
+        _ROWS.where(id_in(reader, Message.id, message_ids)).order_by(Message.id),
+        {"viewer_id": viewer.id},
+    ).all()
+    conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
+    people = _find_people(reader, viewer, find_members(reader, conversations))
+    reactions = _find_reactions(reader, viewer, message_ids)
+    linkifiers = find_linkifiers(reader, viewer.realm_id)
+    links: dict[str, list[dict[str, str]]] = {}
+    messages = []
+    for row in rows:
+        if row.topic not in links:
+            links[row.topic] = topic_links(row.topic, linkifiers)
+        message = message_object(row, viewer, options, people.get(row.conversation_id, []))
+        message["reactions"] = reactions.get(row.id, [])
+        message["topic_links"] = links[row.topic]
+        message["flags"] = names_of(WITHOUT_COPY if row.flags is None else row.flags)
+        messages.append(message)
+    return messages
+
+
+def message_object(
+    row: Any, viewer: Actor, options: ViewOptions, people: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """One message without flags and what stands beside it in other tables."""
+    sender = _sender(row)
+    is_direct = row.channel_id is None
+    body = {
+        "id": row.id,
+        "sender_id": row.sender_id,
+        "sender_full_name": row.full_name,
+        "sender_email": api_email(viewer, sender),
+        "sender_realm_str": "",
+        "avatar_url": picture_of(viewer, sender, client_makes_it=options.client_gravatar),
+        "client": row.client,
+        "content": row.rendered_content if options.apply_markdown else row.content,
+        "content_type": "text/html" if options.apply_markdown else "text/x-markdown",
+        "display_recipient": people if is_direct else row.channel_name,
+        "recipient_id": recipient_id(row.channel_id, row.conversation_id),
+        "type": "private" if is_direct else "stream",
+        "subject": ""
+        if is_direct
+        else display_topic(
+            row.topic,
+            empty_name=viewer.realm.empty_topic_display_name,
+            allow_empty=options.allow_empty_topic_name,
+        ),
+        "timestamp": int(row.sent_at.timestamp()),
+        "is_me_message": is_status_message(row.content),
+        "reactions": [],
+        "submessages": [],
+        "topic_links": [],
+    }
+    if not is_direct:
+        body["stream_id"] = row.channel_id
+    if row.last_edit_at is not None:
+        body["last_edit_timestamp"] = int(row.last_edit_at.timestamp())
+    if row.last_moved_at is not None:
+        body["last_moved_timestamp"] = int(row.last_moved_at.timestamp())
+    return body
+
+
+def is_status_message(content: str) -> bool:
+    """`/me waves`: shown as what its sender does."""
+    return content.startswith("/me ")
+
+
+@dataclass(frozen=True, slots=True)
+class _Person:
+    id: int
+    bot_type: int | None
+    delivery_email: str
+    email_address_visibility: int
+    avatar_version: int = 1
+    is_deleted: bool = False
+
+
+def _sender(row: Any) -> _Person:
+    return _Person(
+        row.sender_id,
+        row.bot_type,
+        row.delivery_email,
+        row.email_address_visibility,
+        row.avatar_version,
+        row.is_deleted,
+    )
+
+
+def _find_people(
+    reader: Reader, viewer: Actor, members: Mapping[int, list[int]]
+) -> dict[int, list[dict[str, Any]]]:
+    """Conversation id -> who is in it, as `display_recipient` shows them."""
+    ids = {user_id for user_ids in members.values() for user_id in user_ids}
+    shown = find_people(reader, viewer, ids)
+    return {
+        conversation_id: [shown[user_id] for user_id in user_ids]
+        for conversation_id, user_ids in members.items()
+    }
+
+
+def find_people(
+    reader: Reader, viewer: Actor, user_ids: Iterable[int], *, for_all: bool = False
+) -> dict[int, dict[str, Any]]:
+    """User id -> the user as an element of `display_recipient`.
+
+    `for_all`: others read it too, so only with emails that everybody may see.
+    """
+    ids = list(user_ids)
+    if not ids:
+        return {}
+    rows = reader.execute(
+        select(
+            User.id,
+            User.bot_type,
+            User.full_name,
+            User.delivery_email,
+            User.email_address_visibility,
+        ).where(User.id.in_(ids))
+    )
+    return {
+        row.id: {
+            "id": row.id,
+            "email": dummy_email(row.id, viewer.realm.host)
+            if for_all and row.bot_type is None and row.email_address_visibility != 1
+            else api_email(viewer, row),
+            "full_name": row.full_name,
+            "is_mirror_dummy": False,
+        }
+        for row in rows
+    }
+
+
+_REACTIONS: Any = (
+    select(
+        Reaction.message_id,
+        Reaction.user_id,
+        Reaction.emoji_name,
+        Reaction.emoji_code,
+        Reaction.reaction_type,
+        User.full_name,
+        User.bot_type,
+        User.delivery_email,
+        User.email_address_visibility,
+    )
+    .join(User, User.id == Reaction.user_id)
+    .order_by(Reaction.id)
+)
+
+
+def _find_reactions(
+    reader: Reader, viewer: Actor, message_ids: Sequence[int]
+) -> dict[int, list[dict[str, Any]]]:
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in reader.execute(_REACTIONS.where(id_in(reader, Reaction.message_id, message_ids))):
+        person = _Person(
+            row.user_id, row.bot_type, row.delivery_email, row.email_address_visibility
+        )
+        email = visible_email(viewer, person)
+        found.setdefault(row.message_id, []).append(
+            {
+                "emoji_name": row.emoji_name,
+                "emoji_code": row.emoji_code,
+                "reaction_type": row.reaction_type,
+                "user_id": row.user_id,
+                "user": {
+                    "email": email or f"user{row.user_id}@{viewer.realm.host}",
+                    "full_name": row.full_name,
+                    "id": row.user_id,
+                },
+            }
+        )
+    return found

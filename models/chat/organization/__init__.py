@@ -1,0 +1,1 @@
+"""The organization: its settings and its lists."""

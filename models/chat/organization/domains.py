@@ -1,0 +1,125 @@
+"""The email domains of an organization; models/chat/people/emails.py restricts accounts to them."""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.orm import Session
+
+from models.chat.errors.organization_lists import DomainExists, InvalidDomain, NoSuchDomain
+from models.chat.ground import audit, events
+from models.chat.identity.actors import Actor
+from models.chat.organization.settings import change_realm
+from models.chat.tables import Realm, RealmDomain
+from models.reader import Reader
+
+DOMAIN_MAX = 255
+
+_ALL: Any = (
+    select(RealmDomain.domain, RealmDomain.allow_subdomains)
+    .where(RealmDomain.realm_id == bindparam("realm_id"))
+    .order_by(RealmDomain.id)
+)
+
+
+def check_domain(domain: str) -> str:
+    """The domain as it is stored: trimmed, in lower case. Raises `InvalidDomain`."""
+    domain = domain.strip().lower()
+    problem = _problem(domain)
+    if problem is not None:
+        raise InvalidDomain(problem=problem)
+    return domain
+
+
+def _problem(domain: str) -> str | None:
+    if not domain:
+        return "Domain can't be empty."
+    if "." not in domain:
+        return "Domain must have at least one dot (.)"
+    if len(domain) > DOMAIN_MAX:
+        return "Domain is too long"
+    if domain[0] == "." or domain[-1] == ".":
+        return "Domain cannot start or end with a dot (.)"
+    for label in domain.split("."):
+        if not label:
+            return "Consecutive '.' are not allowed."
+        if label[0] == "-" or label[-1] == "-":
+            return "Subdomains cannot start or end with a '-'."
+        if re.fullmatch(r"[a-z0-9-]*", label) is None:
+            return "Domain can only have letters, numbers, '.' and '-'s."
+    return None
+
+
+def find_domains(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
+    """The realm's domains, oldest first."""
+    return [
+        {"domain": row.domain, "allow_subdomains": row.allow_subdomains}
+        for row in reader.execute(_ALL, {"realm_id": realm_id})
+    ]
+
+
+def add_domain(
+    session: Session, actor: Actor, *, domain: str, allow_subdomains: bool, now: datetime
+) -> RealmDomain:
+    """Raises `InvalidDomain`, `DomainExists`."""
+    domain = check_domain(domain)
+    _take_turns(session, actor.realm_id)
+    if _find(session, actor.realm_id, domain) is not None:
+        raise DomainExists(domain=domain)
+    added = RealmDomain(realm_id=actor.realm_id, domain=domain, allow_subdomains=allow_subdomains)
+    session.add(added)
+    session.flush()
+    told = {"domain": domain, "allow_subdomains": allow_subdomains}
+    _tell(session, actor, "add", {"realm_domain": told}, now)
+    return added
+
+
+def change_domain(
+    session: Session, actor: Actor, domain: str, *, allow_subdomains: bool, now: datetime
+) -> None:
+    """Raises `NoSuchDomain`. Nobody is told when nothing changes."""
+    _take_turns(session, actor.realm_id)
+    found = _access(session, actor.realm_id, domain)
+    if found.allow_subdomains == allow_subdomains:
+        return
+    found.allow_subdomains = allow_subdomains
+    session.flush()
+    told = {"domain": domain, "allow_subdomains": allow_subdomains}
+    _tell(session, actor, "change", {"realm_domain": told}, now)
+
+
+def remove_domain(session: Session, actor: Actor, domain: str, *, now: datetime) -> None:
+    """Raises `NoSuchDomain`. Where none is left, emails are no longer restricted to any."""
+    _take_turns(session, actor.realm_id)
+    session.delete(_access(session, actor.realm_id, domain))
+    session.flush()
+    _tell(session, actor, "remove", {"domain": domain}, now)
+    left = select(func.count()).where(RealmDomain.realm_id == actor.realm_id)
+    if actor.realm.emails_restricted_to_domains and not session.execute(left).scalar_one():
+        unrestricted = {"emails_restricted_to_domains": False}
+        change_realm(session, actor.realm_id, unrestricted, actor=actor, now=now)
+
+
+def _take_turns(session: Session, realm_id: int) -> None:
+    """Those who change a realm's domains at once do it one after the other."""
+    session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
+
+
+def _find(session: Session, realm_id: int, domain: str) -> RealmDomain | None:
+    return session.scalars(
+        select(RealmDomain).where(RealmDomain.realm_id == realm_id, RealmDomain.domain == domain)
+    ).first()
+
+
+def _access(session: Session, realm_id: int, domain: str) -> RealmDomain:
+    found = _find(session, realm_id, domain)
+    if found is None:
+        raise NoSuchDomain(domain=domain)
+    return found
+
+
+def _tell(session: Session, actor: Actor, op: str, told: dict[str, Any], now: datetime) -> None:
+    kind = f"realm_domain_{op}"
+    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=told, now=now)
+    events.append(session, actor.realm_id, "realm_domains", {"op": op, **told}, now=now)

@@ -1,0 +1,141 @@
+"""Code playgrounds: where a reader can take a code block of some language to try it out."""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+from uritemplate import URITemplate
+
+from models.chat.errors.organization_lists import (
+    InvalidLanguage,
+    InvalidPlayground,
+    ValidationFailure,
+)
+from models.chat.ground import audit, events
+from models.chat.ground.one_line import require_one_line
+from models.chat.ground.url_templates import is_url_template, leads_to_safety
+from models.chat.identity.actors import Actor
+from models.chat.tables import Playground, Realm
+from models.reader import Reader
+
+CODE = "code"
+LANGUAGE = re.compile(r"[ a-zA-Z0-9_+-./#]*")
+BLANK = "This field cannot be blank."
+TAKEN = "Realm playground with this Realm, Pygments language and Name already exists."
+NO_TEMPLATE = "Invalid URL template."
+NO_CODE = 'Missing the required variable "code" in the URL template'
+MORE_THAN_CODE = '"code" should be the only variable present in the URL template'
+
+_ALL: Any = (
+    select(Playground.id, Playground.name, Playground.syntax_language, Playground.url_template)
+    .where(Playground.realm_id == bindparam("realm_id"))
+    .order_by(Playground.id)
+)
+
+
+def find_playgrounds(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
+    """The realm's playgrounds as clients are told of them. Of those that an older release took,
+    none that leads to a script.
+    """
+    return [
+        {
+            "id": row.id,
+            "name": row.name,
+            "pygments_language": row.syntax_language,
+            "syntax_language": row.syntax_language,
+            "url_template": row.url_template,
+        }
+        for row in reader.execute(_ALL, {"realm_id": realm_id})
+        if leads_to_safety(row.url_template)
+    ]
+
+
+def create_playground(
+    session: Session,
+    actor: Actor,
+    *,
+    name: str,
+    syntax_language: str,
+    url_template: str,
+    now: datetime,
+) -> int:
+    """The id of a new playground. Raises `NotOneLine`, `InvalidLanguage` and
+    `ValidationFailure`.
+    """
+    name, syntax_language = require_one_line("name", name.strip()), syntax_language.strip()
+    if LANGUAGE.fullmatch(syntax_language) is None:
+        raise InvalidLanguage()
+    # Those who add the same one at once do it one after the other.
+    session.execute(
+        select(Realm.id).where(Realm.id == actor.realm_id).with_for_update(key_share=True)
+    )
+    errors = _problems(name, syntax_language, url_template)
+    if not errors:
+        taken = session.execute(
+            select(Playground.id).where(
+                Playground.realm_id == actor.realm_id,
+                Playground.syntax_language == syntax_language,
+                Playground.name == name,
+            )
+        )
+        if taken.first() is not None:
+            errors = {"__all__": [TAKEN]}
+    if errors:
+        raise ValidationFailure(problem=next(iter(errors.values()))[0], errors=errors)
+    playground = Playground(
+        realm_id=actor.realm_id,
+        name=name,
+        syntax_language=syntax_language,
+        url_template=url_template,
+    )
+    session.add(playground)
+    session.flush()
+    facts = {"playground_id": playground.id, "name": name, "syntax_language": syntax_language}
+    _tell(session, actor, "playground_created", facts, now)
+    return playground.id
+
+
+def delete_playground(session: Session, actor: Actor, playground_id: int, *, now: datetime) -> None:
+    """Raises `InvalidPlayground` for one that the realm does not have."""
+    playground = session.scalars(
+        select(Playground)
+        .where(Playground.id == playground_id, Playground.realm_id == actor.realm_id)
+        .with_for_update()
+    ).first()
+    if playground is None:
+        raise InvalidPlayground()
+    session.delete(playground)
+    session.flush()
+    _tell(session, actor, "playground_deleted", {"playground_id": playground_id}, now)
+
+
+def _problems(name: str, syntax_language: str, url_template: str) -> dict[str, list[str]]:
+    """Field -> what is wrong with it."""
+    problems = {
+        field: [BLANK]
+        for field, text in (("name", name), ("pygments_language", syntax_language))
+        if not text
+    }
+    problem = _template_problem(url_template)
+    if problem is not None:
+        problems["url_template"] = [problem]
+    return problems
+
+
+def _template_problem(url_template: str) -> str | None:
+    if not url_template:
+        return BLANK
+    if not is_url_template(url_template) or not leads_to_safety(url_template):
+        return NO_TEMPLATE
+    variables = set(URITemplate(url_template).variable_names)
+    if CODE not in variables:
+        return NO_CODE
+    return None if variables == {CODE} else MORE_THAN_CODE
+
+
+def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
+    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
+    payload = {"realm_playgrounds": find_playgrounds(session.connection(), actor.realm_id)}
+    events.append(session, actor.realm_id, "realm_playgrounds", payload, now=now)

@@ -1,0 +1,100 @@
+"""Organizations: made by the operator, each at a host of its own."""
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.chat.access.group_settings import REALM_GROUPS
+from models.chat.access.groups import create_system_groups
+from models.chat.errors.organizations import HostInUse, InvalidRealmName, RealmDoesNotExist
+from models.chat.ground import audit
+from models.chat.ground.hosts import check_host
+from models.chat.identity.actors import RealmView, find_realm, find_realm_at
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.identity.roles import BotType, Role
+from models.chat.people.full_names import NOTIFICATION_BOT
+from models.chat.people.users import create_user
+from models.chat.tables import Realm, User
+
+NAME_MAX = 40
+
+
+def create_realm(
+    session: Session,
+    keys: KeyMaker,
+    *,
+    name: str,
+    host: str,
+    owner_email: str,
+    owner_name: str,
+    now: datetime,
+    owner_password_hash: str | None = None,
+) -> tuple[Realm, User, str]:
+    """A new organization with its system groups, its owner and its notification bot.
+
+    Returns realm, owner and the owner's API key. Raises `InvalidRealmName`, `InvalidHost`,
+    `HostInUse` and what `create_user` raises.
+    """
+    name, host = name.strip(), check_host(host)
+    if not 0 < len(name) <= NAME_MAX or not name.isprintable():
+        raise InvalidRealmName()
+    if session.execute(select(Realm.id).where(Realm.host == host)).first() is not None:
+        raise HostInUse(host=host)
+    realm = Realm(host=host, name=name, date_created=now)
+    session.add(realm)
+    session.flush()
+    groups = create_system_groups(session, realm, now=now)
+    for setting in REALM_GROUPS.values():
+        setattr(realm, setting.name, groups[setting.default])
+    session.flush()
+    view = access_realm_by_id(session, realm.id)
+    owner, api_key = create_user(
+        session,
+        keys,
+        realm=view,
+        email=owner_email,
+        full_name=owner_name,
+        role=Role.OWNER,
+        password_hash=owner_password_hash,
+        now=now,
+    )
+    create_user(
+        session,
+        keys,
+        realm=view,
+        email=f"notification-bot@{host}",
+        full_name=NOTIFICATION_BOT,
+        role=Role.MEMBER,
+        bot_type=BotType.GENERIC,
+        is_system_bot=True,
+        now=now,
+    )
+    audit.record(session, realm.id, "realm_created", facts={"host": host}, now=now)
+    return realm, owner, api_key
+
+
+def access_realm_by_id(session: Session, realm_id: int) -> RealmView:
+    """Raises `RealmDoesNotExist`."""
+    realm = find_realm(session, realm_id)
+    if realm is None:
+        raise RealmDoesNotExist(realm=realm_id)
+    return realm
+
+
+def access_realm_named(session: Session, name: str) -> RealmView:
+    """A realm by its id or its host, as operators name it. Raises `RealmDoesNotExist`."""
+    if name.isascii() and name.isdigit() and len(name) < 19:
+        realm = find_realm(session, int(name))
+    else:
+        realm = find_realm_at(session, name.strip().lower())
+    if realm is None:
+        raise RealmDoesNotExist(realm=name)
+    return realm
+
+
+def find_notification_bot_id(session: Session, realm_id: int) -> int:
+    """Id of the bot that speaks for the organization itself."""
+    return session.execute(
+        select(User.id).where(User.realm_id == realm_id, User.is_system_bot)
+    ).scalar_one()

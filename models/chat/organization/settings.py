@@ -1,0 +1,218 @@
+"""The settings of an organization: their values, and the one way to change them.
+
+PATCH /realm and `specd chat set-realm` use the same names and the same checks.
+"""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.chat.access.group_settings import REALM_GROUPS, find_group_values, store_group_value
+from models.chat.errors.authorization import MustBeOwner
+from models.chat.errors.channels import InvalidChannelId
+from models.chat.errors.organizations import RealmDoesNotExist, UnknownRealmSetting
+from models.chat.errors.parameters import BadParameter, InvalidChoice, InvalidParameter
+from models.chat.errors.people import ExpectedValueMismatch
+from models.chat.ground import audit, events
+from models.chat.ground.one_line import require_one_line
+from models.chat.identity.actors import Actor
+from models.chat.tables import Channel, Realm
+
+UNLIMITED = "unlimited"
+FOREVER = -1
+INT_MAX = 2_147_483_647
+
+Check = Callable[[str, Any], Any]
+"""From a setting's name and a value to what is stored; raises what is wrong with the value."""
+
+
+def _text(least: int, most: int, *, lines: bool = False) -> Check:
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise InvalidParameter(name=name, problem="is not a string")
+        trimmed = value.strip()
+        if len(trimmed) < least:
+            raise InvalidParameter(name=name, problem="cannot be blank")
+        if len(trimmed) > most:
+            raise InvalidParameter(name=name, problem=f"is too long (limit: {most} characters)")
+        return trimmed if lines else require_one_line(name, trimmed)
+
+    return check
+
+
+def _boolean(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidParameter(name=name, problem="is not a boolean")
+    return value
+
+
+def _choice(*choices: str | int) -> Check:
+    def check(name: str, value: Any) -> str | int:
+        if isinstance(value, bool) or value not in choices:
+            raise InvalidChoice(name=name)
+        return value  # type: ignore[no-any-return]
+
+    return check
+
+
+def _seconds(name: str, value: Any) -> int | None:
+    """A positive number of seconds; None and "unlimited" mean no limit."""
+    if value is None or value == UNLIMITED:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= INT_MAX:
+        raise BadParameter(var_name=name, bad_value=value)
+    return value
+
+
+def _retention(name: str, value: Any) -> int:
+    """A positive number of days; -1 and "unlimited" mean for ever."""
+    if value in (UNLIMITED, FOREVER):
+        return FOREVER
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= INT_MAX:
+        raise BadParameter(var_name=name, bad_value=value)
+    return value
+
+
+def _channel(name: str, value: Any) -> int | None:
+    """A channel's id; None and -1 mean none."""
+    if value is None or value == -1:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidParameter(name=name, problem="is not an integer")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class RealmSetting:
+    """One setting: how its values are checked, and whether only owners may change it."""
+
+    check: Check
+    owner_only: bool = False
+
+
+SETTINGS: dict[str, RealmSetting] = {
+    "name": RealmSetting(_text(1, 40)),
+    "description": RealmSetting(_text(0, 1000, lines=True)),
+    "default_language": RealmSetting(_text(1, 50)),
+    "email_address_visibility": RealmSetting(_choice(1, 2, 3, 4, 5)),
+    "emails_restricted_to_domains": RealmSetting(_boolean, owner_only=True),
+    "disallow_disposable_email_addresses": RealmSetting(_boolean, owner_only=True),
+    "require_unique_names": RealmSetting(_boolean),
+    "name_changes_disabled": RealmSetting(_boolean),
+    "email_changes_disabled": RealmSetting(_boolean),
+    "enable_spectator_access": RealmSetting(_boolean),
+    "topics_policy": RealmSetting(_choice("allow_empty_topic", "disable_empty_topic")),
+    "empty_topic_display_name": RealmSetting(_text(1, 60)),
+    "message_retention_days": RealmSetting(_retention, owner_only=True),
+    "allow_message_editing": RealmSetting(_boolean),
+    "message_edit_history_visibility_policy": RealmSetting(_choice("all", "moves", "none")),
+    "message_content_edit_limit_seconds": RealmSetting(_seconds),
+    "message_content_delete_limit_seconds": RealmSetting(_seconds),
+    "move_messages_within_stream_limit_seconds": RealmSetting(_seconds),
+    "move_messages_between_streams_limit_seconds": RealmSetting(_seconds),
+    "moderation_request_channel_id": RealmSetting(_channel),
+    "new_stream_announcements_stream_id": RealmSetting(_channel),
+}
+"""Every setting but the groups, which `REALM_GROUPS` lists."""
+
+OPERATOR_SETTINGS = {"owner_full_content_access": RealmSetting(_boolean)}
+"""What only `specd chat set-realm` changes; no parameter of PATCH /realm."""
+
+TEXT_SETTINGS = frozenset(("name", "description", "default_language", "empty_topic_display_name"))
+CHANNEL_SETTINGS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
+OWNER_GROUPS = frozenset(("can_create_groups", "can_manage_all_groups"))
+
+
+def change_realm(
+    session: Session,
+    realm_id: int,
+    changes: Mapping[str, Any],
+    *,
+    actor: Actor | None,
+    now: datetime,
+) -> None:
+    """Change settings, all or none; takes effect with the next request. `actor` None: the operator.
+
+    A group setting takes a group value, a system group's name, or `{"new": value, "old": value}`.
+    Raises `UnknownRealmSetting`, `MustBeOwner`, and what a value's check raises.
+    """
+    realm = session.get(Realm, realm_id, with_for_update=True)
+    if realm is None:
+        raise RealmDoesNotExist(realm=realm_id)
+    told: dict[str, Any] = {}
+    for name in sorted(changes):
+        before = getattr(realm, name, None)
+        if name in REALM_GROUPS:
+            _require_owner(actor, name in OWNER_GROUPS)
+            after = _group(session, realm, name, changes[name], actor, now)
+        elif actor is None and name in OPERATOR_SETTINGS:
+            after = OPERATOR_SETTINGS[name].check(name, changes[name])
+        elif name in SETTINGS:
+            _require_owner(actor, SETTINGS[name].owner_only)
+            after = SETTINGS[name].check(name, changes[name])
+            if name in CHANNEL_SETTINGS and after is not None:
+                _require_channel(session, realm_id, after)
+        else:
+            raise UnknownRealmSetting(name=name, hint=_hint(name))
+        if after != before:
+            setattr(realm, name, after)
+            told[name] = after
+            audit.record(
+                session,
+                realm_id,
+                "realm_setting_changed",
+                actor_id=None if actor is None else actor.id,
+                facts={"property": name, "old": before, "new": after},
+                now=now,
+            )
+    if told:
+        values = find_group_values(session, {told[name] for name in told if name in REALM_GROUPS})
+        data = {
+            name: values[value] if name in REALM_GROUPS else value for name, value in told.items()
+        }
+        payload = {"op": "update_dict", "property": "default", "data": data}
+        events.append(session, realm_id, "realm", payload, now=now)
+
+
+def _group(
+    session: Session, realm: Realm, name: str, value: Any, actor: Actor | None, now: datetime
+) -> int:
+    if isinstance(value, Mapping) and "new" in value:
+        if "old" in value:
+            current = find_group_values(session, [getattr(realm, name)])
+            if _plain(value["old"]) != _plain(current[getattr(realm, name)]):
+                raise ExpectedValueMismatch()
+        value = value["new"]
+    if isinstance(value, bool) or not isinstance(value, int | str | Mapping):
+        raise InvalidParameter(name=name, problem="is not a group setting value")
+    return store_group_value(session, realm.id, REALM_GROUPS[name], value, actor=actor, now=now)
+
+
+def _plain(value: Any) -> Any:
+    """A group value without the order of its lists."""
+    if isinstance(value, Mapping):
+        return {key: sorted(items) for key, items in value.items()}
+    return value
+
+
+def _require_owner(actor: Actor | None, owner_only: bool) -> None:
+    if owner_only and actor is not None and not actor.is_owner:
+        raise MustBeOwner()
+
+
+def _require_channel(session: Session, realm_id: int, channel_id: int) -> None:
+    found = session.execute(
+        select(Channel.id).where(Channel.id == channel_id, Channel.realm_id == realm_id)
+    )
+    if found.first() is None:
+        raise InvalidChannelId()
+
+
+def _hint(name: str) -> str:
+    near = difflib.get_close_matches(name, [*SETTINGS, *OPERATOR_SETTINGS, *REALM_GROUPS], n=1)
+    return f"did you mean {near[0]}?" if near else "PATCH /realm lists them."

@@ -1,0 +1,1 @@
+"""Users as others see and name them."""

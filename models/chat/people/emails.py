@@ -1,0 +1,88 @@
+"""Real email addresses: which are addresses at all, and which an organization lets people have."""
+
+from typing import Any
+
+from disposable_email_domains import blocklist
+from email_validator import EmailNotValidError, validate_email
+from sqlalchemy import bindparam, select
+
+from models.chat.errors.identity import InvalidEmail
+from models.chat.errors.people import (
+    DisposableEmail,
+    EmailContainsPlus,
+    EmailInUse,
+    EmailNotAllowed,
+)
+from models.chat.ground.hosts import is_host
+from models.chat.identity.actors import RealmView
+from models.chat.tables import RealmDomain, User
+from models.reader import Reader
+
+EMAIL_MAX = 254
+_DOMAINS: Any = select(RealmDomain.domain, RealmDomain.allow_subdomains).where(
+    RealmDomain.realm_id == bindparam("realm_id")
+)
+_HOLDER: Any = select(User.id).where(
+    User.realm_id == bindparam("realm_id"), User.email_key == bindparam("email_key")
+)
+
+
+def check_email(email: str) -> str:
+    """The address as it is stored: trimmed, with its domain in ASCII, which is what every check and
+    every mail server compares. Raises `InvalidEmail`.
+    """
+    local, _, domain = email.strip().rpartition("@")
+    # The validator refuses names such as `localhost` and `acme.test`: an organization's own
+    # business here.
+    is_plain = domain.isascii() and is_host(domain.lower())
+    try:
+        valid = validate_email(
+            f"{local}@{'example.com' if is_plain else domain}", check_deliverability=False
+        )
+    except EmailNotValidError:
+        raise InvalidEmail() from None
+    email = f"{valid.local_part}@{domain if is_plain else valid.ascii_domain}"
+    if len(email) > EMAIL_MAX:
+        raise InvalidEmail()
+    return email
+
+
+def as_stored(email: str) -> str:
+    """What somebody types to name an account, as it would be stored; trimmed where it is none."""
+    try:
+        return check_email(email)
+    except InvalidEmail:
+        return email.strip()
+
+
+def check_email_allowed(reader: Reader, realm: RealmView, email: str) -> None:
+    """May somebody with that (valid) address have an account in the realm?
+
+    Where domains are restricted, only theirs, and no `+`, which would make many addresses of one;
+    else none of a provider of throw-away addresses, unless the realm takes those. Raises
+    `EmailContainsPlus`, `EmailNotAllowed`, `DisposableEmail`.
+    """
+    local, _, domain = email.lower().rpartition("@")
+    if not realm.emails_restricted_to_domains:
+        if realm.disallow_disposable_email_addresses and is_disposable(domain):
+            raise DisposableEmail()
+        return
+    if "+" in local:
+        raise EmailContainsPlus()
+    for allowed, allow_subdomains in reader.execute(_DOMAINS, {"realm_id": realm.id}):
+        if domain == allowed or (allow_subdomains and domain.endswith(f".{allowed}")):
+            return
+    raise EmailNotAllowed(email=email)
+
+
+def is_disposable(domain: str) -> bool:
+    """Is it, or a domain above it, known to give addresses away for minutes?"""
+    labels = domain.split(".")
+    return any(".".join(labels[start:]) in blocklist for start in range(len(labels) - 1))
+
+
+def require_email_is_free(reader: Reader, realm_id: int, email: str) -> None:
+    """Raises `EmailInUse` when any account of the realm has the address, in any case."""
+    key = {"realm_id": realm_id, "email_key": email.casefold()}
+    if reader.execute(_HOLDER, key).first() is not None:
+        raise EmailInUse(email=email)

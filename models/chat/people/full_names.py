@@ -1,0 +1,80 @@
+"""The names of people and bots."""
+
+import re
+import unicodedata
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from models.chat.errors.people import (
+    InvalidCharactersInName,
+    InvalidNameFormat,
+    NameIsReserved,
+    NameTooLong,
+    NameTooShort,
+    UniqueNamesRequired,
+)
+from models.chat.ground.one_line import is_forbidden
+from models.chat.identity.actors import RealmView
+from models.chat.people.confusables import is_invisible, look_alike, looks, skeleton
+from models.chat.tables import User
+from models.reader import Reader
+
+NOTIFICATION_BOT = "Notification Bot"
+SYSTEM_BOTS = (NOTIFICATION_BOT,)
+"""Who speaks for the organization itself: nobody else is called so, or nearly so."""
+
+NAME_MIN, NAME_MAX = 2, 100
+BAD_NAME_CHARACTERS = frozenset('*`\\>"@')
+_NAMES: Any = select(User.full_name).where(
+    User.realm_id == bindparam("realm_id"), User.id != bindparam("user_id")
+)
+
+
+# A link, which mail programs and other clients make alive wherever they show the name.
+_LINK = re.compile(r"://|www\.|\]\s*\(", re.IGNORECASE)
+
+
+def check_full_name(name: str, *, is_system_bot: bool = False) -> str:
+    """The name as it is stored: trimmed. Raises the class that says what is wrong with it."""
+    name = name.strip()
+    if len(name) > NAME_MAX:
+        raise NameTooLong()
+    if len(name) < NAME_MIN:
+        raise NameTooShort()
+    if any(
+        sign in BAD_NAME_CHARACTERS or unicodedata.category(sign)[0] == "C" or is_forbidden(sign)
+        for sign in name
+    ) or is_invisible(name):
+        raise InvalidCharactersInName()
+    if re.search(r"\|[0-9]+\Z", name) or _LINK.search(name):
+        raise InvalidNameFormat()
+    if not is_system_bot and _is_reserved(name):
+        raise NameIsReserved()
+    return name
+
+
+def _is_reserved(name: str) -> bool:
+    known = {_tight(spelling) for bot in SYSTEM_BOTS for spelling in (bot, bot.upper())}
+    folded = {_tight(bot.casefold()).casefold() for bot in SYSTEM_BOTS}
+    return _tight(name) in known or _tight(name.casefold()).casefold() in folded
+
+
+def _tight(name: str) -> str:
+    return skeleton(name).replace(" ", "")
+
+
+def require_unique_name(
+    reader: Reader, realm: RealmView, name: str, *, user_id: int | None = None
+) -> None:
+    """Where the realm wants names to be unique: does nobody but `user_id` have it, in any case, or
+    one that looks like it?
+
+    Raises `UniqueNamesRequired`.
+    """
+    if not realm.require_unique_names:
+        return
+    others = reader.execute(_NAMES, {"realm_id": realm.id, "user_id": user_id or 0}).scalars()
+    wanted = looks(name)
+    if any(look_alike(wanted, looks(other)) for other in others):
+        raise UniqueNamesRequired()

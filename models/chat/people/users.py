@@ -1,0 +1,160 @@
+"""People and bots: made, named, found, and seen by others as far as they may be."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from hashlib import md5
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.known_people import (
+    USER_COLUMNS,
+    find_those_who_know,
+    known_to,
+    sees_everybody,
+)
+from models.chat.access.membership import follow_role
+from models.chat.access.user_emails import api_email, dummy_email, may_see_email, visible_email
+from models.chat.errors.people import NoSuchUser
+from models.chat.ground import audit, events
+from models.chat.identity.actors import Actor, RealmView
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.identity.roles import Role
+from models.chat.people.emails import check_email, require_email_is_free
+from models.chat.people.full_names import check_full_name
+from models.chat.tables import User, UserMessage
+from models.reader import Reader
+
+
+def create_user(
+    session: Session,
+    keys: KeyMaker,
+    *,
+    realm: RealmView,
+    email: str,
+    full_name: str,
+    role: int,
+    now: datetime,
+    password_hash: str | None = None,
+    bot_type: int | None = None,
+    bot_owner_id: int | None = None,
+    can_create_users: bool = False,
+    can_change_user_emails: bool = False,
+    is_system_bot: bool = False,
+    actor_id: int | None = None,
+) -> tuple[User, str]:
+    """A new active user of the realm and their API key.
+
+    Raises `InvalidEmail`, `EmailInUse`, the classes of `check_full_name`, and `NoSuchUser` for an
+    owner that is no person of the realm.
+    """
+    email, full_name = check_email(email), check_full_name(full_name, is_system_bot=is_system_bot)
+    require_email_is_free(session, realm.id, email)
+    if bot_owner_id is not None:
+        owner = session.get(User, bot_owner_id)
+        if owner is None or owner.realm_id != realm.id or owner.bot_type is not None:
+            raise NoSuchUser()
+    user = User(
+        realm_id=realm.id,
+        delivery_email=email,
+        email_key=email.casefold(),
+        full_name=full_name,
+        role=Role(role),
+        bot_type=bot_type,
+        bot_owner_id=bot_owner_id,
+        is_system_bot=is_system_bot,
+        date_joined=now,
+        default_language=realm.default_language,
+        email_address_visibility=realm.email_address_visibility,
+        can_create_users=can_create_users,
+        can_change_user_emails=can_change_user_emails,
+        password_hash=password_hash,
+    )
+    api_key = keys.renew(user)
+    session.add(user)
+    session.flush()
+    follow_role(session, user)
+    audit.record(
+        session, realm.id, "user_created", actor_id=actor_id, user_id=user.id, now=now,
+        facts={"role": int(role), "bot_type": bot_type},
+    )  # fmt: skip
+    payload = {"op": "add", "person": _person(user, realm)}
+    know = find_those_who_know(session, realm, user.id)
+    events.append(session, realm.id, "realm_user", payload, user_ids=know, now=now)
+    return user, api_key
+
+
+def _person(user: User, realm: RealmView) -> dict[str, Any]:
+    """A new user as everybody in the realm may see them."""
+    is_open = user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility)
+    email = user.delivery_email if is_open else dummy_email(user.id, realm.host)
+    person = {
+        "user_id": user.id,
+        "delivery_email": email if is_open else None,
+        "email": email,
+        "full_name": user.full_name,
+        "date_joined": user.date_joined.replace(microsecond=0).isoformat(),
+        "is_active": True,
+        "is_owner": user.role == Role.OWNER,
+        "is_admin": user.role <= Role.ADMINISTRATOR,
+        "is_guest": user.role == Role.GUEST,
+        "is_bot": user.bot_type is not None,
+        "bot_type": user.bot_type,
+        "bot_owner_id": user.bot_owner_id,
+        "role": int(user.role),
+        "timezone": "",
+        "avatar_url": avatar_url(email, 1),
+        "avatar_version": 1,
+        "is_imported_stub": False,
+    }
+    return person if user.bot_type is not None else {**person, "profile_data": {}}
+
+
+# --- what others see --------------------------------------------------------------------------
+
+
+def picture_of(viewer: Actor, user: Any, *, client_makes_it: bool) -> str | None:
+    """The address of the user's picture; None when the client makes it itself, which takes the real
+    email. A deleted user has the picture of somebody nobody knows.
+
+    `user`: a row with what `visible_email` needs, avatar_version and is_deleted.
+    """
+    if user.is_deleted:
+        return avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
+    if client_makes_it and visible_email(viewer, user) is not None:
+        return None
+    return avatar_url(api_email(viewer, user), user.avatar_version)
+
+
+def avatar_url(email: str, version: int) -> str:
+    """The user's picture at the external provider, by the address that the viewer may see."""
+    digest = md5(email.strip().lower().encode("utf-8"), usedforsecurity=False).hexdigest()
+    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version={version}"
+
+
+_IN_REALM: Any = select(*USER_COLUMNS).where(
+    User.realm_id == bindparam("realm_id"), ~User.is_system_bot
+)
+_ALL = _IN_REALM.order_by(User.id)
+
+
+def find_users(reader: Reader, actor: Actor, user_ids: Iterable[int] | None = None) -> list[Any]:
+    """Rows of the realm's users that the actor may know, active or not, in order of their ids;
+    all, or those asked for.
+    """
+    wanted = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
+    if not sees_everybody(reader, actor):
+        wanted = wanted.where(User.id.in_(known_to(actor.id)))
+    return list(reader.execute(wanted, {"realm_id": actor.realm.id}))
+
+
+_MAX_MESSAGE: Any = select(func.max(UserMessage.message_id)).where(
+    UserMessage.user_id == bindparam("user_id")
+)
+
+
+def find_max_message_id(reader: Reader, user_id: int) -> int:
+    """Id of the newest message the user has a copy of; -1 without any."""
+    newest = reader.execute(_MAX_MESSAGE, {"user_id": user_id}).scalar()
+    return -1 if newest is None else int(newest)

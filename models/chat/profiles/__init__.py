@@ -1,0 +1,1 @@
+"""Custom profile fields and their values."""

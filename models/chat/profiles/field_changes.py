@@ -1,0 +1,142 @@
+"""Changing custom profile fields that are there: their texts and rules, their order, their end."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.errors.profile_fields import (
+    DefaultFieldUnchangeable,
+    InvalidFieldOrder,
+    LabelTaken,
+    NotForMatching,
+    NotForSummary,
+    SummaryIsFull,
+)
+from models.chat.errors.profile_values import ProfileFieldNotFound
+from models.chat.ground import audit, events
+from models.chat.identity.actors import Actor
+from models.chat.profiles.field_data import check_field_data, find_account
+from models.chat.profiles.fields import (
+    MATCHING,
+    check_texts,
+    find_profile_fields,
+    is_taken,
+    summary_is_full,
+)
+from models.chat.profiles.values import FieldType
+from models.chat.tables import ProfileField, ProfileValue, Realm
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChanges:
+    """What shall be different; None: as it is. A field's type never changes."""
+
+    name: str | None = None
+    hint: str | None = None
+    field_data: Mapping[str, Any] | None = None
+    display_in_profile_summary: bool | None = None
+    required: bool | None = None
+    editable_by_user: bool | None = None
+    use_for_user_matching: bool | None = None
+
+
+def update_profile_field(
+    session: Session, actor: Actor, field_id: int, changes: FieldChanges, *, now: datetime
+) -> None:
+    """Change a field, all or nothing; values of choices that are no longer there go.
+
+    Raises `ProfileFieldNotFound` and what defining a field raises.
+    """
+    _take_turns(session, actor.realm_id)
+    field = _access(session, actor.realm_id, field_id)
+    type_ = FieldType(field.type)
+    if changes.display_in_profile_summary and not field.display_in_profile_summary:
+        if summary_is_full(session, actor.realm_id):
+            raise SummaryIsFull()
+        if type_ == FieldType.USERS:
+            raise NotForSummary()
+    if changes.use_for_user_matching and type_ not in MATCHING:
+        raise NotForMatching()
+    known = orjson.loads(field.field_data or "{}")
+    is_known_account = find_account(type_, known) is not None
+    if changes.field_data is not None:
+        stored = check_field_data(type_, changes.field_data)
+        if is_known_account and orjson.loads(stored or "{}") != known:
+            raise DefaultFieldUnchangeable()
+        if type_ == FieldType.DROPDOWN:
+            _forget_choices(session, field_id, known.keys() - changes.field_data.keys())
+        field.field_data = stored
+    name = field.name if changes.name is None else changes.name
+    hint = field.hint if changes.hint is None else changes.hint
+    name, hint = check_texts(name, hint)
+    if is_known_account and (name, hint) != (field.name, field.hint):
+        raise DefaultFieldUnchangeable()
+    if name != field.name and is_taken(session, actor.realm_id, name):
+        raise LabelTaken()
+    field.name, field.hint = name, hint
+    for column, value in (
+        ("display_in_profile_summary", changes.display_in_profile_summary),
+        ("is_required", changes.required),
+        ("editable_by_user", changes.editable_by_user),
+        ("use_for_user_matching", changes.use_for_user_matching),
+    ):
+        if value is not None:
+            setattr(field, column, value)
+    session.flush()
+    _tell(session, actor, "profile_field_changed", {"field_id": field_id, "name": name}, now)
+
+
+def delete_profile_field(session: Session, actor: Actor, field_id: int, *, now: datetime) -> None:
+    """Remove a field with all its values. Raises `ProfileFieldNotFound`."""
+    _take_turns(session, actor.realm_id)
+    field = _access(session, actor.realm_id, field_id)
+    session.execute(delete(ProfileValue).where(ProfileValue.field_id == field_id))
+    session.delete(field)
+    session.flush()
+    _tell(session, actor, "profile_field_deleted", {"field_id": field_id}, now)
+
+
+def reorder_profile_fields(
+    session: Session, actor: Actor, order: Sequence[int], *, now: datetime
+) -> None:
+    """Show the fields in this order. Raises `InvalidFieldOrder` unless every field is named."""
+    _take_turns(session, actor.realm_id)
+    known = {field["id"] for field in find_profile_fields(session.connection(), actor.realm_id)}
+    places = {field_id: place for place, field_id in enumerate(order) if field_id in known}
+    if places.keys() != known:
+        raise InvalidFieldOrder()
+    if places:
+        rows = [{"id": field_id, "position": place} for field_id, place in places.items()]
+        session.execute(update(ProfileField), rows)
+    _tell(session, actor, "profile_fields_reordered", {"order": list(order)}, now)
+
+
+def _take_turns(session: Session, realm_id: int) -> None:
+    """Those who change a realm's fields at once do it one after the other."""
+    session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
+
+
+def _access(session: Session, realm_id: int, field_id: int) -> ProfileField:
+    found = session.scalars(
+        select(ProfileField).where(ProfileField.id == field_id, ProfileField.realm_id == realm_id)
+    ).first()
+    if found is None:
+        raise ProfileFieldNotFound(field_id=field_id)
+    return found
+
+
+def _forget_choices(session: Session, field_id: int, gone: set[str]) -> None:
+    if gone:
+        chosen = ProfileValue.value.in_(gone)
+        session.execute(delete(ProfileValue).where(ProfileValue.field_id == field_id, chosen))
+
+
+def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
+    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
+    told = {"fields": find_profile_fields(session.connection(), actor.realm_id)}
+    events.append(session, actor.realm_id, "custom_profile_fields", told, now=now)

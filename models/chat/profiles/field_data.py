@@ -1,0 +1,97 @@
+"""What a definition of a profile field holds beside its name: choices, or an outside account."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from models.chat.errors.profile_fields import InvalidFieldData
+from models.chat.profiles.values import FieldType
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalAccount:
+    """An outside service that clients know; its name and hint are the field's."""
+
+    name: str
+    hint: str
+
+
+EXTERNAL_ACCOUNTS: Mapping[str, ExternalAccount] = {
+    "twitter": ExternalAccount("Twitter username", ""),
+    "github": ExternalAccount("GitHub username", ""),
+}
+CUSTOM = "custom"
+USERNAME = "%(username)s"
+
+
+def check_field_data(type_: FieldType | None, data: Mapping[str, Any]) -> str:
+    """The data as it is stored: JSON text for the types that have some, else empty.
+
+    Raises `InvalidFieldData`.
+    """
+    match type_:
+        case FieldType.DROPDOWN:
+            _check_choices(data)
+        case FieldType.EXTERNAL_ACCOUNT:
+            _check_account(data)
+        case _:
+            return ""
+    return orjson.dumps(data).decode()
+
+
+def find_account(type_: FieldType | None, data: Mapping[str, Any]) -> ExternalAccount | None:
+    """The known service of an external account's (checked) data."""
+    return EXTERNAL_ACCOUNTS.get(data["subtype"]) if type_ == FieldType.EXTERNAL_ACCOUNT else None
+
+
+def _refuse(problem: str) -> None:
+    raise InvalidFieldData(problem=problem)
+
+
+def _check_choices(data: Mapping[str, Any]) -> None:
+    texts = []
+    for key, choice in data.items():
+        if not key.strip():
+            _refuse("'value' cannot be blank.")
+        if not isinstance(choice, dict):
+            _refuse("field_data is not a dict")
+        for part in ("text", "order"):
+            if part not in choice:
+                _refuse(f"{part} key is missing from field_data")
+            if not isinstance(choice[part], str):
+                _refuse(f'field_data["{part}"] is not a string')
+            if not choice[part].strip():
+                _refuse(f'field_data["{part}"] cannot be blank.')
+        if len(choice) > 2:
+            _refuse(f"Unexpected arguments: {', '.join(sorted(set(choice) - {'text', 'order'}))}")
+        texts.append(choice["text"])
+    if not texts:
+        _refuse("Field must have at least one choice.")
+    if len(set(texts)) < len(texts):
+        _refuse("Field must not have duplicate choices.")
+
+
+def _check_account(data: Mapping[str, Any]) -> None:
+    subtype = data.get("subtype")
+    if subtype is None:
+        _refuse("subtype key is missing from field_data")
+    if not isinstance(subtype, str):
+        _refuse('field_data["subtype"] is not a string')
+    if foreign := sorted(set(data) - {"subtype", "url_pattern"}):
+        _refuse(f"Unexpected arguments: {', '.join(foreign)}")
+    if subtype in EXTERNAL_ACCOUNTS:
+        return
+    if subtype != CUSTOM:
+        _refuse("Invalid external account type")
+    pattern = data.get("url_pattern")
+    if pattern is None:
+        _refuse("Custom external account must define URL pattern")
+    if not isinstance(pattern, str):
+        _refuse('field_data["url_pattern"] is not a string')
+        return
+    if USERNAME not in pattern:
+        _refuse(f"URL pattern must contain '{USERNAME}'.")
+    if not pattern.startswith(("http://", "https://")):
+        _refuse('field_data["url_pattern"] is not a URL')

@@ -1,0 +1,148 @@
+"""Custom profile fields as administrators define them; values are in profile_values.py."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.orm import Session
+
+from models.chat.errors.parameters import InvalidParameter
+from models.chat.errors.profile_fields import (
+    BlankLabel,
+    InvalidFieldType,
+    LabelTaken,
+    NotForMatching,
+    NotForSummary,
+    SummaryIsFull,
+)
+from models.chat.ground import audit, events
+from models.chat.ground.one_line import require_one_line
+from models.chat.identity.actors import Actor
+from models.chat.profiles.field_data import check_field_data, find_account
+from models.chat.profiles.values import FieldType
+from models.chat.tables import ProfileField, Realm
+from models.reader import Reader
+
+SUMMARY_MAX = 2
+NAME_MAX, HINT_MAX = 40, 80
+NUMBERS = frozenset(FieldType)
+MATCHING = frozenset((FieldType.SHORT_TEXT, FieldType.EXTERNAL_ACCOUNT))
+
+_ALL: Any = (
+    select(ProfileField.__table__)
+    .where(ProfileField.realm_id == bindparam("realm_id"))
+    .order_by(ProfileField.position, ProfileField.id)
+)
+
+
+def find_profile_fields(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
+    """The realm's fields in their order, as clients are told of them."""
+    return [_describe(row) for row in reader.execute(_ALL, {"realm_id": realm_id})]
+
+
+def _describe(row: Any) -> dict[str, Any]:
+    field: dict[str, Any] = {
+        "id": row.id,
+        "name": row.name,
+        "type": row.type,
+        "order": row.position,
+        "hint": row.hint,
+        "field_data": row.field_data,
+        "required": row.is_required,
+        "editable_by_user": row.editable_by_user,
+    }
+    for switch in ("display_in_profile_summary", "use_for_user_matching"):
+        if getattr(row, switch):
+            field[switch] = True
+    return field
+
+
+def create_profile_field(
+    session: Session,
+    actor: Actor,
+    *,
+    name: str,
+    hint: str,
+    field_type: int,
+    field_data: Mapping[str, Any],
+    display_in_profile_summary: bool,
+    required: bool,
+    editable_by_user: bool,
+    use_for_user_matching: bool,
+    now: datetime,
+) -> int:
+    """The id of a new field, the last one in order. A known outside service brings its own name.
+
+    Raises the errors of models/chat/errors/profile_fields.py, `InvalidParameter`.
+    """
+    # Those who define fields at once take turns, so that the summary's cap and the labels hold.
+    session.execute(
+        select(Realm.id).where(Realm.id == actor.realm_id).with_for_update(key_share=True)
+    )
+    if display_in_profile_summary and summary_is_full(session, actor.realm_id):
+        raise SummaryIsFull()
+    type_ = FieldType(field_type) if field_type in NUMBERS else None
+    stored = check_field_data(type_, field_data)
+    account = find_account(type_, field_data)
+    if account is not None:
+        name, hint = account.name, account.hint
+    name, hint = check_texts(name, hint)
+    if type_ is None:
+        raise InvalidFieldType()
+    if display_in_profile_summary and type_ == FieldType.USERS:
+        raise NotForSummary()
+    if use_for_user_matching and type_ not in MATCHING:
+        raise NotForMatching()
+    if is_taken(session, actor.realm_id, name):
+        raise LabelTaken()
+    field = ProfileField(
+        realm_id=actor.realm_id,
+        name=name,
+        type=type_,
+        hint=hint,
+        field_data=stored,
+        is_required=required,
+        editable_by_user=editable_by_user,
+        display_in_profile_summary=display_in_profile_summary,
+        use_for_user_matching=use_for_user_matching,
+    )
+    session.add(field)
+    session.flush()
+    field.position = field.id
+    session.flush()
+    facts = {"field_id": field.id, "name": name, "type": int(type_)}
+    audit.record(
+        session, actor.realm_id, "profile_field_created", actor_id=actor.id, facts=facts, now=now
+    )
+    told = {"fields": find_profile_fields(session.connection(), actor.realm_id)}
+    events.append(session, actor.realm_id, "custom_profile_fields", told, now=now)
+    return field.id
+
+
+def summary_is_full(session: Session, realm_id: int) -> bool:
+    """Are as many fields in the summary as may be?"""
+    shown = select(func.count()).where(
+        ProfileField.realm_id == realm_id, ProfileField.display_in_profile_summary
+    )
+    return session.execute(shown).scalar_one() >= SUMMARY_MAX
+
+
+def check_texts(name: str, hint: str) -> tuple[str, str]:
+    """Both as they are stored. Raises `BlankLabel`, `InvalidParameter`, `NotOneLine`."""
+    name = name.strip()
+    if not name:
+        raise BlankLabel()
+    for label, text, limit in (("name", name, NAME_MAX), ("hint", hint, HINT_MAX)):
+        if len(text) > limit:
+            raise InvalidParameter(name=label, problem=f"is too long (limit: {limit} characters)")
+        require_one_line(label, text)
+    return name, hint
+
+
+def is_taken(session: Session, realm_id: int, name: str) -> bool:
+    """Has another field the label?"""
+    taken = select(ProfileField.id).where(
+        ProfileField.realm_id == realm_id, ProfileField.name == name
+    )
+    return session.execute(taken).first() is not None

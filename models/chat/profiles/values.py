@@ -1,0 +1,224 @@
+"""Filling in custom profile fields: what each type takes, and how it is kept and told."""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from enum import IntEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.naming import find_named
+from models.chat.errors.parameters import InvalidParameter
+from models.chat.errors.people import InvalidUserId
+from models.chat.errors.profile_values import (
+    FieldNotEditable,
+    InvalidFieldChoice,
+    ProfileFieldNotFound,
+    UserIsABot,
+    UserWithIdIsDeactivated,
+)
+from models.chat.ground.hosts import is_host
+from models.chat.ground.one_line import require_one_line
+from models.chat.identity.actors import Actor
+from models.chat.people.events import tell_of_user
+from models.chat.rendering.texts import NO_TEXTS
+from models.chat.tables import ProfileField, ProfileValue, User
+
+Value = str | list[int] | None
+"""What is sent for a field; None, an empty text and an empty list clear it."""
+
+
+class FieldType(IntEnum):
+    """What a custom profile field holds."""
+
+    SHORT_TEXT = 1
+    PARAGRAPH = 2
+    DROPDOWN = 3
+    DATE = 4
+    LINK = 5
+    USERS = 6
+    EXTERNAL_ACCOUNT = 7
+    PRONOUNS = 8
+
+
+LENGTHS = {
+    FieldType.SHORT_TEXT: 50,
+    FieldType.PARAGRAPH: 500,
+    FieldType.EXTERNAL_ACCOUNT: 50,
+    FieldType.PRONOUNS: 50,
+    FieldType.LINK: 2048,
+}
+RENDERED = frozenset((FieldType.SHORT_TEXT, FieldType.PARAGRAPH))
+LONGEST_RENDERED = max(LENGTHS[type_] for type_ in RENDERED)
+LINK_SCHEMES = frozenset(("http", "https", "ftp", "ftps"))
+
+_FIELDS: Any = select(
+    ProfileField.id,
+    ProfileField.name,
+    ProfileField.type,
+    ProfileField.field_data,
+    ProfileField.editable_by_user,
+).where(ProfileField.realm_id == bindparam("realm_id"))
+_VALUES: Any = select(ProfileValue.field_id, ProfileValue.value).where(
+    ProfileValue.user_id == bindparam("user_id")
+)
+
+
+def set_profile_values(
+    session: Session,
+    actor: Actor,
+    user_id: int,
+    entries: Iterable[tuple[int, Value]],
+    *,
+    html: Mapping[str, str] = NO_TEXTS,
+    now: datetime,
+) -> None:
+    """Fill in or clear fields of a person of the actor's realm, all or none; everybody is told of
+    what changed.
+
+    `entries` are (field id, value); the last one of a field counts. `html`: texts among the values,
+    as HTML. Raises `ProfileFieldNotFound`,
+    `FieldNotEditable` for who is no administrator, and what the type's check raises.
+    """
+    fields = {row.id: row for row in session.execute(_FIELDS, {"realm_id": actor.realm_id})}
+    wanted: dict[int, str | None] = {}
+    last = dict(entries)
+    named = {one for value in last.values() if isinstance(value, list) for one in value}
+    people = find_named(session, actor, named) if named else {}
+    for field_id, value in last.items():
+        field = fields.get(field_id)
+        if field is None:
+            raise ProfileFieldNotFound(field_id=field_id)
+        if not field.editable_by_user and not actor.is_administrator:
+            raise FieldNotEditable()
+        wanted[field_id] = None if not value else _check(field, value, people)
+    # Two who fill in at once take turns.
+    session.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
+    known = {field_id: value for field_id, value in session.execute(_VALUES, {"user_id": user_id})}
+    changed = {
+        field_id: value for field_id, value in wanted.items() if value != known.get(field_id)
+    }
+    rendered = {
+        field_id: html[value]
+        for field_id, value in changed.items()
+        if value is not None and fields[field_id].type in RENDERED
+    }
+    _store(session, user_id, changed, rendered)
+    if changed:
+        told = [
+            {"custom_profile_field": _told(field_id, value, rendered.get(field_id))}
+            for field_id, value in changed.items()
+        ]
+        tell_of_user(session, actor.realm, user_id, *told, now=now)
+
+
+def _store(
+    session: Session,
+    user_id: int,
+    changed: Mapping[int, str | None],
+    rendered: Mapping[int, str],
+) -> None:
+    session.execute(
+        delete(ProfileValue)
+        .where(ProfileValue.user_id == user_id, ProfileValue.field_id.in_(changed))
+        .execution_options(synchronize_session=False)
+    )
+    rows = [
+        {
+            "user_id": user_id,
+            "field_id": field_id,
+            "value": value,
+            "rendered_value": rendered.get(field_id),
+        }
+        for field_id, value in changed.items()
+        if value is not None
+    ]
+    if rows:
+        session.execute(insert(ProfileValue), rows)
+
+
+def _told(field_id: int, value: str | None, rendered: str | None) -> dict[str, Any]:
+    field: dict[str, Any] = {"id": field_id, "value": value}
+    return field if rendered is None else {**field, "rendered_value": rendered}
+
+
+# --- what each type takes ---------------------------------------------------------------------
+
+
+def _check(field: Any, value: str | list[int], people: Mapping[int | str, Any]) -> str:
+    """The value as it is stored. `people`: rows of all users that the values name."""
+    if field.type == FieldType.USERS:
+        return _check_users(value, people)
+    return check_text(FieldType(field.type), field.name, field.field_data, value)
+
+
+def check_text(type_: FieldType, name: str, field_data: str, value: str | list[int]) -> str:
+    """A value of every type but users, as it is stored. `name` and `field_data` are the field's.
+
+    Raises `InvalidParameter`, `NotOneLine`, `InvalidFieldChoice`.
+    """
+    if not isinstance(value, str):
+        raise InvalidParameter(name=name, problem="is not a string")
+    limit = LENGTHS.get(type_)
+    if limit is not None and len(value) > limit:
+        raise InvalidParameter(name=name, problem=f"is too long (limit: {limit} characters)")
+    if type_ != FieldType.PARAGRAPH:
+        require_one_line(name, value)
+    match type_:
+        case FieldType.DROPDOWN:
+            if value not in orjson.loads(field_data or "{}"):
+                raise InvalidFieldChoice(value=value, name=name)
+        case FieldType.DATE if not _is_date(value):
+            raise InvalidParameter(name=name, problem="is not a date")
+        case FieldType.LINK if not _is_link(value):
+            raise InvalidParameter(name=name, problem="is not a URL")
+    return value
+
+
+def _is_date(text: str) -> bool:
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) is None:
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_link(text: str) -> bool:
+    if re.search(r"[\s\x00-\x1f\x7f<>\"\\^`{|}]", text):
+        return False
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if parts.scheme.lower() not in LINK_SCHEMES or not host:
+        return False
+    return ":" in host or _is_domain(host)
+
+
+def _is_domain(host: str) -> bool:
+    try:
+        return is_host(host.encode("idna").decode("ascii"))
+    except UnicodeError:
+        return False
+
+
+def _check_users(value: str | list[int], people: Mapping[int | str, Any]) -> str:
+    """Ids of active people whom the actor may know, as JSON text."""
+    if not isinstance(value, list):
+        raise InvalidParameter(name="User IDs", problem="is not a list")
+    for user_id in value:
+        row = people.get(user_id)
+        if row is None:
+            raise InvalidUserId(user_id=user_id)
+        if not row.is_active:
+            raise UserWithIdIsDeactivated(user_id=user_id)
+        if row.bot_type is not None:
+            raise UserIsABot(user_id=user_id)
+    return orjson.dumps(value).decode()

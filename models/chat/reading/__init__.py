@@ -1,0 +1,1 @@
+"""Which messages a user reads: narrows, ranges, flags."""

@@ -1,0 +1,55 @@
+"""The anchor `date`: the first message of a narrow at a moment or after it."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+
+from models.chat.errors.parameters import InvalidParameter, MissingParameter
+from models.chat.identity.actors import Actor
+from models.chat.reading.narrow import Narrow
+from models.chat.reading.ranges import NEWEST, id_select
+from models.chat.tables import Message
+from models.reader import Reader
+
+
+def parse_anchor_date(text: str | None) -> datetime:
+    """ISO 8601; UTC unless it says otherwise. Raises `MissingParameter`, `InvalidParameter`."""
+    if text is None:
+        raise MissingParameter(var_name="anchor_date")
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise InvalidParameter(name="anchor_date", problem="is not a date") from None
+
+
+def find_dated(reader: Reader, actor: Actor, narrow: Narrow, moment: datetime) -> int:
+    """The id of that message; `NEWEST` when all are older."""
+    ids = id_select(reader, actor, narrow)
+    bound = _first_since(reader, actor.realm_id, moment)
+    found = reader.execute(ids.after(bound).limit(1)).scalar()
+    return NEWEST if found is None else int(found)
+
+
+def _first_since(reader: Reader, realm_id: int, moment: datetime) -> int:
+    """Halve the ids, which rise with time, until the first at `moment` or after it is left: some
+    twenty look-ups in the primary key, however many messages there are.
+    """
+    ours = Message.realm_id == realm_id
+    low, high = reader.execute(select(func.min(Message.id), func.max(Message.id)).where(ours)).one()
+    if low is None:
+        return 0
+    high += 1
+    while low < high:
+        middle = (low + high) // 2
+        row = reader.execute(
+            select(Message.id, Message.sent_at)
+            .where(ours, Message.id >= middle)
+            .order_by(Message.id)
+            .limit(1)
+        ).one()
+        if row.sent_at < moment:
+            low = int(row.id) + 1
+        else:
+            high = middle
+    return int(low)

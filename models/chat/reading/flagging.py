@@ -1,0 +1,180 @@
+"""Adding and removing flags on many messages, in statements whose number never depends on how many.
+
+A message the user may read but never received gets a copy when it is starred, collapsed or marked
+unread; it is `historical`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any, cast
+
+from sqlalchemy import BigInteger, Table, bindparam, insert, select, update
+from sqlalchemy import cast as as_type
+from sqlalchemy.orm import Session
+
+from models.chat.errors.narrows import FlagNotEditable, InvalidFlag, InvalidFlagOperation
+from models.chat.ground import events
+from models.chat.ground.id_lists import bound_id_in, bound_ids, id_in
+from models.chat.identity.actors import Actor
+from models.chat.messages.conversations import find_members
+from models.chat.messages.flags import ANY_MENTION, EDITABLE, FIXED, READ, WITHOUT_COPY
+from models.chat.tables import Message, Subscription, UserMessage
+from models.reader import dialect_of
+
+_COPY = cast(Table, UserMessage.__table__)
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """`changed`: how many copies are different now. `ignored`: messages left alone because their
+    channels, `unsubscribed`, are not the user's any more; only where messages become unread.
+    """
+
+    changed: int
+    ignored: set[int]
+    unsubscribed: list[int]
+
+
+def check_flag(op: str, flag: str) -> int:
+    """The flag's bit. Raises `InvalidFlag`, `FlagNotEditable`, `InvalidFlagOperation`."""
+    if flag in FIXED:
+        raise FlagNotEditable(flag=flag)
+    if flag not in EDITABLE:
+        raise InvalidFlag(flag=flag)
+    if op not in ("add", "remove"):
+        raise InvalidFlagOperation(op=op)
+    return EDITABLE[flag]
+
+
+def update_flags(
+    session: Session,
+    actor: Actor,
+    message_ids: Sequence[int],
+    *,
+    op: str,
+    flag: str,
+    now: datetime,
+) -> Flagged:
+    """Add a flag to messages the actor may read, or remove it. Raises as `check_flag`."""
+    bit = check_flag(op, flag)
+    adding = op == "add"
+    ids = list(message_ids)
+    unsubscribed: list[int] = []
+    ignored: set[int] = set()
+    if bit == READ and not adding and ids:
+        ignored, unsubscribed = _of_left_channels(session, actor, ids)
+        ids = [message_id for message_id in ids if message_id not in ignored]
+    changed = 0
+    if ids:
+        if not (bit == READ and adding):
+            changed += _make_copies(session, actor, ids, bit, adding)
+        changed += _flip(session, actor, ids, bit, adding)
+    payload: dict[str, Any] = {
+        "op": op,
+        "operation": op,
+        "flag": flag,
+        "messages": ids,
+        "all": False,
+    }
+    if bit == READ and not adding:
+        payload["message_details"] = _details(session, actor, ids)
+    events.append(
+        session, actor.realm_id, "update_message_flags", payload, user_ids=[actor.id], now=now
+    )
+    return Flagged(changed, ignored, unsubscribed)
+
+
+def _flip(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
+    """Change the copies that are not as wanted yet; returns how many."""
+    dialect = dialect_of(session)
+    asked = {"reader_id": actor.id, "ids": bound_ids(dialect, ids), "bit": bit}
+    return int(session.connection().execute(_flipping(dialect, adding), asked).rowcount)
+
+
+@cache
+def _flipping(dialect: str, adding: bool) -> Any:
+    flags, bit = UserMessage.flags, bindparam("bit", type_=BigInteger)
+    is_set = flags.op("&")(bit) != 0
+    return (
+        update(_COPY)
+        .where(
+            UserMessage.user_id == bindparam("reader_id"),
+            bound_id_in(dialect, UserMessage.message_id, "ids"),
+            ~is_set if adding else is_set,
+        )
+        .values(flags=flags + bit if adding else flags - bit)
+    )
+
+
+def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
+    """Copies of messages read without one, where the flag makes them differ from none."""
+    flags = WITHOUT_COPY | bit if adding else WITHOUT_COPY & ~bit
+    if flags == WITHOUT_COPY:
+        return 0
+    dialect = dialect_of(session)
+    asked = {"reader_id": actor.id, "ids": bound_ids(dialect, ids), "flags": flags}
+    return int(session.connection().execute(_copying(dialect), asked).rowcount)
+
+
+@cache
+def _copying(dialect: str) -> Any:
+    reader_id = bindparam("reader_id", type_=BigInteger)
+    known = select(UserMessage.message_id).where(
+        UserMessage.user_id == reader_id, bound_id_in(dialect, UserMessage.message_id, "ids")
+    )
+    missing = select(
+        as_type(reader_id, BigInteger), Message.id, as_type(bindparam("flags"), BigInteger)
+    ).where(bound_id_in(dialect, Message.id, "ids"), Message.id.not_in(known))
+    return (
+        insert(_COPY)
+        .from_select(["user_id", "message_id", "flags"], missing)
+        .execution_options(preserve_rowcount=True)
+    )
+
+
+def _of_left_channels(
+    session: Session, actor: Actor, ids: Sequence[int]
+) -> tuple[set[int], list[int]]:
+    """Messages in channels the actor does not subscribe to, and the ids of these channels."""
+    subscribed = select(Subscription.channel_id).where(
+        Subscription.user_id == actor.id, Subscription.is_active
+    )
+    rows = session.execute(
+        select(Message.id, Message.channel_id).where(
+            id_in(session, Message.id, ids),
+            Message.channel_id.is_not(None),
+            Message.channel_id.not_in(subscribed),
+        )
+    ).all()
+    return {row.id for row in rows}, sorted({row.channel_id for row in rows})
+
+
+def _details(session: Session, actor: Actor, ids: Sequence[int]) -> dict[str, Any]:
+    """What a client needs to count messages as unread that it may not have loaded."""
+    rows = session.execute(
+        select(
+            Message.id,
+            Message.channel_id,
+            Message.conversation_id,
+            Message.topic,
+            UserMessage.flags,
+        )
+        .join(UserMessage, UserMessage.message_id == Message.id)
+        .where(UserMessage.user_id == actor.id, id_in(session, Message.id, ids))
+        .order_by(Message.id)
+    ).all()
+    members = find_members(session, {row.conversation_id for row in rows} - {None})
+    details: dict[str, Any] = {}
+    for row in rows:
+        detail: dict[str, Any] = {"type": "stream" if row.channel_id else "private"}
+        if row.flags & ANY_MENTION:
+            detail["mentioned"] = True
+        if row.channel_id is not None:
+            detail |= {"stream_id": row.channel_id, "topic": row.topic}
+        else:
+            everybody = members.get(row.conversation_id, [])
+            detail["user_ids"] = [u for u in everybody if u != actor.id]
+        details[str(row.id)] = detail
+    return details

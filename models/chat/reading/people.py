@@ -1,0 +1,46 @@
+"""The users that the operands of a narrow name: by id, by ids, or by emails with commas between."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from models.chat.access.naming import find_named
+from models.chat.errors.narrows import BadNarrow
+from models.chat.identity.actors import Actor
+from models.reader import Reader
+
+MOST_PEOPLE = 1000
+"""In one narrow: as many as a conversation can have."""
+
+
+class NamedUsers:
+    """Everybody whom the operands name, read in one statement however many they are."""
+
+    def __init__(self, reader: Reader, actor: Actor, operands: Iterable[Any]) -> None:
+        """Raises `BadNarrow` for more than `MOST_PEOPLE`."""
+        named = {part for operand in operands for part in _parts_of(operand)}
+        if len(named) > MOST_PEOPLE:
+            raise BadNarrow(desc=f"more than {MOST_PEOPLE} users")
+        rows = find_named(reader, actor, named, system_bots=True) if named else {}
+        self._ids: dict[int | str, int] = {name: row.id for name, row in rows.items()}
+
+    def find(self, operand: Any) -> list[int] | None:
+        """Ids of users whom the actor may know; None unless each of them is somebody."""
+        found = [self._ids.get(part) for part in _parts_of(operand)]
+        known = [user_id for user_id in found if user_id is not None]
+        return known if known and len(known) == len(found) else None
+
+    def access(self, operand: Any) -> list[int]:
+        """The same. Raises `BadNarrow` instead."""
+        found = self.find(operand)
+        if found is None:
+            shown = operand if not isinstance(operand, list) else ",".join(map(str, operand))
+            raise BadNarrow(desc=f"unknown user {shown}")
+        return found
+
+
+def _parts_of(operand: Any) -> list[int | str]:
+    if isinstance(operand, int):
+        return [operand]
+    if isinstance(operand, str):
+        return [part.strip() for part in operand.split(",", MOST_PEOPLE)]
+    return list(operand)

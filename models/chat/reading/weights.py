@@ -1,0 +1,61 @@
+"""As much of a range as one answer holds: what is nearest to the anchor, by its size in bytes."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+
+from sqlalchemy import text
+
+from models.chat.ground.id_lists import bound_ids
+from models.chat.reading.ranges import Range
+from models.reader import Reader, dialect_of
+
+MOST_BYTES = 10_000_000
+"""Of Markdown and HTML together, whichever of them is asked for."""
+FEW = 20
+"""So many messages are never too much."""
+
+# Rows come in the order of the ids. SQLite reads no more of them than are asked for.
+_SQLITE = text(
+    "SELECT length(CAST(m.content AS BLOB)) + length(CAST(m.rendered_content AS BLOB))"
+    " FROM json_each(:ids) AS listed CROSS JOIN message AS m ON m.id = listed.value"
+)
+_POSTGRESQL = text(
+    "SELECT octet_length(m.content) + octet_length(m.rendered_content)"
+    " FROM unnest(CAST(:ids AS bigint[])) WITH ORDINALITY AS listed (id, place)"
+    " JOIN message AS m ON m.id = listed.id ORDER BY listed.place"
+)
+
+
+def cut_to_weight(reader: Reader, found: Range, *, most: int | None = None) -> Range:
+    """The range, or what is nearest to its anchor of a range that is too heavy. Then its ends are
+    not found, and clients go on from there: at least one message is left on each side.
+    """
+    if len(found.ids) <= FEW:
+        return found
+    middle = bisect_left(found.ids, found.anchor)
+    before, after = found.ids[:middle][::-1], found.ids[middle:]
+    outward = [i for i in chain(*zip_longest(after, before)) if i is not None]
+    kept = set(outward[: _count_light(reader, outward, MOST_BYTES if most is None else most)])
+    kept.update(before[:1], after[:2])  # the first of those after may be the anchor itself
+    if len(kept) == len(outward):
+        return found
+    return replace(
+        found,
+        ids=[i for i in found.ids if i in kept],
+        found_oldest=found.found_oldest and kept.issuperset(before),
+        found_newest=found.found_newest and kept.issuperset(after),
+    )
+
+
+def _count_light(reader: Reader, ids: Sequence[int], most: int) -> int:
+    """How many of the first are together no heavier than `most`."""
+    dialect = dialect_of(reader)
+    statement = _SQLITE if dialect == "sqlite" else _POSTGRESQL
+    with reader.execute(statement, {"ids": bound_ids(dialect, ids)}) as weights:
+        for number, weight in enumerate(weights.scalars()):
+            most -= weight
+            if most < 0:
+                return number
+    return len(ids)

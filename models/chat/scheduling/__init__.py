@@ -1,0 +1,1 @@
+"""Messages for later, and their delivery."""

@@ -1,0 +1,157 @@
+"""Scheduled messages at their time: one is taken, checked again and sent, or fails with a reason.
+
+Each function works in the caller's unit. Message, copies, events and the row's end state are one
+transaction, so a worker may die at any instant: the row is then as if nobody had touched it.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Select, bindparam, literal, select
+from sqlalchemy.orm import Session
+
+from models.chat.errors import ChatError
+from models.chat.identity.actors import Actor, find_actor, find_writer
+from models.chat.messages.drafts import check_message
+from models.chat.messages.notices import try_to_tell
+from models.chat.messages.recipients import ToUsers
+from models.chat.messages.sending import send_message
+from models.chat.rendering.quotes import inert_line
+from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.scheduling.scheduled_messages import (
+    CHANNEL,
+    DIRECT,
+    FAILED,
+    PENDING,
+    SCHEDULED,
+    SENT,
+    change_row,
+    destination_of,
+    record_of,
+    stored_to,
+    tell_removed,
+    tell_sender,
+)
+from models.reader import Reader
+
+TOO_LATE = "Message could not be sent at the scheduled time."
+UNEXPECTED = "Internal server error"
+SENDER_GONE = "Account is deactivated"
+REALM_GONE = "This organization has been deactivated"
+LONGEST_PAUSE = timedelta(seconds=60)
+
+_is_pending = SCHEDULED.c.state == literal(PENDING, literal_execute=True)
+# Literal, or neither database uses the partial index.
+_is_due = _is_pending & (SCHEDULED.c.next_try_at <= bindparam("at"))
+_SOME_DUE: Select[Any] = select(SCHEDULED.c.id).where(_is_due).limit(1)
+_TAKE: Select[Any] = (
+    select(*SCHEDULED.c)
+    .where(_is_due)
+    .order_by(SCHEDULED.c.next_try_at, SCHEDULED.c.id)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+_TAKE_AGAIN: Select[Any] = (
+    select(*SCHEDULED.c)
+    .where(
+        _is_pending,
+        SCHEDULED.c.id == bindparam("wanted_id"),
+        SCHEDULED.c.next_try_at == bindparam("at"),
+        SCHEDULED.c.attempts == bindparam("tried"),
+    )
+    .with_for_update(skip_locked=True)
+)
+
+
+def is_anything_due(reader: Reader, *, now: datetime) -> bool:
+    """A cheap look that takes no lock."""
+    return reader.execute(_SOME_DUE, {"at": now}).first() is not None
+
+
+def choose_due(session: Session, *, now: datetime) -> Any | None:
+    """The message that has been due longest, of those that nobody delivers just now; the lock on it
+    ends with the transaction.
+    """
+    return session.connection().execute(_TAKE, {"at": now}).first()
+
+
+def prepare(reader: Reader, chosen: Any) -> PreparedText:
+    """The text of a chosen message."""
+    sender = find_actor(reader, chosen.sender_id)
+    assert sender is not None
+    return prepare_text(reader, sender, chosen.content)
+
+
+def take_chosen(session: Session, chosen: Any) -> bool:
+    """Lock the chosen message, unless somebody else has it or has changed it since."""
+    seen = {"wanted_id": chosen.id, "at": chosen.next_try_at, "tried": chosen.attempts}
+    row = session.connection().execute(_TAKE_AGAIN, seen).first()
+    return row is not None and tuple(row) == tuple(chosen)
+
+
+def deliver(
+    session: Session,
+    due: Any,
+    text: PreparedText,
+    *,
+    now: datetime,
+    late_window: timedelta,
+) -> None:
+    """Send the taken message, or fail it for good: it is late, or may not be sent any more."""
+    sender = find_writer(session, due.sender_id)
+    assert sender is not None
+    if sender.realm.is_deactivated or not sender.is_active:
+        reason = REALM_GONE if sender.realm.is_deactivated else SENDER_GONE
+        change_row(session, due.id, {"state": FAILED, "failure": reason})
+        return
+    if now > due.scheduled_at + late_window:
+        _fail(session, due, sender, TOO_LATE, now)
+        return
+    try:
+        draft = check_message(
+            session,
+            sender,
+            destination_of(DIRECT if due.channel_id is None else CHANNEL, stored_to(due)),
+            topic=due.topic,
+            text=text,
+            client=due.client,
+            read_by_sender=due.read_by_sender,
+        )
+    except ChatError as refusal:
+        _fail(session, due, sender, str(refusal), now)
+        return
+    sent = send_message(session, draft, now=now, scheduled_message_id=due.id)
+    change_row(session, due.id, {"state": SENT, "message_id": sent.id})
+    tell_removed(session, due, now=now)
+
+
+def note_fault(session: Session, due: Any, *, now: datetime, late_window: timedelta) -> None:
+    """After a fault that nobody meant: try again after a growing pause, while that is still on
+    time; else the message has failed. Does nothing when somebody else has taken it since.
+    """
+    seen = {"wanted_id": due.id, "at": due.next_try_at, "tried": due.attempts}
+    if session.connection().execute(_TAKE_AGAIN, seen).first() is None:
+        return
+    again_at = now + min(timedelta(seconds=2**due.attempts), LONGEST_PAUSE)
+    if again_at <= due.scheduled_at + late_window:
+        change_row(session, due.id, {"attempts": due.attempts + 1, "next_try_at": again_at})
+        return
+    sender = find_actor(session, due.sender_id)
+    assert sender is not None
+    _fail(session, due, sender, UNEXPECTED, now)
+
+
+def _fail(session: Session, due: Any, sender: Actor, reason: str, now: datetime) -> None:
+    """The end, until its sender gives the message a new time. The sender is told, twice."""
+    failed = change_row(session, due.id, {"state": FAILED, "failure": reason})
+    updated = {"op": "update", "scheduled_message": record_of(failed)}
+    tell_sender(session, failed, updated, now=now)
+    notice = (
+        f"The message you scheduled for <time:{due.scheduled_at.isoformat()}> was not sent because"
+        f" of the following error:\n\n> {inert_line(reason)}\n\n"
+        "[View scheduled messages](#scheduled)"
+    )
+    try_to_tell(
+        session, sender.realm_id, ToUsers([sender.id]),
+        content=notice, now=now, scheduled_message_id=due.id,
+    )  # fmt: skip

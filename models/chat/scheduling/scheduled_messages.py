@@ -1,0 +1,282 @@
+"""Messages that wait for their time: scheduled, listed, changed and deleted by their senders.
+
+Each function checks and writes in the caller's transaction and locks the row it changes, so that a
+change and the delivery of the same message exclude each other (models/chat/scheduling/delivery.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import orjson
+from sqlalchemy import Select, Table, bindparam, delete, insert, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.errors.messages import NothingToChange
+from models.chat.errors.scheduling import (
+    DeliveryTimeNotInFuture,
+    RecipientRequired,
+    ScheduledMessageAlreadySent,
+    ScheduledMessageDoesNotExist,
+    TopicRequired,
+)
+from models.chat.errors.sending import InvalidRecipientType
+from models.chat.ground import events
+from models.chat.identity.actors import Actor
+from models.chat.messages.drafts import Draft, check_message
+from models.chat.messages.recipients import Destination, ToChannel, ToUsers
+from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.tables import ScheduledMessage
+from models.reader import Reader
+
+CHANNEL, DIRECT = "channel", "direct"
+PENDING, SENT, FAILED = "pending", "sent", "failed"
+
+SCHEDULED = cast(Table, ScheduledMessage.__table__)
+_INSERT = insert(SCHEDULED).returning(*SCHEDULED.c)
+_OWN: Select[Any] = select(*SCHEDULED.c).where(
+    SCHEDULED.c.id == bindparam("wanted_id"), SCHEDULED.c.sender_id == bindparam("of_sender_id")
+)
+_UNSENT: Select[Any] = (
+    select(*SCHEDULED.c)
+    .where(SCHEDULED.c.sender_id == bindparam("of_sender_id"), SCHEDULED.c.state != SENT)
+    .order_by(SCHEDULED.c.scheduled_at, SCHEDULED.c.id)
+)
+
+To = int | list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What an edit was asked to change; None stays as it is. `kind`: CHANNEL or DIRECT."""
+
+    kind: str | None = None
+    to: To | None = None
+    content: str | None = None
+    topic: str | None = None
+    delivery_timestamp: int | None = None
+
+
+def check_delivery_time(timestamp: int, now: datetime) -> datetime:
+    """Unix seconds as a time to come. Raises `DeliveryTimeNotInFuture`."""
+    if timestamp <= now.timestamp():
+        raise DeliveryTimeNotInFuture()
+    return datetime.fromtimestamp(timestamp, UTC)
+
+
+def destination_of(kind: str, to: To) -> Destination:
+    """Raises `InvalidRecipientType` where the value does not go with the kind."""
+    if kind == CHANNEL:
+        if not isinstance(to, int):
+            raise InvalidRecipientType(what="channel ID")
+        return ToChannel(to)
+    if isinstance(to, int):
+        raise InvalidRecipientType(what="recipients")
+    return ToUsers(list(dict.fromkeys(to)))
+
+
+def schedule_message(
+    session: Session,
+    sender: Actor,
+    *,
+    kind: str,
+    to: To,
+    text: PreparedText,
+    topic: str | None,
+    delivery_timestamp: int,
+    client: str,
+    read_by_sender: bool | None,
+    now: datetime,
+) -> int:
+    """The new scheduled message's id. Raises `DeliveryTimeNotInFuture` before anything else, then
+    `InvalidRecipientType` and what `check_message` raises.
+    """
+    scheduled_at = check_delivery_time(delivery_timestamp, now)
+    destination = destination_of(kind, to)
+    draft = check_message(
+        session,
+        sender,
+        destination,
+        topic=topic,
+        text=text,
+        client=client,
+        read_by_sender=read_by_sender,
+    )
+    values = _columns_of(draft) | {
+        "realm_id": sender.realm_id,
+        "sender_id": sender.id,
+        "read_by_sender": draft.read_by_sender,
+        "scheduled_at": scheduled_at,
+        "next_try_at": scheduled_at,
+        "created_at": now,
+    }
+    row = session.connection().execute(_INSERT, values).one()
+    added = {"op": "add", "scheduled_messages": [record_of(row)]}
+    tell_sender(session, row, added, now=now)
+    return int(row.id)
+
+
+def find_scheduled_messages(reader: Reader, sender: Actor) -> list[dict[str, Any]]:
+    """Records of what the sender has scheduled and what could not be sent, soonest first."""
+    return [record_of(row) for row in reader.execute(_UNSENT, {"of_sender_id": sender.id})]
+
+
+def prepare_edit(
+    reader: Reader, sender: Actor, message_id: int, *, content: str | None
+) -> PreparedText | None:
+    """The text that the message will have: the new content, or what it has. None where there is no
+    such message.
+    """
+    if content is None:
+        key = {"wanted_id": message_id, "of_sender_id": sender.id}
+        row = reader.execute(_OWN, key).first()
+        if row is None:
+            return None
+        content = row.content
+    return prepare_text(reader, sender, content)
+
+
+def edit_scheduled_message(
+    session: Session,
+    sender: Actor,
+    message_id: int,
+    changes: Changes,
+    *,
+    text: PreparedText | None = None,
+    client: str,
+    now: datetime,
+) -> None:
+    """Change a message before its time; a failed one, given a new time, waits again. `text` is what
+    `prepare_edit` made.
+
+    Raises, in this order: `NothingToChange`, `RecipientRequired`, `TopicRequired`,
+    `DeliveryTimeNotInFuture`, `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`,
+    `DeliveryTimeNotInFuture` (for a failed one without a new time), `InvalidRecipientType` and what
+    `check_message` raises.
+    """
+    scheduled_at = _check_changes(changes, now)
+    row = _access(session, sender, message_id)
+    if row.state == FAILED and scheduled_at is None:
+        raise DeliveryTimeNotInFuture()
+    values: dict[str, Any] = {"client": client}
+    moves = (changes.kind, changes.to, changes.content, changes.topic)
+    if any(change is not None for change in moves):
+        content = row.content if changes.content is None else changes.content
+        if text is None or text.content != content:  # its sender has just changed it elsewhere
+            text = prepare_text(session, sender, content)
+        kind = changes.kind or (DIRECT if row.channel_id is None else CHANNEL)
+        draft = check_message(
+            session,
+            sender,
+            destination_of(kind, stored_to(row) if changes.to is None else changes.to),
+            topic=row.topic if changes.topic is None else changes.topic,
+            text=text,
+            client=client,
+        )
+        values |= _columns_of(draft)
+    if scheduled_at is not None:
+        values |= {
+            "scheduled_at": scheduled_at,
+            "next_try_at": scheduled_at,
+            "attempts": 0,
+            "state": PENDING,
+            "failure": None,
+        }
+    changed = change_row(session, row.id, values)
+    updated = {"op": "update", "scheduled_message": record_of(changed)}
+    tell_sender(session, changed, updated, now=now)
+
+
+def _check_changes(changes: Changes, now: datetime) -> datetime | None:
+    """What can be wrong with an edit without a look at the message. Returns the new time."""
+    if changes == Changes():
+        raise NothingToChange()
+    if changes.kind is not None and changes.to is None:
+        raise RecipientRequired()
+    if changes.kind == CHANNEL and changes.topic is None:
+        raise TopicRequired()
+    if changes.delivery_timestamp is None:
+        return None
+    return check_delivery_time(changes.delivery_timestamp, now)
+
+
+def delete_scheduled_message(
+    session: Session, sender: Actor, message_id: int, *, now: datetime
+) -> None:
+    """Raises `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`."""
+    row = _access(session, sender, message_id)
+    session.connection().execute(delete(SCHEDULED).where(SCHEDULED.c.id == row.id))
+    tell_removed(session, row, now=now)
+
+
+def _access(session: Session, sender: Actor, message_id: int) -> Any:
+    """The sender's own message, locked: whoever delivers or changes it has ended or must wait."""
+    key = {"wanted_id": message_id, "of_sender_id": sender.id}
+    row = session.connection().execute(_OWN.with_for_update(), key).first()
+    if row is None:
+        raise ScheduledMessageDoesNotExist()
+    if row.state == SENT:
+        raise ScheduledMessageAlreadySent()
+    return row
+
+
+# --- what delivery shares ---------------------------------------------------------------------
+
+
+def change_row(session: Session, message_id: int, values: Mapping[str, Any]) -> Any:
+    """Set columns of a message locked by this transaction. Returns the row as it is now."""
+    statement = update(SCHEDULED).where(SCHEDULED.c.id == message_id).values(**values)
+    return session.connection().execute(statement.returning(*SCHEDULED.c)).one()
+
+
+def stored_to(row: Any) -> To:
+    """The channel's id, or the ids of the recipients, ascending."""
+    if row.channel_id is not None:
+        return int(row.channel_id)
+    ids: list[int] = orjson.loads(row.recipient_ids)
+    return ids
+
+
+def record_of(row: Any) -> dict[str, Any]:
+    """The scheduled-message object, as answers and events show it."""
+    is_direct = row.channel_id is None
+    record = {
+        "scheduled_message_id": row.id,
+        "type": "private" if is_direct else "stream",
+        "to": stored_to(row),
+        "content": row.content,
+        "rendered_content": row.rendered_content,
+        "scheduled_delivery_timestamp": int(row.scheduled_at.timestamp()),
+        "failed": row.state == FAILED,
+    }
+    if not is_direct:
+        record["topic"] = row.topic
+    if row.failure is not None:
+        record["failure_message"] = row.failure
+    return record
+
+
+def tell_sender(session: Session, row: Any, payload: Mapping[str, Any], *, now: datetime) -> None:
+    """An event for the sender alone."""
+    events.append(
+        session, row.realm_id, "scheduled_messages", payload, user_ids=[row.sender_id], now=now
+    )
+
+
+def tell_removed(session: Session, row: Any, *, now: datetime) -> None:
+    """It is no longer waiting: deleted, or sent."""
+    tell_sender(session, row, {"op": "remove", "scheduled_message_id": row.id}, now=now)
+
+
+def _columns_of(draft: Draft) -> dict[str, Any]:
+    others = [user for user in draft.user_ids if user != draft.sender.id] or [draft.sender.id]
+    is_direct = draft.channel is None
+    return {
+        "channel_id": None if draft.channel is None else draft.channel.id,
+        "recipient_ids": orjson.dumps(others).decode() if is_direct else None,
+        "topic": draft.topic,
+        "content": draft.content,
+        "rendered_content": draft.rendered.html,
+        "client": draft.client,
+    }

@@ -1,0 +1,64 @@
+"""What a changed setting of somebody means for others, told by events."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from models.chat.access.user_emails import dummy_email
+from models.chat.ground import events
+from models.chat.identity.actors import Actor
+from models.chat.identity.roles import EmailVisibility
+from models.chat.people.events import find_email_readers, tell_of_user
+from models.chat.tables import User
+from models.chat.tables.setting_table import Value
+
+
+def tell_of_effects(
+    session: Session,
+    actor: Actor,
+    name: str,
+    value: Value,
+    changed: Mapping[int, Any],
+    *,
+    now: datetime,
+) -> None:
+    """`changed`: user id -> the old value. These settings are one's own to change, so there is one
+    user.
+    """
+    for user_id, old in changed.items():
+        match name:
+            case "presence_enabled":
+                away = {"user_id": user_id, "away": not value}
+                events.append(session, actor.realm_id, "user_status", away, now=now)
+            case "allow_private_data_export":
+                consent = {"user_id": user_id, "consented": value}
+                events.append(
+                    session,
+                    actor.realm_id,
+                    "realm_export_consent",
+                    consent,
+                    to_administrators=True,
+                    now=now,
+                )
+            case "timezone":
+                tell_of_user(session, actor.realm, user_id, {"timezone": value}, now=now)
+            case "email_address_visibility":
+                _tell_of_email(session, actor, user_id, int(old), now)
+
+
+def _tell_of_email(
+    session: Session, actor: Actor, user_id: int, before: int, now: datetime
+) -> None:
+    """To those who may see the address from now on, and to those who no longer may."""
+    user = session.get_one(User, user_id, populate_existing=True)
+    after = user.email_address_visibility
+    seen = set(find_email_readers(session, user, visibility=EmailVisibility(before)))
+    sees = set(find_email_readers(session, user, visibility=EmailVisibility(after)))
+    for readers, email, known_as in (
+        (sees - seen, user.delivery_email, user.delivery_email),
+        (seen - sees, None, dummy_email(user.id, actor.realm.host)),
+    ):
+        for change in ({"delivery_email": email}, {"new_email": known_as}):
+            tell_of_user(session, actor.realm, user_id, change, user_ids=sorted(readers), now=now)

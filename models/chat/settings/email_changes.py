@@ -1,0 +1,192 @@
+"""Changing one's own email: asked for here, confirmed with a link mailed to the new address.
+
+The link holds a random token, kept as a hash; it works once, for a day, and until a later one.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.naming import find_named
+from models.chat.accounts.changes import change_email
+from models.chat.errors.people import DisposableEmail, EmailInUse
+from models.chat.errors.settings import (
+    ConfirmationNotFound,
+    EmailChangesDisabled,
+    RealEmailWanted,
+)
+from models.chat.ground.outbox import enqueue_mail
+from models.chat.ground.vault import Vault
+from models.chat.identity.actors import Actor, RealmView, find_actor
+from models.chat.people.emails import check_email, check_email_allowed
+from models.chat.rendering.quotes import one_line
+from models.chat.tables import EmailChange, User
+from models.reader import Reader
+
+LIFETIME = timedelta(days=1)
+TOKEN_MAX = 100
+ASKED = """Hi {name},
+
+We received a request to change the email address of your account at {realm}
+from {old} to {new}.
+
+To confirm it, open
+
+{link}
+
+within a day. If you did not ask for this, do nothing.
+"""
+CHANGED = """Hi {name},
+
+the email address of your account at {realm} was changed from this one to {new}.
+
+If you did not do this, please tell an administrator of {realm} at once.
+"""
+
+
+TAKEN = """Hi {name},
+
+Somebody asked to use this address, {email}, for another account at {realm}.
+
+It belongs to your account, so nothing has changed. If it was you, sign in with
+it, or ask with another address. If it was not, do nothing.
+"""
+
+
+def check_new_email(reader: Reader, actor: Actor, email: str) -> str | None:
+    """The new address as it is stored; None for the one the actor has.
+
+    Raises `EmailChangesDisabled`, `InvalidEmail`, and what `check_email_allowed` raises, with
+    `RealEmailWanted` for a throw-away address. Nothing here tells whose address it is.
+    """
+    if email.strip() == actor.delivery_email:
+        return None
+    if actor.realm.email_changes_disabled and not actor.is_administrator:
+        raise EmailChangesDisabled()
+    email = check_email(email)
+    try:
+        check_email_allowed(reader, actor.realm, email)
+    except DisposableEmail:
+        raise RealEmailWanted() from None
+    return email
+
+
+def require_free_or_hidden(reader: Reader, actor: Actor, email: str) -> None:
+    """Raises `EmailInUse` for the address of somebody else, if the actor may see it; that others
+    have theirs is told to those, by `ask_to_confirm`.
+    """
+    if email.casefold() != actor.email_key and find_named(reader, actor, [email], system_bots=True):
+        raise EmailInUse(email=email)
+
+
+def ask_to_confirm(
+    session: Session, vault: Vault, actor: Actor, email: str, *, base_url: str, now: datetime
+) -> None:
+    """Mail a link to the checked address; earlier ones stop working. An address that somebody else
+    has gets a mail without one: its holder hears of it, and nobody else.
+
+    `base_url`: where the realm's service lives, up to and with `/api/v1`.
+    """
+    token = secrets.token_urlsafe(32)
+    _forget(session, actor.id)
+    session.add(
+        EmailChange(
+            user_id=actor.id,
+            new_email=email,
+            token_sha256=_digest(token),
+            created_at=now,
+            expires_at=now + LIFETIME,
+        )
+    )
+    realm = one_line(actor.realm.name)
+    link = f"{base_url}/accounts/confirm_new_email/{token}"
+    subject = f"Verify your new email address for {realm}"
+    name = one_line(actor.full_name)
+    text = ASKED.format(name=name, realm=realm, old=actor.delivery_email, new=email, link=link)
+    holder = session.execute(
+        select(User.id, User.full_name, User.delivery_email).where(
+            User.realm_id == actor.realm_id, User.email_key == email.casefold()
+        )
+    ).first()
+    if holder is not None and holder.id != actor.id:
+        email = holder.delivery_email
+        subject = f"Somebody asked for your email address at {realm}"
+        text = TAKEN.format(name=one_line(holder.full_name), realm=realm, email=email)
+    enqueue_mail(
+        session,
+        realm_id=actor.realm_id,
+        to=email,
+        subject=subject,
+        text=text,
+        now=now,
+        vault=vault,
+    )
+
+
+def access_change(reader: Reader, realm: RealmView, token: str, *, now: datetime) -> Any:
+    """Row of the change that a token confirms: id, user_id, new_email. Raises
+    `ConfirmationNotFound`.
+    """
+    row = reader.execute(
+        select(EmailChange.id, EmailChange.user_id, EmailChange.new_email)
+        .join(User, User.id == EmailChange.user_id)
+        .where(
+            EmailChange.token_sha256 == _digest(token),
+            EmailChange.expires_at > now,
+            User.realm_id == realm.id,
+            User.is_active,
+        )
+    ).first()
+    if row is None or realm.is_deactivated:
+        raise ConfirmationNotFound()
+    return row
+
+
+def confirm_change(session: Session, realm: RealmView, token: str, *, now: datetime) -> str:
+    """Give the user the address, and tell the old one. Returns the new address.
+
+    Raises `ConfirmationNotFound`, `EmailChangesDisabled`, and what `change_email` raises: things
+    may have changed since the link was mailed.
+    """
+    change = access_change(session, realm, token, now=now)
+    user = session.scalars(
+        select(User)
+        .where(User.id == change.user_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    ).one()
+    # Whoever came first has deleted it by now.
+    access_change(session, realm, token, now=now)
+    actor = find_actor(session, user.id)
+    assert actor is not None
+    if realm.email_changes_disabled and not actor.is_administrator:
+        raise EmailChangesDisabled()
+    _forget(session, user.id)
+    enqueue_mail(
+        session,
+        realm_id=realm.id,
+        to=user.delivery_email,
+        subject=f"Your email address at {realm.name} was changed",
+        text=CHANGED.format(
+            name=one_line(user.full_name), realm=one_line(realm.name), new=change.new_email
+        ),
+        now=now,
+    )
+    change_email(session, actor, user, change.new_email, now=now)
+    return str(change.new_email)
+
+
+def _forget(session: Session, user_id: int) -> None:
+    session.execute(
+        delete(EmailChange)
+        .where(EmailChange.user_id == user_id)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,53 @@
+"""Changing one's own password. The API key stays as it is: it is not made from the password.
+
+Whoever knew the old one may have asked for another email address: that wish ends with it.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.errors.settings import NewPasswordTooWeak, WrongPassword
+from models.chat.ground import audit
+from models.chat.identity.actors import Actor
+from models.chat.identity.passwords import hash_if_strong, is_password
+from models.chat.tables import EmailChange, User
+from models.reader import Reader
+
+
+def find_hash(reader: Reader, actor: Actor) -> str | None:
+    """What the actor's password is checked against; None where they have none."""
+    return reader.execute(select(User.password_hash).where(User.id == actor.id)).scalar_one()
+
+
+def check_old(old: str, password_hash: str | None) -> None:
+    """Raises `WrongPassword`. Takes some 50 ms by design."""
+    if not is_password(old, password_hash):
+        raise WrongPassword()
+
+
+def hash_new(new: str) -> str:
+    """Raises `NewPasswordTooWeak`. Takes some 50 ms by design."""
+    password_hash = hash_if_strong(new)
+    if password_hash is None:
+        raise NewPasswordTooWeak()
+    return password_hash
+
+
+def set_password(
+    session: Session, actor: Actor, *, old_hash: str | None, new_hash: str, now: datetime
+) -> None:
+    """Raises `WrongPassword` when somebody else has changed it since it was checked."""
+    changed = session.connection().execute(
+        update(User)
+        .where(User.id == actor.id, User.password_hash == old_hash)
+        .values(password_hash=new_hash)
+    )
+    if changed.rowcount == 0:
+        raise WrongPassword()
+    session.execute(delete(EmailChange).where(EmailChange.user_id == actor.id))
+    audit.record(
+        session, actor.realm_id, "user_password_changed", actor_id=actor.id, user_id=actor.id,
+        now=now,
+    )  # fmt: skip

@@ -1,0 +1,190 @@
+"""Changing settings of users: one's own, or those of many at once, in a few statements each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any, cast
+from zoneinfo import available_timezones
+
+import orjson
+from sqlalchemy import Table, insert, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.access.membership import find_members_of_any
+from models.chat.errors.authorization import MustBeAdministrator
+from models.chat.errors.parameters import InvalidChoice, InvalidParameter
+from models.chat.errors.people import InvalidUserGroup, InvalidUserId, UserGroupDeactivated
+from models.chat.errors.settings import (
+    InvalidBatchingPeriod,
+    InvalidDefaultLanguage,
+    InvalidNotificationSound,
+    NoTargets,
+    NotForOthers,
+)
+from models.chat.ground import events
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import Actor
+from models.chat.settings.effects import tell_of_effects
+from models.chat.settings.languages import LANGUAGES
+from models.chat.tables import AuditLog, User, UserGroup
+from models.chat.tables.setting_table import SETTINGS, Value
+
+AUDIT_KIND = "setting:"
+_USER = cast(Table, User.__table__)
+_AUDIT = cast(Table, AuditLog.__table__)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Whose settings an administrator changes."""
+
+    user_ids: Sequence[int] = ()
+    group_ids: Sequence[int] = ()
+    skip_if_already_edited: bool = False
+
+
+def check_settings(changes: Mapping[str, Any]) -> dict[str, Value]:
+    """The values as they are stored, in the order they are checked: alphabetical.
+
+    Types were checked before. Raises the class that says what is wrong with a value.
+    """
+    return {name: _check(name, changes[name]) for name in sorted(changes)}
+
+
+def _check(name: str, value: Any) -> Value:
+    setting = SETTINGS[name]
+    value = setting.spellings.get(value, value) if isinstance(value, str) else value
+    match name:
+        case "default_language" if value not in LANGUAGES:
+            raise InvalidDefaultLanguage()
+        case "notification_sound" if value not in setting.choices:
+            raise InvalidNotificationSound(sound=value)
+        case "timezone" if value != "" and value not in _timezones():
+            raise InvalidParameter(name=name, problem="is not a recognized time zone")
+        case "email_notifications_batching_period_seconds":
+            if not setting.least <= value <= setting.most:
+                raise InvalidBatchingPeriod(seconds=value)
+    if setting.choices and value not in setting.choices:
+        raise InvalidChoice(name=name)
+    if type(setting.default) is int and not setting.choices:
+        if value < setting.least:
+            raise InvalidParameter(name=name, problem="is too small")
+        if value > setting.most:
+            raise InvalidParameter(name=name, problem="is too large")
+    return value  # type: ignore[no-any-return]
+
+
+@cache
+def _timezones() -> frozenset[str]:
+    """Looking takes milliseconds: every file of the time zone database is opened."""
+    return frozenset(available_timezones())
+
+
+def change_settings(
+    session: Session,
+    actor: Actor,
+    changes: Mapping[str, Value],
+    *,
+    user_ids: Sequence[int],
+    skip_if_already_edited: bool = False,
+    now: datetime,
+) -> None:
+    """Give the users the checked values. Who has a value already hears nothing of it.
+
+    `skip_if_already_edited`: leave alone who has ever changed that setting themselves.
+    """
+    for name, value in changes.items():
+        changed = _set(session, user_ids, name, value, skip_if_already_edited)
+        if not changed:
+            continue
+        session.connection().execute(
+            insert(_AUDIT),
+            [
+                {
+                    "realm_id": actor.realm_id,
+                    "kind": f"{AUDIT_KIND}{name}",
+                    "actor_id": actor.id,
+                    "user_id": user_id,
+                    "facts": orjson.dumps({"old": old, "new": value}).decode(),
+                    "at": now,
+                }
+                for user_id, old in changed.items()
+            ],
+        )
+        payload = {"op": "update", "property": name, "value": value}
+        if name == "default_language":
+            payload["language_name"] = LANGUAGES[str(value)]
+        events.append(session, actor.realm_id, "user_settings", payload, user_ids=changed, now=now)
+        tell_of_effects(session, actor, name, value, changed, now=now)
+
+
+def _set(
+    session: Session, user_ids: Sequence[int], name: str, value: Value, skip_edited: bool
+) -> dict[int, Any]:
+    """User id -> the old value, of those whose value changes; they are locked in order."""
+    column = _USER.c[name]
+    users = id_in(session, _USER.c.id, user_ids)
+    wanted = select(_USER.c.id, column).where(users, column != value)
+    if skip_edited:
+        edited = select(_AUDIT.c.user_id).where(
+            id_in(session, _AUDIT.c.user_id, user_ids),
+            _AUDIT.c.kind == f"{AUDIT_KIND}{name}",
+            _AUDIT.c.actor_id == _AUDIT.c.user_id,
+        )
+        wanted = wanted.where(_USER.c.id.not_in(edited))
+    locked = wanted.order_by(_USER.c.id).with_for_update(key_share=True)
+    changed = {row[0]: row[1] for row in session.connection().execute(locked)}
+    if changed:
+        session.connection().execute(
+            update(_USER).where(id_in(session, _USER.c.id, changed)).values({name: value})
+        )
+    return changed
+
+
+def require_bulk_allowed(
+    actor: Actor, targets: Targets, names: Sequence[str], *, more: bool
+) -> None:
+    """May the actor change those settings of others? `more`: something that is no setting of the
+    table is to change too. Raises `MustBeAdministrator`, `NoTargets`, `NotForOthers`.
+    """
+    if not actor.is_administrator:
+        raise MustBeAdministrator()
+    if not targets.user_ids and not targets.group_ids:
+        raise NoTargets()
+    if more or any(SETTINGS[name].own_only for name in names):
+        raise NotForOthers()
+
+
+def find_target_ids(session: Session, actor: Actor, targets: Targets) -> list[int]:
+    """Ids of the people meant: those named, active or not, and the active members of the groups,
+    directly or not. Bots are left out.
+
+    Raises `InvalidUserId`, `InvalidUserGroup`, `UserGroupDeactivated`.
+    """
+    named = set(targets.user_ids)
+    in_realm = select(User.id, User.bot_type).where(
+        User.realm_id == actor.realm_id, ~User.is_system_bot
+    )
+    known = {row.id for row in session.execute(in_realm.where(id_in(session, User.id, named)))}
+    for missing in sorted(named - known):
+        raise InvalidUserId(user_id=missing)
+    _check_groups(session, actor, targets.group_ids)
+    if targets.group_ids:
+        known |= find_members_of_any(session, targets.group_ids)
+    people = in_realm.where(id_in(session, User.id, known), User.bot_type.is_(None))
+    return sorted(row.id for row in session.execute(people))
+
+
+def _check_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> None:
+    rows = session.execute(
+        select(UserGroup.id, UserGroup.is_deactivated).where(
+            UserGroup.realm_id == actor.realm_id,
+            UserGroup.kind != "anonymous",
+            id_in(session, UserGroup.id, group_ids),
+        )
+    ).all()
+    if len(rows) < len(set(group_ids)):
+        raise InvalidUserGroup()
+    if any(row.is_deactivated for row in rows):
+        raise UserGroupDeactivated()

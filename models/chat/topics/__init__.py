@@ -1,0 +1,1 @@
+"""Topics, and what each user wants of them."""

@@ -1,0 +1,138 @@
+"""Topics that users come to follow or unmute by what they do there, as their settings say.
+
+A policy is only ever raised: none (0), muted (1), unmuted (2), followed (3).
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Select, Table, bindparam, literal, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from models.chat.ground import events
+from models.chat.identity.actors import Actor
+from models.chat.tables import Subscription, User, UserTopic
+from models.chat.topics.names import key_of
+from models.reader import dialect_of
+from models.types import UtcMs
+
+PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
+MUTED, UNMUTED, FOLLOWED = 1, 2, 3
+
+_USER_TOPIC = cast(Table, UserTopic.__table__)
+_MAKE: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+
+_STANDING: Select[Any] = select(
+    select(Subscription.is_muted)
+    .where(
+        Subscription.user_id == bindparam("user_id"),
+        Subscription.channel_id == bindparam("channel_id"),
+        Subscription.is_active,
+    )
+    .scalar_subquery(),
+    select(UserTopic.visibility_policy)
+    .where(
+        UserTopic.user_id == bindparam("user_id"),
+        UserTopic.channel_id == bindparam("channel_id"),
+        UserTopic.topic_key == bindparam("topic_key"),
+    )
+    .scalar_subquery(),
+)
+
+
+def follow_as_sender(
+    session: Session,
+    sender: Actor,
+    channel_id: int,
+    topic: str,
+    *,
+    starts_topic: bool,
+    now: datetime,
+) -> int | None:
+    """The sender's new policy for the topic they have just written in; None if it stays."""
+    if sender.is_bot:
+        return None
+    follows = _applies(sender.automatically_follow_topics_policy, starts_topic)
+    unmutes = _applies(sender.automatically_unmute_topics_in_muted_streams_policy, starts_topic)
+    if not follows and not unmutes:
+        return None
+    key = {"user_id": sender.id, "channel_id": channel_id, "topic_key": key_of(topic)}
+    is_muted, current = session.connection().execute(_STANDING, key).one()
+    wanted = FOLLOWED if follows else UNMUTED if is_muted else 0
+    if wanted <= (current or 0):
+        return None
+    _raise_policy(session, sender.realm_id, [sender.id], channel_id, topic, wanted, now)
+    return wanted
+
+
+def minds_new_topics(sender: Actor) -> bool:
+    """Does it matter to the sender's policies whether they start the topic?"""
+    policies = (
+        sender.automatically_follow_topics_policy,
+        sender.automatically_unmute_topics_in_muted_streams_policy,
+    )
+    return not sender.is_bot and START in policies
+
+
+def _applies(policy: int, starts_topic: bool) -> bool:
+    return policy in (PARTICIPATE, SEND) or (policy == START and starts_topic)
+
+
+def follow_as_mentioned(
+    session: Session,
+    realm_id: int,
+    user_ids: Iterable[int],
+    channel_id: int,
+    topic: str,
+    *,
+    now: datetime,
+) -> None:
+    """Those of the mentioned who want it follow the topic from now on."""
+    _raise_policy(session, realm_id, user_ids, channel_id, topic, FOLLOWED, now, mentioned=True)
+
+
+def _raise_policy(
+    session: Session,
+    realm_id: int,
+    user_ids: Iterable[int],
+    channel_id: int,
+    topic: str,
+    policy: int,
+    now: datetime,
+    *,
+    mentioned: bool = False,
+) -> None:
+    who = (
+        select(
+            User.id,
+            literal(channel_id),
+            literal(key_of(topic)),
+            literal(topic),
+            literal(policy),
+            literal(now, UtcMs),
+        )
+        .where(User.id.in_(sorted(user_ids)))
+        .order_by(User.id)
+    )
+    if mentioned:
+        who = who.where(User.automatically_follow_topics_where_mentioned, User.bot_type.is_(None))
+    columns = ["user_id", "channel_id", "topic_key", "topic", "visibility_policy", "last_updated"]
+    statement = _MAKE[dialect_of(session)](_USER_TOPIC).from_select(columns, who)
+    statement = statement.on_conflict_do_update(
+        index_elements=["user_id", "channel_id", "topic_key"],
+        set_={
+            "visibility_policy": statement.excluded.visibility_policy,
+            "last_updated": statement.excluded.last_updated,
+        },
+        where=_USER_TOPIC.c.visibility_policy < policy,
+    ).returning(_USER_TOPIC.c.user_id)
+    changed = list(session.connection().execute(statement).scalars())
+    payload = {
+        "stream_id": channel_id,
+        "topic_name": topic,
+        "last_updated": int(now.timestamp()),
+        "visibility_policy": policy,
+    }
+    events.append(session, realm_id, "user_topic", payload, user_ids=changed, now=now)

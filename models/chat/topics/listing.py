@@ -1,0 +1,75 @@
+"""The topics of a channel, newest first, from the summary that sending keeps: no list of topics
+reads a channel's messages.
+"""
+
+from typing import Any
+
+from sqlalchemy import bindparam, exists, select
+from sqlalchemy.orm import aliased
+
+from models.chat.access.permissions import access_channel
+from models.chat.identity.actors import Actor
+from models.chat.tables import Message, Subscription, Topic, UserMessage
+from models.reader import Reader
+
+_ALL: Any = (
+    select(Topic.name, Topic.max_id)
+    .where(Topic.channel_id == bindparam("channel_id"))
+    .order_by(Topic.max_id.desc())
+)
+
+
+def _own_topics() -> Any:
+    """The topics of channel :channel_id in which user :user_id has a copy of a message newer than
+    :after, with the newest such message.
+
+    For each topic that was written to since, one step back from its end: whoever is subscribed has
+    a copy of its newest message.
+    """
+    message, newest = aliased(Message), aliased(Message)
+    mine = exists().where(
+        UserMessage.user_id == bindparam("user_id"), UserMessage.message_id == message.id
+    )
+    newest_of_mine = (
+        select(message.id)
+        .where(
+            message.channel_id == bindparam("channel_id"),
+            message.topic_key == Topic.topic_key,
+            message.id > bindparam("after"),
+            mine,
+        )
+        .order_by(message.id.desc())
+        .limit(1)
+        .correlate(Topic)
+        .scalar_subquery()
+    )
+    return (
+        select(newest.topic, newest.id)
+        .select_from(Topic)
+        .join(newest, newest.id == newest_of_mine)
+        .where(Topic.channel_id == bindparam("channel_id"), Topic.max_id > bindparam("after"))
+        .order_by(newest.id.desc())
+    )
+
+
+_MINE = _own_topics()
+_JOINED_AFTER: Any = select(Subscription.joined_after_id).where(
+    Subscription.channel_id == bindparam("channel_id"), Subscription.user_id == bindparam("user_id")
+)
+
+
+def find_topics(reader: Reader, actor: Actor, channel_id: int) -> list[tuple[str, int]]:
+    """(name, id of the newest message) of each topic the actor can read, the latest first.
+
+    In a protected history only topics of which the actor has a copy of a message, and the newest
+    of those. Names have the newest message's casing. Raises `InvalidChannelId`.
+    """
+    channel = access_channel(reader, actor, channel_id)
+    key: dict[str, Any] = {"channel_id": channel_id}
+    if not channel.has_protected_history:
+        return [(name, max_id) for name, max_id in reader.execute(_ALL, key).all()]
+    key["user_id"] = actor.id
+    after = reader.execute(_JOINED_AFTER, key).scalar()
+    if after is None:
+        return []
+    return [(name, max_id) for name, max_id in reader.execute(_MINE, {**key, "after": after}).all()]

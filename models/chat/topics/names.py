@@ -1,0 +1,39 @@
+"""What may be a topic: normalised, checked, cut to length. The empty one has several names."""
+
+from models.chat.errors.sending import InvalidCharacterInTopic
+from models.chat.ground.one_line import is_forbidden
+
+TOPIC_MAX = 60
+NO_TOPIC = "(no topic)"
+RESOLVED = "✔ "
+
+
+def key_of(topic: str) -> str:
+    """What makes two spellings one topic."""
+    return topic.casefold()
+
+
+def normalise_topic(topic: str, *, empty_name: str) -> str:
+    """The topic as it is stored: trimmed, cut, and "" for every name of the empty topic.
+
+    Raises `InvalidCharacterInTopic`.
+    """
+    topic = topic.strip()
+    check_characters(topic)
+    if len(topic) > TOPIC_MAX:
+        topic = topic[: TOPIC_MAX - 3].rstrip() + "..."
+    if topic == NO_TOPIC or topic.casefold() == empty_name.casefold():
+        return ""
+    return topic
+
+
+def check_characters(topic: str) -> None:
+    """Raises `InvalidCharacterInTopic` for what `is_forbidden` names."""
+    for position, sign in enumerate(topic, start=1):
+        if is_forbidden(sign):
+            raise InvalidCharacterInTopic(position=position)
+
+
+def display_topic(topic: str, *, empty_name: str, allow_empty: bool) -> str:
+    """The topic as a client gets it: one that does not know the empty topic gets its name."""
+    return topic if topic or allow_empty else empty_name

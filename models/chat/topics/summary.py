@@ -1,0 +1,127 @@
+"""The newest message of each topic, kept beside the messages so that a channel's topics are listed
+without reading them.
+"""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from sqlalchemy import Table, bindparam, case, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from models.chat.access.permissions import ChannelView
+from models.chat.identity.actors import Actor
+from models.chat.tables import Channel, Message, Topic, UserMessage
+from models.chat.topics.names import key_of
+from models.reader import Reader, dialect_of
+
+_MESSAGE = cast(Table, Message.__table__)
+_TOPIC = cast(Table, Topic.__table__)
+
+
+def _upsert_topic(make: Any) -> Any:
+    statement = make(_TOPIC)
+    is_newer = statement.excluded.max_id > _TOPIC.c.max_id
+    # Two senders at once: the older id must not win because it came second.
+    return statement.on_conflict_do_update(
+        index_elements=["channel_id", "topic_key"],
+        set_={
+            "name": case((is_newer, statement.excluded.name), else_=_TOPIC.c.name),
+            "max_id": case((is_newer, statement.excluded.max_id), else_=_TOPIC.c.max_id),
+        },
+    )
+
+
+_UPSERT_TOPIC = {
+    "sqlite": _upsert_topic(sqlite.insert),
+    "postgresql": _upsert_topic(postgresql.insert),
+}
+_KNOWS_TOPIC = select(_TOPIC.c.max_id).where(
+    _TOPIC.c.channel_id == bindparam("channel_id"), _TOPIC.c.topic_key == bindparam("topic_key")
+)
+
+
+def is_known(reader: Reader, channel_id: int, topic: str) -> bool:
+    """Has anybody written under that topic?"""
+    key = {"channel_id": channel_id, "topic_key": key_of(topic)}
+    return reader.execute(_KNOWS_TOPIC, key).first() is not None
+
+
+_HAS_COPY = (
+    select(UserMessage.message_id)
+    .join(Message, Message.id == UserMessage.message_id)
+    .where(
+        UserMessage.user_id.in_(bindparam("user_ids", expanding=True)),
+        Message.channel_id == bindparam("channel_id"),
+        Message.topic_key == bindparam("topic_key"),
+    )
+    .limit(1)
+)
+
+
+def is_known_to(reader: Reader, actor: Actor, channel: ChannelView, topic: str) -> bool:
+    """Has anybody written under that topic, as far as the actor may know? In a protected history
+    only what they, or the owner of a bot, have a copy of.
+    """
+    if not channel.has_protected_history or actor.is_system_bot:
+        return is_known(reader, channel.id, topic)
+    users = [user_id for user_id in (actor.id, actor.bot_owner_id) if user_id is not None]
+    key = {"user_ids": users, "channel_id": channel.id, "topic_key": key_of(topic)}
+    return reader.execute(_HAS_COPY, key).first() is not None
+
+
+def note_topic(session: Session, channel_id: int, topic: str, message_id: int) -> None:
+    """Make the message its topic's newest."""
+    session.connection().execute(
+        _UPSERT_TOPIC[dialect_of(session)],
+        {
+            "channel_id": channel_id,
+            "topic_key": key_of(topic),
+            "name": topic,
+            "max_id": message_id,
+        },
+    )
+
+
+def recount_topics(session: Session, channel_id: int, topic_keys: Iterable[str]) -> None:
+    """Make the summary of topics true again after messages left them or came in."""
+    connection = session.connection()
+    for key in sorted(set(topic_keys)):
+        there = (_MESSAGE.c.channel_id == channel_id) & (_MESSAGE.c.topic_key == key)
+        newest = connection.execute(
+            select(_MESSAGE.c.id, _MESSAGE.c.topic)
+            .where(there)
+            .order_by(_MESSAGE.c.id.desc())
+            .limit(1)
+        ).first()
+        connection.execute(
+            _TOPIC.delete().where(_TOPIC.c.channel_id == channel_id, _TOPIC.c.topic_key == key)
+        )
+        if newest is not None:
+            connection.execute(
+                insert(_TOPIC),
+                {
+                    "channel_id": channel_id,
+                    "topic_key": key,
+                    "name": newest.topic,
+                    "max_id": newest.id,
+                },
+            )
+
+
+def recount_first_message(session: Session, channel_id: int) -> int | None:
+    """Set the channel's first message anew; returns its id."""
+    first = (
+        select(func.min(_MESSAGE.c.id)).where(_MESSAGE.c.channel_id == channel_id)
+    ).scalar_subquery()
+    found: int | None = (
+        session.connection()
+        .execute(
+            update(Channel)
+            .where(Channel.id == channel_id)
+            .values(first_message_id=first)
+            .returning(Channel.first_message_id)
+        )
+        .scalar()
+    )
+    return found

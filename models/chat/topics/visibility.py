@@ -1,0 +1,157 @@
+"""What each user wants of each topic: none, muted, unmuted, followed. No row means none."""
+
+from datetime import datetime
+from enum import IntEnum
+from typing import Any
+
+from sqlalchemy import bindparam, delete, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.permissions import access_channel_by_name, find_known_channel
+from models.chat.errors.channels import IncompatibleParameters, InvalidChannelId
+from models.chat.errors.parameters import MissingParameter
+from models.chat.ground import events
+from models.chat.identity.actors import Actor
+from models.chat.tables import Channel, UserTopic
+from models.chat.topics.names import key_of, normalise_topic
+from models.reader import Reader
+
+
+class VisibilityPolicy(IntEnum):
+    """Numbers as clients know them. Unmuted in a channel that is not muted is as good as none."""
+
+    NONE = 0
+    MUTED = 1
+    UNMUTED = 2
+    FOLLOWED = 3
+
+
+_MUTED: Any = (
+    select(Channel.name, UserTopic.topic, UserTopic.last_updated)
+    .join(Channel, Channel.id == UserTopic.channel_id)
+    .where(
+        UserTopic.user_id == bindparam("user_id"),
+        UserTopic.visibility_policy == VisibilityPolicy.MUTED,
+    )
+    .order_by(UserTopic.last_updated, Channel.id, UserTopic.topic_key)
+)
+
+
+def set_user_topic(
+    session: Session,
+    actor: Actor,
+    *,
+    channel_id: int,
+    topic: str,
+    policy: VisibilityPolicy,
+    now: datetime,
+) -> None:
+    """Set the actor's policy for a topic, whether or not anybody wrote there.
+
+    Raises `InvalidCharacterInTopic` and `InvalidChannelId`; a policy that was set can also be
+    cleared in a channel the actor has lost.
+    """
+    topic = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
+    clears = policy == VisibilityPolicy.NONE
+    known = find_known_channel(session, actor, channel_id=channel_id, content=not clears)
+    if known is None and not clears:
+        raise InvalidChannelId()
+    is_change = apply_policy(
+        session, user_id=actor.id, channel_id=channel_id, topic=topic, policy=policy, now=now
+    )
+    if known is None and not is_change:
+        raise InvalidChannelId()
+    if is_change:
+        tell_of_policy(session, actor, channel_id=channel_id, topic=topic, policy=policy, now=now)
+
+
+def find_channel_to_mute(
+    reader: Reader, actor: Actor, *, name: str | None, channel_id: int | None
+) -> int:
+    """The channel that an older client names in one of two ways. Raises `MissingParameter`,
+    `IncompatibleParameters` and what `access_channel_by_name` raises.
+    """
+    if name is not None and channel_id is not None:
+        raise IncompatibleParameters(names="stream_id, stream")
+    if channel_id is not None:
+        return channel_id
+    if name is None:
+        raise MissingParameter(var_name="stream_id")
+    return access_channel_by_name(reader, actor, name).id
+
+
+def apply_policy(
+    session: Session,
+    *,
+    user_id: int,
+    channel_id: int,
+    topic: str,
+    policy: VisibilityPolicy,
+    now: datetime,
+) -> bool:
+    """Keep a policy for somebody. Is it a change?"""
+    key = (user_id, channel_id, key_of(topic))
+    if policy == VisibilityPolicy.NONE:
+        cleared = session.execute(
+            delete(UserTopic)
+            .where(
+                UserTopic.user_id == user_id,
+                UserTopic.channel_id == channel_id,
+                UserTopic.topic_key == key_of(topic),
+            )
+            .returning(UserTopic.channel_id)
+            .execution_options(synchronize_session=False)
+        )
+        return cleared.first() is not None
+    row = session.get(UserTopic, key, with_for_update=True)
+    if row is not None and row.visibility_policy == policy:
+        return False
+    if row is None:
+        row = UserTopic(user_id=user_id, channel_id=channel_id, topic_key=key_of(topic))
+        session.add(row)
+    row.topic = topic
+    row.visibility_policy = policy
+    row.last_updated = now
+    session.flush()
+    return True
+
+
+def find_policy(reader: Reader, *, user_id: int, channel_id: int, topic: str) -> VisibilityPolicy:
+    """Somebody's policy for a topic."""
+    found = reader.execute(
+        select(UserTopic.visibility_policy).where(
+            UserTopic.user_id == user_id,
+            UserTopic.channel_id == channel_id,
+            UserTopic.topic_key == key_of(topic),
+        )
+    ).scalar()
+    return VisibilityPolicy(found or 0)
+
+
+def find_muted_topics(reader: Reader, user_id: int) -> list[list[Any]]:
+    """[channel's name, topic, Unix seconds] of each topic the user has muted, oldest first."""
+    return [
+        [name, topic, int(at.timestamp())]
+        for name, topic, at in reader.execute(_MUTED, {"user_id": user_id})
+    ]
+
+
+def tell_of_policy(
+    session: Session,
+    actor: Actor,
+    *,
+    channel_id: int,
+    topic: str,
+    policy: VisibilityPolicy,
+    now: datetime,
+) -> None:
+    """Events for the actor's clients: first the older kind, which knows only muted topics."""
+    payload: dict[str, Any] = {"muted_topics": find_muted_topics(session, actor.id)}
+    events.append(session, actor.realm.id, "muted_topics", payload, now=now, user_ids=[actor.id])
+    payload = {
+        "stream_id": channel_id,
+        "topic_name": topic,
+        "last_updated": int(now.timestamp()),
+        "visibility_policy": int(policy),
+    }
+    events.append(session, actor.realm.id, "user_topic", payload, now=now, user_ids=[actor.id])

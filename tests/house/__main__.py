@@ -1,0 +1,37 @@
+"""`python -m tests.house`: the rooms, their floors and sizes, and what has grown too large."""
+
+from tests.house.rooms import (
+    FLOORS,
+    SHIPPED,
+    long_functions,
+    long_modules,
+    rooms_of,
+    sources,
+    upward,
+)
+
+
+def main() -> int:
+    wrong = []
+    for package in FLOORS:
+        rooms = rooms_of(package)
+        print(f"{package}\n{'floor':>5} {'room':14} {'modules':>7} {'lines':>6}  imports")
+        for room in rooms.values():
+            arrows = ", ".join(sorted(room.imports)) or "-"
+            print(f"{room.floor:5} {room.name:14} {room.modules:7} {room.lines:6}  {arrows}")
+        wrong += upward(rooms)
+        print()
+    paths = sources(*SHIPPED)
+    for what, found in (
+        ("arrows that point up", wrong),
+        ("modules over 300 lines", long_modules(paths)),
+        ("functions over 60 lines", long_functions(paths)),
+    ):
+        print(f"{what}: {len(found)}")
+        for one in found:
+            print("   ", one)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
