@@ -23,8 +23,8 @@ from models.clock import SystemClock
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.secret_shapes import SHAPES
 from pages.app import build_pages
-from server.app import build_app
 from server.service import Service
+from server.serving.app import build_app
 from settings import Settings
 
 NAMES = {"app": ("payment", "chat"), "payment": ("payment",), "chat": ("chat",)}

@@ -17,7 +17,7 @@ _settings = Settings.from_env()
 wsgi_app = "wsgi:app"
 bind = [_settings.bind]
 workers = _settings.workers
-worker_class = "server.serving.Worker"
+worker_class = "server.serving.worker.Worker"
 
 backlog = 2048
 keepalive = 5

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
 from security_events import SecurityEvent
-from server.browsers import Origins
 from server.context import Context
 from server.response import Response
+from server.wire.browsers import Origins
 
 T = TypeVar("T")
 

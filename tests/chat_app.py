@@ -22,7 +22,7 @@ from handlers.chat.context import ChatAdapters
 from handlers.chat.wiring import build_service
 from models.clock import Clock
 from models.database import Database
-from server.override import meant_method
+from server.serving.override import meant_method
 from settings import Settings
 from tests.chat_cast import KEYS, VAULT, Member
 from tests.contract import OutsideTheDocument, judge_of

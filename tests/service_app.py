@@ -10,8 +10,8 @@ from typing import Any, ClassVar, TypeVar
 
 import httpx
 
-from server.app import build_app
 from server.service import Service
+from server.serving.app import build_app
 from tests.prism import exchanges
 
 T = TypeVar("T")

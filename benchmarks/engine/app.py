@@ -9,8 +9,8 @@ from connexion import ConnexionMiddleware
 
 from benchmarks.engine.handlers import errors
 from logs import configure
-from server.app import build_app
 from server.service import Service
+from server.serving.app import build_app
 
 DOCUMENT = Path(__file__).with_name("echo.yaml")
 

@@ -27,7 +27,7 @@ FASTAPI = "FastAPI"
 FLOOR = "Starlette, bare"
 
 PEERS = (
-    Peer(OURS, "benchmarks.engine.app:app", 8700, worker="server.serving.Worker"),
+    Peer(OURS, "benchmarks.engine.app:app", 8700, worker="server.serving.worker.Worker"),
     Peer(
         STOCK,
         "benchmarks.peers.echo_connexion:app",

@@ -30,7 +30,7 @@ from models.chat.errors import (
 from models.errors import DatabaseUnavailable, DomainError
 from security_events import SecurityEvent
 from server import errors as engine
-from server.failures import help_link
+from server.error_docs import help_link
 from server.response import Response
 
 REALM = 'Basic realm="zulip"'

@@ -11,7 +11,7 @@ from models.chat import errors as chat_errors
 from models.chat.errors import ChatError
 from models.chat.errors.organizations import RefusedCommand
 from models.errors import DatabaseUnavailable
-from server.failures import Failure, describe
+from server.error_docs import Failure, describe
 
 
 def list_failures() -> tuple[Failure, ...]:

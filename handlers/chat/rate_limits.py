@@ -17,8 +17,8 @@ from models.chat.identity.attempts import Allowance as Attempts
 from models.chat.identity.attempts import AttemptsUsedUp, Guesser
 from server.context import Context
 from server.errors import RateLimited
-from server.proxies import network_of, place_of
 from server.rate_limit import Allowance, Headers, Limit, RateLimiter, SharedTable
+from server.wire.proxies import network_of, place_of
 
 MINUTE = 60.0
 EMAIL_CHANGES = ((2, timedelta(hours=1)), (5, timedelta(days=1)))

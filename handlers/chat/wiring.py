@@ -8,17 +8,17 @@ from models import migrate
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from server.browsers import Origins
 from server.errors import NotFound
 from server.rate_limit import SharedTable
 from server.service import Service
+from server.wire.browsers import Origins
 from settings import Settings
 
 BODY_LIMIT = 1024 * 1024
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
-    """The chat service, ready for `server.app.build_app`."""
+    """The chat service, ready for `server.serving.app.build_app`."""
 
     def check_migrations() -> None:
         if not migrate.is_current(settings.chat_database_url, "chat"):

@@ -9,7 +9,7 @@ from models.errors import DatabaseUnavailable, DomainError
 from models.payment import errors as domain
 from security_events import SecurityEvent
 from server import errors as engine
-from server.failures import help_link
+from server.error_docs import help_link
 from server.response import Response, encode
 
 Detail = tuple[str, str]

@@ -1,7 +1,7 @@
 """The payment service's failures as its page of errors tells of them."""
 
 from handlers.payment import errors
-from server.failures import Failure, describe
+from server.error_docs import Failure, describe
 
 
 def list_failures() -> tuple[Failure, ...]:

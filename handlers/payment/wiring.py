@@ -7,10 +7,10 @@ from models import migrate
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from server.browsers import Origins
-from server.proxies import place_of
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 from server.service import Chore, Service
+from server.wire.browsers import Origins
+from server.wire.proxies import place_of
 from settings import Settings
 
 FLUSH_S = 10.0
@@ -18,7 +18,7 @@ MINUTE = 60.0
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters) -> Service:
-    """The payment service, ready for `server.app.build_app`."""
+    """The payment service, ready for `server.serving.app.build_app`."""
 
     def check_migrations() -> None:
         if not migrate.is_current(settings.payment_database_url, "payment"):

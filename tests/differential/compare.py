@@ -12,11 +12,11 @@ from urllib.parse import unquote, unquote_plus
 from openapi_core import OpenAPI
 from openapi_core.testing import MockRequest
 
-from server.app import build_app
-from server.engine import Engine
-from server.operation import Operation
+from server.document.operation import Operation
 from server.response import Response
 from server.service import Service
+from server.serving.app import build_app
+from server.serving.engine import Engine
 from tests.differential.differences import EVERY
 from tests.differential.generate import Generator, Request
 from tests.differential.oracles import Difference

@@ -25,11 +25,11 @@ from connexion.security import (
 )
 from starlette.exceptions import HTTPException
 
-from server.compiler import TagResolver
 from server.context import Context
-from server.parameters import argument_name
+from server.document.compiler import TagResolver
+from server.document.parameters import argument_name
+from server.document.schemas import lookup
 from server.response import Response, as_response
-from server.schemas import lookup
 from server.service import Service
 
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from server.app import build_app
+from server.serving.app import build_app
 from tests.differential.stock import build_stock
 from tests.differential.subjects import payment
 from tests.server.client import Answer, Client

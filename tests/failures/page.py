@@ -8,7 +8,7 @@ from pathlib import Path
 
 from handlers.chat import failures as chat
 from handlers.payment import failures as payment
-from server.failures import Failure
+from server.error_docs import Failure
 
 PAGE = Path(__file__).parents[2] / "docs/errors.md"
 SERVICES = {"payment": payment.list_failures, "chat": chat.list_failures}

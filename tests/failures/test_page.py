@@ -8,7 +8,7 @@ import pytest
 
 import specs
 from pages.app import build_pages
-from server.failures import Failure
+from server.error_docs import Failure
 from tests.failures.page import PAGE, SERVICES, rendered
 
 ALL = [(service, failure) for service, listed in SERVICES.items() for failure in listed()]

@@ -43,7 +43,7 @@ def test_every_code_is_reached_by_a_test() -> None:
 @contextmanager
 def impatient(app: ServiceApp, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The service waits a moment for a body, not fifteen seconds."""
-    monkeypatch.setattr("server.answering._LINGER_SECONDS", 0.02)
+    monkeypatch.setattr("server.wire.answering._LINGER_SECONDS", 0.02)
     patience = app.service.body_timeout_s
     object.__setattr__(app.service, "body_timeout_s", 0.02)
     try:

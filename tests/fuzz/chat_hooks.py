@@ -38,7 +38,7 @@ from schemathesis.transport.requests import (
 )
 
 import specs
-from server.schemas import lookup
+from server.document.schemas import lookup
 from tests.fuzz.chat_facts import factual
 from tests.fuzz.chat_refusals import is_of_the_domain
 from tests.fuzz.chat_seen import Seen

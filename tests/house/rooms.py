@@ -29,6 +29,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("accounts",),
         ("settings",),
     ),
+    "server": (("wire",), ("document",), ("serving",)),
 }
 SHIPPED = (
     *("adapters", "cli", "demo", "handlers", "models", "pages", "server", "specs", "workers"),

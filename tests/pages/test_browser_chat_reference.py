@@ -19,8 +19,8 @@ from models.chat.organization.realms import create_realm
 from models.clock import SystemClock
 from models.database import Database
 from pages.app import build_pages
-from server.app import build_app
 from server.service import Service
+from server.serving.app import build_app
 from settings import Settings
 from tests.chat_cast import KEYS, VAULT
 from tests.chat_stage import Template

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from starlette.responses import HTMLResponse
 
-from server.app import build_app
 from server.service import Service
+from server.serving.app import build_app
 from tests.pages.browser import Browser
 from tests.pages.test_browser_chat_reference import (  # noqa: F401 (fixtures)
     EMAIL,

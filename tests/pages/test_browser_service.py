@@ -19,8 +19,8 @@ from models.database import Database
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.settlement import apply_settlement
 from pages.app import build_pages
-from server.app import build_app
 from server.service import Service
+from server.serving.app import build_app
 from settings import Settings
 from tests.cast import Merchant, make_invoice, make_merchant, pay, set_head
 from tests.pages.browser import Browser

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
-from server.schemas import lookup
+from server.document.schemas import lookup
 
 FORM = "application/x-www-form-urlencoded"
 Marked = Mapping[str, bool]

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 import httpx
 
 import specs
-from server.override import meant_method
+from server.serving.override import meant_method
 from tests.live.running_server import ROOT, free_port
 from tests.prism.exchanges import Exchange, read
 from tests.prism.forms import FORM, Forms

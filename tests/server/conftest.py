@@ -8,11 +8,11 @@ import orjson
 import pytest
 import structlog
 
-import server.app
-import server.engine
-import server.health
+import server.serving.app
+import server.serving.engine
+import server.serving.health
 from logs import configure
-from server.request_log import RequestLog
+from server.serving.request_log import RequestLog
 from tests.server.client import Client
 from tests.server.services import shop as make_shop
 
@@ -28,9 +28,9 @@ def log_stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[BytesIO]:
     stream = BytesIO()
     before = structlog.get_config()
     configure("info", stream=stream)
-    for module in (server.app, server.engine, server.health):
+    for module in (server.serving.app, server.serving.engine, server.serving.health):
         monkeypatch.setattr(module, "log", structlog.get_logger())
-    monkeypatch.setattr(server.engine, "requests", RequestLog())
+    monkeypatch.setattr(server.serving.engine, "requests", RequestLog())
     yield stream
     structlog.configure(**before)
 

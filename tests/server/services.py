@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from server.app import build_app
 from server.context import Context
 from server.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
 from server.response import Response, encode
 from server.service import Service
+from server.serving.app import build_app
 from tests.server.client import Client
 
 SHOP_TEXT = (Path(__file__).parent / "shop" / "shop.yaml").read_bytes()

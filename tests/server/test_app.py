@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from server.app import build_app
 from server.service import Chore
+from server.serving.app import build_app
 from tests.server.client import Client
 from tests.server.database import Books
 from tests.server.services import SHOP, SHOP_TEXT, module, operation, serve, shop, shop_service

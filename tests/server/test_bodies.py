@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from server.bodies import Disconnected, read_body
 from server.context import Context
+from server.document.bodies import Disconnected, read_body
 from server.errors import BodyTooLarge, DocumentError, InvalidRequest, RequestTimeout
 from tests.server.client import Client
 from tests.server.services import ADA, KEY, post

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from server.browsers import Origins, is_browser, origin_of, spare_people
 from server.errors import ForeignOrigin
 from server.response import Response
+from server.wire.browsers import Origins, is_browser, origin_of, spare_people
 from tests.server.client import Client
 from tests.server.services import ADA, KEY, shop
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from server.app import build_app
 from server.context import Context
 from server.errors import DocumentError
+from server.serving.app import build_app
 from tests.server.client import Client
 from tests.server.services import (
     ANYTHING,

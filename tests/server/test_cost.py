@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from server.guard import check_headers
+from server.wire.guard import check_headers
 from tests.server.client import Client
 from tests.server.services import ADA, KEY, shop
 
@@ -280,7 +280,7 @@ def test_headers_and_targets(client: Client) -> None:
 )
 def test_patterns(pattern: str, text: str) -> None:
     """A pattern is matched in linear time; one with look-around within its engine's bounds."""
-    from server.schemas import Schemas
+    from server.document.schemas import Schemas
 
     validate = Schemas({}, drop="readOnly").compile({"type": "string", "pattern": pattern}, "here")
     validate("a", "/v")

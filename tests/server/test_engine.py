@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from logs import Redact, configure
-from server.engine import Engine
+from server.serving.engine import Engine
 from tests.server.client import Answer, Client, call
 from tests.server.services import ADA, KEY, operation, respond, serve, shop
 
@@ -127,7 +127,7 @@ class TestSizes:
         assert received < 6 * 1024 * 1024
 
     def test_a_slow_body_is_cut(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("server.answering._LINGER_SECONDS", 0.02)
+        monkeypatch.setattr("server.wire.answering._LINGER_SECONDS", 0.02)
 
         async def receive() -> dict[str, Any]:
             await asyncio.Event().wait()
@@ -231,12 +231,12 @@ class TestBugs:
 
         import structlog
 
-        import server.engine
+        import server.serving.engine
 
         stream = io.BytesIO()
         before = structlog.get_config()
         configure("info", secrets=[re.compile("good-[a-z]+")], stream=stream)
-        monkeypatch.setattr(server.engine, "log", structlog.get_logger())
+        monkeypatch.setattr(server.serving.engine, "log", structlog.get_logger())
         shop().post("/items", headers=[ADA, KEY], value={**ITEM, "name": "crash"})
         structlog.configure(**before)
         assert b"a bug that saw Bearer [secret]" in stream.getvalue()

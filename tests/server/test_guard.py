@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.errors import HeadersTooLarge, InvalidRequest
-from server.guard import (
+from server.wire.guard import (
     MAX_HEADER_COUNT,
     MAX_HEADERS,
     MAX_TARGET,

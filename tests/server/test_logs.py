@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from logs import configure
-from server.request_log import RequestLog
+from server.serving.request_log import RequestLog
 
 
 def lines(stream: BytesIO) -> list[dict[str, object]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from server.errors import InvalidRequest
-from server.multipart import Part, parse_parts
+from server.wire.multipart import Part, parse_parts
 
 TYPE = "multipart/form-data; boundary=x"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.override import meant_method, media_type_of
+from server.serving.override import meant_method, media_type_of
 
 FORM = b"application/x-www-form-urlencoded"
 PARTS = b"multipart/form-data; boundary=x"

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from server.document.responses import Responses
+from server.document.schemas import Schemas
 from server.errors import NonConformingResponse
 from server.response import Response, as_response, encode
-from server.responses import Responses
-from server.schemas import Schemas
 from tests.server.services import operation, serve
 
 JSON = "application/json"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from server.document.routing import Router
 from server.errors import DocumentError, InvalidRequest
-from server.routing import Router
 
 PATHS = {
     "/a": frozenset(),

@@ -5,8 +5,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from server.document.schemas import MAX_VIOLATIONS, Schemas, check_references, lookup, translate
 from server.errors import DocumentError
-from server.schemas import MAX_VIOLATIONS, Schemas, check_references, lookup, translate
 
 SHARED = {
     "Small": {"type": "integer", "maximum": 5},

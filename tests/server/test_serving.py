@@ -9,8 +9,8 @@ import pytest
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from server.app import build_app
-from server.serving import MAX_HEAD, Protocol
+from server.serving.app import build_app
+from server.serving.worker import MAX_HEAD, Protocol
 from tests.server.services import shop_service
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.slow_readers import LEAST_BYTES, LOOKS, SlowReaders
+from server.wire.slow_readers import LEAST_BYTES, LOOKS, SlowReaders
 
 DEADLINE_S = 20.0
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from server import stalls
-from server.app import build_app
-from server.stalls import STALL_S, TICK_S, StallMeter
+from server.serving import stalls
+from server.serving.app import build_app
+from server.serving.stalls import STALL_S, TICK_S, StallMeter
 from tests.server.client import Client
 from tests.server.services import shop_service
 from tests.server.test_app import live

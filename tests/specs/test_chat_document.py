@@ -13,8 +13,8 @@ import specs
 from handlers.chat import envelope
 from models.chat.access.group_settings import REALM_GROUPS, USER_GROUP_GROUPS
 from models.chat.organization.settings import SETTINGS
-from server.compiler import is_handler
-from server.responses import holds_list
+from server.document.compiler import is_handler
+from server.document.responses import holds_list
 
 DOCUMENT = specs.load("chat")
 SCHEMAS = DOCUMENT["components"]["schemas"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import specs
-from server.schemas import lookup
+from server.document.schemas import lookup
 
 Node = Mapping[str, Any]
 Gap = tuple[str, str]

@@ -16,7 +16,7 @@ from models.payment.errors import InvalidAmount
 from models.payment.lifecycle import EXCEPTIONS, PAYMENT_STATUSES, STATUSES
 from models.payment.methods import LARGEST_CHAIN_ID, MOST_CONFIRMATIONS
 from models.payment.money import parse_amount
-from server.compiler import is_handler
+from server.document.compiler import is_handler
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENT = specs.load("payment")

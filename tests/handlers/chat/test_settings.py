@@ -17,7 +17,7 @@ from models.chat.tables import AuditLog, EmailChange, Event, Outbox, Realm, User
 from models.chat.tables.setting_table import ALL, SETTINGS, Setting
 from models.clock import FrozenClock
 from models.database import Database
-from server.schemas import lookup
+from server.document.schemas import lookup
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import PASSWORD, VAULT, Cast
 

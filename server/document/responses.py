@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from server.document.schemas import Schemas, Validate, lookup
 from server.errors import NonConformingResponse
 from server.response import JSON, Response
-from server.schemas import Schemas, Validate, lookup
 
 SHORT_LIST = 100
 

@@ -16,14 +16,14 @@ from connexion.json_schema import RefResolutionError
 from connexion.middleware.lifespan import LifespanMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.engine import Engine
+from server.document.schemas import check_references
 from server.errors import DocumentError
-from server.health import Probes
-from server.proxies import TrustedProxies
 from server.response import NOT_KEPT, Response, is_kept, standing_headers
-from server.schemas import check_references
 from server.service import Chore, Service
-from server.stalls import StallMeter
+from server.serving.engine import Engine
+from server.serving.health import Probes
+from server.serving.stalls import StallMeter
+from server.wire.proxies import TrustedProxies
 
 log = structlog.get_logger("specd.app")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from werkzeug.http import parse_options_header
 
 from server.errors import invalid
-from server.guard import decode_text
+from server.wire.guard import decode_text
 
 MAX_PART_HEAD = 4096
 

@@ -19,16 +19,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from security_events import asking
-from server.bodies import Body
 from server.context import Context
+from server.document.bodies import Body
+from server.document.parameters import Parameters, parse_pairs
+from server.document.responses import Responses
+from server.document.security import Check
+from server.document.threads import Threads
 from server.errors import InvalidRequest, Unauthenticated, Violation
-from server.parameters import Parameters, parse_pairs
 from server.phases import is_reading, preparation_of
 from server.response import Response, as_response
-from server.responses import Responses
-from server.security import Check
 from server.service import Service
-from server.threads import Threads
 
 SMALL = 8 * 1024
 ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))

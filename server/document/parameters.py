@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from server.aliases import Aliases
+from server.document.aliases import Aliases
+from server.document.schemas import Schemas, Validate
 from server.errors import DocumentError, InvalidRequest, Violation, invalid
-from server.guard import decode_text, load_json, pointer_step, unquote
-from server.schemas import Schemas, Validate
+from server.wire.guard import decode_text, load_json, pointer_step, unquote
 
 Decode = Callable[[list[str], str], Any]
 """From the values sent under one name, and a JSON pointer, to one value."""

@@ -18,14 +18,14 @@ from connexion.operations import AbstractOperation
 from connexion.resolver import Resolver
 from connexion.spec import Specification
 
-from server.bodies import MULTIPART, URLENCODED, Body
+from server.document.bodies import MULTIPART, URLENCODED, Body
+from server.document.operation import Operation
+from server.document.parameters import Parameters
+from server.document.responses import Responses
+from server.document.routing import Router
+from server.document.schemas import Schemas, lookup
+from server.document.security import compile_security
 from server.errors import DocumentError
-from server.operation import Operation
-from server.parameters import Parameters
-from server.responses import Responses
-from server.routing import Router
-from server.schemas import Schemas, lookup
-from server.security import compile_security
 from server.service import Service
 
 BODILESS = ("GET", "HEAD")

@@ -10,6 +10,9 @@ from typing import Any
 from starlette.types import Message, Receive
 from werkzeug.http import parse_options_header
 
+from server.document.forms import Form
+from server.document.parameters import parse_pairs
+from server.document.schemas import Schemas, Validate
 from server.errors import (
     BodyTooLarge,
     DocumentError,
@@ -19,10 +22,7 @@ from server.errors import (
     Violation,
     invalid,
 )
-from server.forms import Form
-from server.guard import load_json
-from server.parameters import parse_pairs
-from server.schemas import Schemas, Validate
+from server.wire.guard import load_json
 
 JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from server.errors import DocumentError
-from server.guard import decode_percent, decode_text
+from server.wire.guard import decode_percent, decode_text
 
 T = TypeVar("T")
 

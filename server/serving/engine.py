@@ -19,23 +19,23 @@ from connexion.spec import Specification
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import security_events
-from server.answering import END, linger, raw_headers, start
-from server.bodies import URLENCODED, Disconnected, read_body
-from server.browsers import SAFE_METHODS, is_browser, spare_people
-from server.compiler import CompiledAPI
 from server.context import Context
-from server.documents import published
+from server.document.bodies import URLENCODED, Disconnected, read_body
+from server.document.compiler import CompiledAPI
+from server.document.operation import Call, Operation
+from server.document.threads import Threads
 from server.errors import MethodNotAllowed, NotFound
-from server.guard import check_answer_headers, check_headers, check_target
-from server.health import Probes
-from server.metrics import METRICS_LAG_S, Meter
-from server.operation import Call, Operation
-from server.override import find_meant_method, media_type_of
-from server.proxies import TrustedProxies
-from server.request_log import RequestLog
 from server.response import Response, standing_headers
 from server.service import Service
-from server.threads import Threads
+from server.serving.documents import published
+from server.serving.health import Probes
+from server.serving.metrics import METRICS_LAG_S, Meter
+from server.serving.override import find_meant_method, media_type_of
+from server.serving.request_log import RequestLog
+from server.wire.answering import END, linger, raw_headers, start
+from server.wire.browsers import SAFE_METHODS, is_browser, spare_people
+from server.wire.guard import check_answer_headers, check_headers, check_target
+from server.wire.proxies import TrustedProxies
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from server.aliases import Aliases
+from server.document.aliases import Aliases
+from server.document.parameters import MAX_QUERY_FIELDS, argument_name, item_kinds_of, kinds_of
+from server.document.schemas import Schemas
 from server.errors import InvalidRequest, Violation
-from server.guard import decode_text, load_json, pointer_step
-from server.multipart import parse_parts
-from server.parameters import MAX_QUERY_FIELDS, argument_name, item_kinds_of, kinds_of
-from server.schemas import Schemas
+from server.wire.guard import decode_text, load_json, pointer_step
+from server.wire.multipart import parse_parts
 
 JSON = "application/json"
 _MISSING = object()

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import structlog
 
-from server.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
 from server.response import Response, encode
 from server.service import Service
+from server.serving.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
 
 log = structlog.get_logger("specd.health")
 _PATHS = frozenset(("/healthz", "/readyz", "/metrics"))

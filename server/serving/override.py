@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from server.bodies import MULTIPART, URLENCODED
+from server.document.bodies import MULTIPART, URLENCODED
+from server.document.parameters import MAX_QUERY_FIELDS, parse_pairs
+from server.document.threads import Threads
 from server.errors import InvalidRequest
-from server.multipart import parse_parts
-from server.parameters import MAX_QUERY_FIELDS, parse_pairs
-from server.threads import Threads
+from server.wire.multipart import parse_parts
 
 FIELD = "method"
 _FIELD = FIELD.encode("ascii")

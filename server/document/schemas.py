@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from server.errors import DocumentError, Violation
-from server.guard import pointer_step
+from server.wire.guard import pointer_step
 
 Validate = Callable[[Any, str], "tuple[Violation, ...]"]
 MAX_VIOLATIONS = 20

@@ -19,10 +19,10 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 from uvicorn_worker import UvicornWorker
 
-from server.app import answer_deadline_s, refusal
 from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
 from server.response import NOT_KEPT, Response, standing_headers
-from server.slow_readers import SlowReaders
+from server.serving.app import answer_deadline_s, refusal
+from server.wire.slow_readers import SlowReaders
 
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0

@@ -1,0 +1,1 @@
+"""The compiled document: schemas, parameters, bodies, routes, operations."""

@@ -1,0 +1,1 @@
+"""The running server: application, worker, probes, metrics, logs."""

@@ -1,0 +1,1 @@
+"""Bytes: what no parser may see, and multipart bodies."""
