@@ -10,12 +10,12 @@ from typing import Any
 
 import logs
 from adapters.chain.gateway import RpcChainGateway
-from handlers.chat import failures as chat_failures
 from handlers.chat import wiring as chat_wiring
-from handlers.chat.context import ChatAdapters
-from handlers.payment import failures as payment_failures
+from handlers.chat.wire import failures as chat_failures
+from handlers.chat.wire.context import ChatAdapters
 from handlers.payment import wiring as payment_wiring
-from handlers.payment.context import PaymentAdapters
+from handlers.payment.wire import failures as payment_failures
+from handlers.payment.wire.context import PaymentAdapters
 from models.chat.exports.requests import Archive, access_archive
 from models.chat.ground.hosts import parse_host
 from models.chat.identity.links import Link, try_spend

@@ -18,7 +18,7 @@ from openapi_core.templating.paths.exceptions import PathError
 from openapi_core.testing import MockRequest, MockResponse
 from openapi_schema_validator import OAS30ReadValidator
 
-from handlers.chat.context import ChatAdapters
+from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wiring import build_service
 from models.clock import Clock
 from models.database import Database

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from handlers.payment.context import PaymentAdapters
+from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wiring import build_service
 from models.clock import Clock
 from models.database import Database

@@ -34,14 +34,14 @@ ALLOWED = {
 }
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
 MAY_KNOW_THE_ENGINE = {
-    "handlers/chat/context.py",
-    "handlers/payment/errors.py",
-    "handlers/payment/failures.py",
+    "handlers/chat/wire/context.py",
+    "handlers/payment/wire/errors.py",
+    "handlers/payment/wire/failures.py",
     "handlers/payment/wiring.py",
-    "handlers/chat/errors.py",
-    "handlers/chat/failures.py",
-    "handlers/chat/rate_limits.py",
-    "handlers/chat/violations.py",
+    "handlers/chat/wire/errors.py",
+    "handlers/chat/wire/failures.py",
+    "handlers/chat/wire/limits.py",
+    "handlers/chat/wire/violations.py",
     "handlers/chat/wiring.py",
 }
 # Heavy (2 s), or an optional extra: only a process that acts on a chain may pay for it.

@@ -13,8 +13,8 @@ import pytest
 from structlog.testing import capture_logs
 
 import specs
-from handlers.chat import errors as chat_errors
-from handlers.payment import errors as payment_errors
+from handlers.chat.wire import errors as chat_errors
+from handlers.payment.wire import errors as payment_errors
 from models.chat.identity.actors import digest_of
 from security_events import SecurityEvent
 from server import errors as engine

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from sqlalchemy.orm import Session
 
 from adapters.video_vendor.vendor import TokenRejected, VendorFailed
-from handlers.chat import envelope
-from handlers.chat.auth import host_of
-from handlers.chat.context import Context
-from handlers.chat.vendor_access import NEUTRAL, REFERENCE, create_call
+from handlers.chat.wire import envelope
+from handlers.chat.wire.auth import host_of
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.vendor_tokens import NEUTRAL, REFERENCE, create_call
 from models.chat.access.permissions import require_role
 from models.chat.calls import sessions as vendor_sessions
 from models.chat.calls import tokens as vendor_tokens

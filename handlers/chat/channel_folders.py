@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
-from handlers.chat.quotas import require_realms
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.quotas import require_realms
 from models.chat.channels import folders as channel_folders
 from models.chat.channels.folders import FolderChanges
 from models.chat.ground.quotas import CHANNEL_FOLDERS

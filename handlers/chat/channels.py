@@ -1,7 +1,7 @@
 """Operations of the tag channels."""
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
 from models.chat.access import permissions
 from models.chat.access.known_people import find_known_ids
 from models.chat.channels import channels

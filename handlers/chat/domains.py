@@ -1,8 +1,8 @@
 """Operations of the tag domains."""
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
-from handlers.chat.quotas import require_realms
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.quotas import require_realms
 from models.chat.ground.quotas import DOMAINS
 from models.chat.organization import domains as realm_domains
 from server.response import Response

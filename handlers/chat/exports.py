@@ -2,8 +2,8 @@
 
 from urllib.parse import urlsplit
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
 from models.chat.exports import requests as exports
 from server.response import Response
 

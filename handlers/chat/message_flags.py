@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
 from models.chat.messages.access import check_readable, find_readable
 from models.chat.reading.flagging import update_flags
 from models.chat.reading.narrow import build_narrow

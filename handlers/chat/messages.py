@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
-from handlers.chat.idempotency import answer_once
-from handlers.chat.quotas import require_of
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.idempotency import answer_once
+from handlers.chat.wire.quotas import require_of
 from models.chat.deletion import messages as deletion
 from models.chat.errors.parameters import MissingParameter
 from models.chat.errors.sending import OneChannelExpected

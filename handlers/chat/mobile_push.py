@@ -4,9 +4,9 @@ import uuid
 from urllib.parse import urlsplit
 
 from adapters.push_relay.relay import Push, RegistrationRefused
-from handlers.chat import envelope
-from handlers.chat.context import Context
-from handlers.chat.quotas import require_own
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.quotas import require_own
 from models.chat.devices import devices
 from models.chat.devices.devices import PushToken
 from models.chat.devices.push_crypto import encrypt

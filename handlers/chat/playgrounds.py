@@ -1,8 +1,8 @@
 """Operations of the tag playgrounds."""
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
-from handlers.chat.quotas import require_realms
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.quotas import require_realms
 from models.chat.errors.parameters import MissingParameter
 from models.chat.ground.quotas import PLAYGROUNDS
 from models.chat.organization import playgrounds

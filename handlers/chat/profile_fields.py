@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
-from handlers.chat.quotas import require_realms
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.quotas import require_realms
 from models.chat.ground.quotas import PROFILE_FIELDS
 from models.chat.profiles import field_changes as profile_field_changes
 from models.chat.profiles import fields as profile_fields

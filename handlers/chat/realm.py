@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
 from models.chat.organization.settings import change_realm
 from server.response import Response
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
-from handlers.chat.idempotency import answer_once
-from handlers.chat.quotas import require_own
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.idempotency import answer_once
+from handlers.chat.wire.quotas import require_own
 from models.chat.ground.quotas import SCHEDULED_MESSAGES
 from models.chat.messages.clients import client_name
 from models.chat.rendering.texts import PreparedText, prepare_text

@@ -5,9 +5,9 @@ from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
-from handlers.chat import envelope
-from handlers.chat.auth import host_of
-from handlers.chat.context import Context
+from handlers.chat.wire import envelope
+from handlers.chat.wire.auth import host_of
+from handlers.chat.wire.context import Context
 from models.chat.identity.actors import access_realm
 from server.response import Response
 

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from sqlalchemy.orm import Session
 
-from handlers.chat import envelope
-from handlers.chat.auth import host_of
-from handlers.chat.context import Context
-from handlers.chat.hashing import run_hashing
+from handlers.chat.wire import envelope
+from handlers.chat.wire.auth import host_of
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.hashing import run_hashing
 from models.chat.accounts.changes import change_full_name
 from models.chat.identity.actors import access_realm
 from models.chat.settings import email_changes, own_password, user_settings

@@ -4,10 +4,11 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from handlers.chat import envelope, render
-from handlers.chat.auth import host_of
-from handlers.chat.context import Context
-from handlers.chat.hashing import run_hashing
+from handlers.chat import render
+from handlers.chat.wire import envelope
+from handlers.chat.wire.auth import host_of
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.hashing import run_hashing
 from models.chat.access.known_people import find_known_ids
 from models.chat.access.naming import access_user
 from models.chat.errors.identity import NotInProduction

@@ -1,8 +1,8 @@
 """Operations of the tag topics."""
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
-from handlers.chat.quotas import require_own
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.quotas import require_own
 from models.chat.ground.quotas import TOPIC_POLICIES
 from models.chat.topics import listing as topics
 from models.chat.topics import visibility as user_topics

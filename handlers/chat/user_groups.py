@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from handlers.chat import envelope
-from handlers.chat.context import Context
-from handlers.chat.quotas import require_own
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.quotas import require_own
 from models.chat.access import groups
 from models.chat.access.group_settings import GroupValue
 from models.chat.access.known_people import find_known_ids

@@ -4,10 +4,11 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from handlers.chat import envelope, render
-from handlers.chat.context import Context
-from handlers.chat.hashing import run_hashing
-from handlers.chat.idempotency import answer_once
+from handlers.chat import render
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.hashing import run_hashing
+from handlers.chat.wire.idempotency import answer_once
 from models.chat.access import naming as principals
 from models.chat.access.known_people import find_known_ids
 from models.chat.accounts import changes as user_changes

@@ -1,9 +1,9 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
 import specs
-from handlers.chat import auth, errors
-from handlers.chat.context import ChatAdapters
-from handlers.chat.rate_limits import request_limits
+from handlers.chat.wire import auth, errors
+from handlers.chat.wire.context import ChatAdapters
+from handlers.chat.wire.limits import request_limits
 from models import migrate
 from models.clock import Clock
 from models.database import Database

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from handlers.payment import render
-from handlers.payment.context import Context
+from handlers.payment.wire.context import Context
 from models.payment import checkout_sessions, invoice_view
 
 

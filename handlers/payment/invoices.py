@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from handlers.payment import render
-from handlers.payment.context import Context
-from handlers.payment.idempotency import answer_once
+from handlers.payment.wire.context import Context
+from handlers.payment.wire.idempotency import answer_once
 from models.payment import invoice_view, invoices, settlement
 from models.payment.errors import ChainNotConfigured
 from models.payment.invoice_view import InvoiceView

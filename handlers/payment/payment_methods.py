@@ -3,7 +3,7 @@
 from typing import Any
 
 from handlers.payment import render
-from handlers.payment.context import Context
+from handlers.payment.wire.context import Context
 from models.payment import methods
 
 

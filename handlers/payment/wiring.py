@@ -1,8 +1,8 @@
 """Puts the payment service together: document, handlers, database, adapters, chores."""
 
 import specs
-from handlers.payment import errors
-from handlers.payment.context import Context, PaymentAdapters
+from handlers.payment.wire import errors
+from handlers.payment.wire.context import Context, PaymentAdapters
 from models import migrate
 from models.clock import Clock
 from models.database import Database

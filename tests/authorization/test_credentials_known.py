@@ -77,7 +77,7 @@ PLACES = {
     "models.payment.checkout_sessions": "checkout token",
     "models.chat.identity.attempts": NONE + "a digest, for a count",
     "handlers.chat.users": NONE + "a digest, for the fingerprint of a request",
-    "handlers.chat.rate_limits": NONE + "a digest, for a count",
+    "handlers.chat.wire.limits": NONE + "a digest, for a count",
     "workers.exports": NONE + "the name of a worker",
     "workers.leadership": NONE + "the name of a worker",
     "cli.demo": NONE + "what the demo's own services ask of each other",

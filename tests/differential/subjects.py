@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlalchemy import update
 
 from handlers.chat import wiring as chat_wiring
-from handlers.chat.context import ChatAdapters
-from handlers.payment.context import PaymentAdapters
+from handlers.chat.wire.context import ChatAdapters
+from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wiring import build_service
 from models import migrate
 from models.chat.tables import Realm

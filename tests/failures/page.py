@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from handlers.chat import failures as chat
-from handlers.payment import failures as payment
+from handlers.chat.wire import failures as chat
+from handlers.payment.wire import failures as payment
 from server.error_docs import Failure
 
 PAGE = Path(__file__).parents[2] / "docs/errors.md"

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from handlers.chat.context import ChatAdapters
-from handlers.chat.failures import list_failures
+from handlers.chat.wire.context import ChatAdapters
+from handlers.chat.wire.failures import list_failures
 from handlers.chat.wiring import build_service
 from models.chat.organization.realms import create_realm
 from models.clock import SystemClock

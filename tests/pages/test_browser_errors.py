@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from handlers.chat import failures as chat
-from handlers.payment import failures as payment
+from handlers.chat.wire import failures as chat
+from handlers.payment.wire import failures as payment
 from pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.stage import serving

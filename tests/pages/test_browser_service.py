@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from sqlalchemy.orm import Session
 
-from handlers.payment.context import PaymentAdapters
+from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wiring import build_service
 from models.clock import SystemClock
 from models.database import Database

@@ -10,7 +10,7 @@ from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator
 from openapi_spec_validator import validate
 
 import specs
-from handlers.chat import envelope
+from handlers.chat.wire import envelope
 from models.chat.access.group_settings import REALM_GROUPS, USER_GROUP_GROUPS
 from models.chat.organization.settings import SETTINGS
 from server.document.compiler import is_handler

@@ -170,7 +170,7 @@ class TestHandlers:
         assert found == named
 
     def test_every_handler_module_has_its_tests(self) -> None:
-        handlers = {path.stem for path in (ROOT / "handlers/payment").glob("*.py")}
+        handlers = {path.stem for path in (ROOT / "handlers/payment").rglob("*.py")}
         tests = {path.stem for path in (ROOT / "tests/handlers/payment").glob("test_*.py")}
         plumbing = {"__init__", "context", "render", "wiring"}  # every test goes through them
         plumbing.add("failures")  # tests/failures

@@ -10,7 +10,7 @@ from connexion.exceptions import BadRequestProblem, ProblemException
 
 import models.payment
 import specs
-from handlers.payment import errors
+from handlers.payment.wire import errors
 from models.errors import DatabaseUnavailable, DomainError
 from models.payment import errors as domain
 from server.errors import RateLimited, RequestTimeout

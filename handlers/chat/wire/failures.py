@@ -6,7 +6,7 @@ import pkgutil
 import sys
 from collections.abc import Iterator
 
-from handlers.chat.errors import ENGINE, UNAVAILABLE, anchor_of, find_answer
+from handlers.chat.wire.errors import ENGINE, UNAVAILABLE, anchor_of, find_answer
 from models.chat import errors as chat_errors
 from models.chat.errors import ChatError
 from models.chat.errors.organizations import RefusedCommand

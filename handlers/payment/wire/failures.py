@@ -1,6 +1,6 @@
 """The payment service's failures as its page of errors tells of them."""
 
-from handlers.payment import errors
+from handlers.payment.wire import errors
 from server.error_docs import Failure, describe
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import server.context
 from adapters.chain.gateway import ChainGateway
-from handlers.payment.key_uses import KeyUses
+from handlers.payment.wire.key_uses import KeyUses
 from models.payment.keys import Actor
 from settings import Settings
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import orjson
 
-from handlers.payment import errors, render
-from handlers.payment.context import Context
+from handlers.payment import render
+from handlers.payment.wire import errors
+from handlers.payment.wire.context import Context
 from models.errors import DomainError
 from models.idempotency import StoredAnswer
 from models.payment.idempotency import KEYS

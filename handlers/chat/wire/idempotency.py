@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 from sqlalchemy.orm import Session
 
-from handlers.chat import envelope, errors
-from handlers.chat.context import Context
+from handlers.chat.wire import envelope, errors
+from handlers.chat.wire.context import Context
 from models.chat.errors.scheduling import DeliveryTimeNotInFuture
 from models.chat.ground.idempotency import KEYS
 from models.idempotency import StoredAnswer

@@ -1,6 +1,6 @@
 """Who asks: the bearer key of a project."""
 
-from handlers.payment.context import Context
+from handlers.payment.wire.context import Context
 from models.payment import keys
 from models.payment.keys import Actor
 

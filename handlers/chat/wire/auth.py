@@ -3,7 +3,7 @@
 The reference tells a missing header, another scheme and a malformed one apart; so do we.
 """
 
-from handlers.chat.context import Context
+from handlers.chat.wire.context import Context
 from models.chat.access import permissions
 from models.chat.errors import ChatError
 from models.chat.errors.identity import (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from handlers.chat.context import Context
+from handlers.chat.wire.context import Context
 from server.response import Response, encode
 
 MOST_IGNORED = 100

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import server.context
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
-from handlers.chat.rate_limits import EmailChangeLimit, SignInLimit
+from handlers.chat.wire.limits import EmailChangeLimit, SignInLimit
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker, load_secrets

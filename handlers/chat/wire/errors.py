@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from connexion.exceptions import ProblemException
 
-from handlers.chat.envelope import failure
-from handlers.chat.violations import first_error
+from handlers.chat.wire.envelope import failure
+from handlers.chat.wire.violations import first_error
 from models.chat.errors import (
     ChatError,
     administration,

@@ -1,6 +1,6 @@
 """Where operations ask whether what they have just made is within its quota."""
 
-from handlers.chat.context import Context
+from handlers.chat.wire.context import Context
 from models.chat.ground.quotas import Quota, require_within
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from adapters.video_vendor.vendor import TokenRejected, VendorFailed
-from handlers.chat.context import Context
+from handlers.chat.wire.context import Context
 from models.chat.calls import tokens as vendor_tokens
 from models.chat.calls.tokens import KnownTokens
 from models.chat.errors.calls import (

@@ -1,0 +1,1 @@
+"""What serves the tags of the chat document: credentials, context, errors, idempotency."""

@@ -1,0 +1,1 @@
+"""What serves the tags of the payment document: credentials, context, errors, idempotency."""
