@@ -4,18 +4,18 @@ from pathlib import Path
 
 import click
 
-from adapters.chain.anvil import find_anvil
-from adapters.chain.embedded import EmbeddedChainFailed, keep_mining, start_embedded
-from adapters.chain.playground import (
+from cli.output import answer, json_option
+from demo.chain.anvil import find_anvil
+from demo.chain.embedded import EmbeddedChainFailed, keep_mining, start_embedded
+from demo.chain.testnet import (
     CHAIN_ID,
     PAYER,
     TOKEN,
-    Playground,
-    PlaygroundError,
-    PlaygroundUnreachable,
+    Testnet,
+    TestnetError,
+    TestnetUnreachable,
 )
-from cli.output import answer, json_option
-from cli.stopping import told_to_stop
+from demo.stopping import told_to_stop
 from settings import Settings
 
 BLOCK_TIME_S = 3.0
@@ -69,8 +69,8 @@ def chain(
 @click.pass_obj
 def mine(port: int, count: int, as_json: bool) -> None:
     """Mine N blocks now."""
-    with _Acting(port) as playground:
-        head = playground.mine(count)
+    with _Acting(port) as testnet:
+        head = testnet.mine(count)
     answer(
         {"mined": count, "head": head}, as_json=as_json, text=f"Mined {count}; the head is {head}."
     )
@@ -82,8 +82,8 @@ def mine(port: int, count: int, as_json: bool) -> None:
 @click.pass_obj
 def reorg(port: int, depth: int, as_json: bool) -> None:
     """Replace the newest blocks by empty ones; payments in them are gone."""
-    with _Acting(port) as playground:
-        head = playground.reorg(depth)
+    with _Acting(port) as testnet:
+        head = testnet.reorg(depth)
     answer(
         {"depth": depth, "head": head},
         as_json=as_json,
@@ -92,21 +92,21 @@ def reorg(port: int, depth: int, as_json: bool) -> None:
 
 
 class _Acting:
-    """A `Playground` on the local chain whose failures are sentences."""
+    """A `Testnet` on the local chain whose failures are sentences."""
 
     def __init__(self, port: int) -> None:
-        self._playground = Playground(f"http://127.0.0.1:{port}", timeout_s=120)
+        self._testnet = Testnet(f"http://127.0.0.1:{port}", timeout_s=120)
 
-    def __enter__(self) -> Playground:
-        return self._playground
+    def __enter__(self) -> Testnet:
+        return self._testnet
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._playground.close()
-        if isinstance(error, PlaygroundUnreachable):
+        self._testnet.close()
+        if isinstance(error, TestnetUnreachable):
             raise click.ClickException(
                 f"{error}; start one with `specd chain`, or choose with `specd chain --port N ...`"
             ) from None
-        if isinstance(error, PlaygroundError):
+        if isinstance(error, TestnetError):
             raise click.ClickException(str(error)) from None
 
 

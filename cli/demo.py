@@ -13,15 +13,15 @@ from functools import partial
 import click
 import httpx
 
-from adapters.chain.playground import CHAIN_ID, TOKEN, Playground, PlaygroundError
 from cli.chat_keys import key_maker
 from cli.databases import chat_database, payment_database
-from cli.demo_chat import ChatAccess, seed_chat
-from cli.demo_seed import Access, OpenInvoice, seed, store_access, stored_access, try_open
-from cli.demo_text import Ready, announce
 from cli.migrate import migrate_all
 from cli.output import json_option
-from cli.supervisor import Program, Supervisor, say_loudly, supervise
+from demo.chain.testnet import CHAIN_ID, TOKEN, Testnet, TestnetError
+from demo.chat import ChatAccess, seed_chat
+from demo.seed import Access, OpenInvoice, seed, store_access, stored_access, try_open
+from demo.supervisor import Program, Supervisor, say_loudly, supervise
+from demo.text import Ready, announce
 from models.clock import SystemClock
 from models.payment.checkpoints import find_known_blocks
 from settings import Settings, is_loopback
@@ -197,7 +197,7 @@ def prepare_chat(one: Demo, host: str) -> ChatAccess:
 
 
 def _block_hash(chain_url: str, number: int) -> str:
-    chain = Playground(chain_url)
+    chain = Testnet(chain_url)
     try:
         return str(chain.call("eth_getBlockByNumber", hex(number), False)["hash"])
     finally:
@@ -206,10 +206,10 @@ def _block_hash(chain_url: str, number: int) -> str:
 
 def _chain_is_ready(chain_url: str) -> bool:
     """Whether the chain answers and the token lives on it."""
-    chain = Playground(chain_url, timeout_s=2)
+    chain = Testnet(chain_url, timeout_s=2)
     try:
         return chain.has_code(TOKEN)
-    except PlaygroundError:
+    except TestnetError:
         return False
     finally:
         chain.close()

@@ -5,12 +5,12 @@ from contextlib import ExitStack
 import click
 import httpx
 
-from adapters.local_server import FAULTS, LocalServer
-from adapters.push_relay.local import LocalRelay
-from adapters.push_relay.phone import Phone
-from adapters.video_vendor.local import LocalVendor
 from cli.output import answer, json_option
-from cli.stopping import told_to_stop
+from demo.local_server import FAULTS, LocalServer
+from demo.phone import Phone
+from demo.push_relay import LocalRelay
+from demo.stopping import told_to_stop
+from demo.video_vendor import LocalVendor
 from settings import Settings
 
 RELAY_PORT, VENDOR_PORT = 8601, 8602

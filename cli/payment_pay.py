@@ -6,14 +6,9 @@ import click
 from sqlalchemy import select
 
 from adapters.chain.json_rpc import endpoints_for
-from adapters.chain.playground import (
-    CHAIN_ID,
-    Playground,
-    PlaygroundError,
-    PlaygroundUnreachable,
-)
 from cli.databases import payment_database
 from cli.output import answer, json_option
+from demo.chain.testnet import CHAIN_ID, Testnet, TestnetError, TestnetUnreachable
 from models.payment.errors import InvoiceDoesNotExist
 from models.payment.money import format_units, parse_amount
 from models.payment.tables import Invoice
@@ -47,26 +42,26 @@ def pay(invoice_id: str, amount: str | None, as_json: bool) -> None:
             f"invoice {invoice_id} is on chain {bill.chain_id}; only the local test chain"
             f" {CHAIN_ID} has a payer here, so pay it with a wallet of your own"
         )
-    playground = _connect(settings)
+    testnet = _connect(settings)
     try:
-        if not playground.has_code(bill.token_address):
+        if not testnet.has_code(bill.token_address):
             raise click.ClickException(
                 f"there is no token at {bill.token_address} on this chain; start it with"
                 " `specd chain`, which deploys one"
             )
         if atoms is None:
-            arrived = playground.balance(bill.deposit_address, token=bill.token_address)
+            arrived = testnet.balance(bill.deposit_address, token=bill.token_address)
             atoms = bill.amount - arrived
             if atoms <= 0:
                 raise click.ClickException(
                     f"invoice {invoice_id} has received its whole amount; to overpay, say how much"
                     " with --amount"
                 )
-        tx_hash = playground.pay(bill.deposit_address, atoms, token=bill.token_address)
-    except PlaygroundError as error:
+        tx_hash = testnet.pay(bill.deposit_address, atoms, token=bill.token_address)
+    except TestnetError as error:
         raise click.ClickException(str(error)) from None
     finally:
-        playground.close()
+        testnet.close()
     answer(
         {
             "tx_hash": tx_hash,
@@ -98,20 +93,20 @@ def _read_bill(settings: Settings, invoice_id: str) -> Bill:
     return Bill(*row)
 
 
-def _connect(settings: Settings) -> Playground:
+def _connect(settings: Settings) -> Testnet:
     """The first local chain that answers: configured endpoints, then the embedded chain's port."""
     urls = [endpoint.url for endpoint in endpoints_for(settings.chain_rpc_urls, CHAIN_ID)]
     refusals = []
     for url in [*urls, f"http://127.0.0.1:{settings.chain_port}"]:
-        playground = Playground(url, timeout_s=settings.chain_rpc_timeout_s)
+        testnet = Testnet(url, timeout_s=settings.chain_rpc_timeout_s)
         try:
-            playground.require_local()
-            return playground
-        except PlaygroundError as error:
-            playground.close()
+            testnet.require_local()
+            return testnet
+        except TestnetError as error:
+            testnet.close()
             refusals.append(error)
-    if all(isinstance(error, PlaygroundUnreachable) for error in refusals):
+    if all(isinstance(error, TestnetUnreachable) for error in refusals):
         raise click.ClickException("no local test chain answers; start one with `specd chain`")
     raise click.ClickException(
-        str(next(error for error in refusals if not isinstance(error, PlaygroundUnreachable)))
+        str(next(error for error in refusals if not isinstance(error, TestnetUnreachable)))
     )

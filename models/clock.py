@@ -1,6 +1,6 @@
 """Where "now" comes from: the system in production, a frozen value in tests."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -16,18 +16,3 @@ class SystemClock:
     def now(self) -> datetime:
         at = datetime.now(UTC)
         return at.replace(microsecond=at.microsecond // 1000 * 1000)
-
-
-class FrozenClock:
-    """A clock that stands still until it is advanced."""
-
-    def __init__(self, at: datetime) -> None:
-        if at.tzinfo is None:
-            raise ValueError("a clock needs an aware datetime")
-        self._at = at
-
-    def now(self) -> datetime:
-        return self._at
-
-    def advance(self, *, seconds: float) -> None:
-        self._at += timedelta(seconds=seconds)

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from models import migrate
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import CAST_MADE_AT, Cast, make_cast
 from tests.postgres import Copies, PostgresServer
 from tests.slow_work import refused_in_units
+from tests.support.frozen_clock import FrozenClock
 
 Template = tuple[str, Cast]
 """Where the copy comes from (a file or a database's name), and who is in it."""

@@ -16,7 +16,6 @@ from hypothesis import settings as hypothesis_settings
 
 import logs
 from models import migrate
-from models.clock import FrozenClock
 from models.database import Database
 from models.secret_shapes import SHAPES
 from tests.cast import BEN_XPUB, Merchant, make_merchant
@@ -24,6 +23,7 @@ from tests.contract import ContractClient
 from tests.payment_app import FakeGateway, PaymentApp
 from tests.postgres import Copies, PostgresServer, running_server
 from tests.service_app import ServiceApp
+from tests.support.frozen_clock import FrozenClock
 
 pytest_plugins = ["tests.chat_stage", "tests.leftovers"]
 

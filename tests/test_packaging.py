@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = (
-    "server", "handlers", "models", "adapters", "workers", "pages", "cli", "specs",
+    "server", "handlers", "models", "adapters", "workers", "pages", "demo", "cli", "specs",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from adapters.exchanges import Answer, NoAnswer, Peer
-from adapters.local_server import LocalServer, Reply, Request
+from demo.local_server import LocalServer, Reply, Request
 
 
 class Echo:

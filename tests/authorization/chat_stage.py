@@ -19,13 +19,13 @@ from sqlalchemy.orm import Session
 
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import DataExport, User
-from models.clock import FrozenClock
 from models.database import Database
 from tests.authorization.policy import Case, filled
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import VAULT, Cast, Member
 from tests.chat_channels import make_channel
 from tests.contract import operations_of
+from tests.support.frozen_clock import FrozenClock
 
 HOST = "acme.example"
 JWT_KEY = "a secret that the organization and its portal share"

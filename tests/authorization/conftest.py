@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from models.clock import FrozenClock
 from tests.authorization import hidden_stage as hiding
 from tests.authorization.chat_stage import ChatStage, prepare
 from tests.authorization.hidden_stage import HiddenStage
 from tests.chat_cast import Cast
+from tests.support.frozen_clock import FrozenClock
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

@@ -23,7 +23,6 @@ from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.identity.links import Link, try_spend
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, VendorToken
-from models.clock import FrozenClock
 from models.database import Database
 from pages.app import build_pages
 from tests.chat_app import ChatApp, ChatClient
@@ -41,6 +40,7 @@ from tests.handlers.chat.test_calls import (
 )
 from tests.handlers.chat.test_settings import token_of
 from tests.handlers.chat.test_sign_in import deactivate_realm
+from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 
 GOOD = "good"

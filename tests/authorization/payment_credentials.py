@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import httpx
 
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment import keys
 from models.payment.checkout_sessions import CheckoutView, find_checkout
@@ -15,6 +14,7 @@ from pages.app import build_pages
 from tests.authorization.credentials import GOOD, Use
 from tests.cast import Merchant, make_invoice
 from tests.contract import ContractClient
+from tests.support.frozen_clock import FrozenClock
 
 ORDER = {
     "external_order_id": "order-7", "attempt_no": 1, "amount": "1.5",

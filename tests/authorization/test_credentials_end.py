@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.local_server import LocalServer
-from adapters.video_vendor.local import LocalVendor
-from models.clock import FrozenClock
+from demo.local_server import LocalServer
+from demo.video_vendor import LocalVendor
 from models.database import Database
 from tests.authorization import credentials as of
 from tests.authorization import payment_credentials as payment
@@ -22,6 +21,7 @@ from tests.chat_app import ChatApp
 from tests.chat_cast import Cast
 from tests.contract import ContractClient
 from tests.handlers.chat.test_calls import SECRET, TOKEN, Stage
+from tests.support.frozen_clock import FrozenClock
 
 Happening = Callable[[Scene, str], None]
 

@@ -19,13 +19,13 @@ import specs
 from handlers.chat.envelope import MOST_IGNORED
 from models import migrate
 from models.base import ChatBase, PaymentBase
-from models.clock import FrozenClock
 from models.database import Database
 from tests.authorization import payment_stage
 from tests.authorization.chat_stage import ChatStage
 from tests.authorization.policy import ALLOWED, Case, load
 from tests.contract import operations_of
 from tests.payment_app import FakeGateway, PaymentApp
+from tests.support.frozen_clock import FrozenClock
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PAYMENT, CHAT = load("payment"), load("chat")

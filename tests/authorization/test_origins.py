@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from models import migrate
-from models.clock import FrozenClock
 from models.database import Database
 from tests.authorization import payment_stage
 from tests.authorization.chat_stage import ChatStage
@@ -20,6 +19,7 @@ from tests.authorization.policy import ALLOWED, Case, Policy, load
 from tests.chat_app import ChatClient
 from tests.contract import operations_of
 from tests.payment_app import FakeGateway, PaymentApp
+from tests.support.frozen_clock import FrozenClock
 
 CHAT, PAYMENT = load("chat"), load("payment")
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -20,7 +20,6 @@ from models.base import ChatBase, PaymentBase
 from models.chat.identity.actors import digest_of
 from models.chat.identity.roles import Role
 from models.chat.tables import Realm, User
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment import keys
 from tests.authorization import payment_stage
@@ -31,6 +30,7 @@ from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import Cast, Member
 from tests.contract import operations_of
 from tests.payment_app import FakeGateway, PaymentApp
+from tests.support.frozen_clock import FrozenClock
 
 Work = Callable[[Session], object]
 

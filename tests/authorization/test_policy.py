@@ -8,7 +8,6 @@ import pytest
 
 import specs
 from models import migrate
-from models.clock import FrozenClock
 from models.database import Database
 from tests.authorization import payment_stage
 from tests.authorization.chat_stage import ChatStage
@@ -16,6 +15,7 @@ from tests.authorization.policy import ALLOWED, Case, load, worded
 from tests.authorization.table import PERMISSIONS_PAGE, rendered
 from tests.contract import operations_of
 from tests.payment_app import FakeGateway, PaymentApp
+from tests.support.frozen_clock import FrozenClock
 
 PAYMENT, CHAT = load("payment"), load("chat")
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

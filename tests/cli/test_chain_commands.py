@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from adapters.chain.playground import PAYER, TOKEN
 from cli.databases import payment_database
+from demo.chain.testnet import PAYER, TOKEN
 from models.clock import SystemClock
 from models.payment import invoices
 from settings import Settings

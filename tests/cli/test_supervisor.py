@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.supervisor import Program, Supervisor, supervise
+from demo.supervisor import Program, Supervisor, supervise
 
 ROOT = Path(__file__).parent.parent.parent
 SOON_S = 10.0
@@ -134,7 +134,7 @@ def test_children_end_with_a_supervisor_that_is_killed(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     program = f"""
 import asyncio, os, pathlib
-from cli.supervisor import Program, Supervisor, supervise
+from demo.supervisor import Program, Supervisor, supervise
 async def body(supervisor):
     await supervisor.start(Program(
         "child", ["sh", "-c", "echo $$ > {pids}; exec sleep 300"], dict(os.environ),

@@ -15,7 +15,6 @@ import orjson
 from sqlalchemy.orm import Session
 
 from models import migrate
-from models.clock import FrozenClock
 from models.database import Database
 from tests.authorization import chat_stage, payment_stage
 from tests.authorization.policy import ALLOWED, Case, filled, load
@@ -29,6 +28,7 @@ from tests.cost.meter import RolledBack
 from tests.cost.places import Document, Place
 from tests.payment_app import FakeGateway, PaymentApp
 from tests.service_app import ServiceApp
+from tests.support.frozen_clock import FrozenClock
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ACTORS = ("member", "guest", "administrator", "owner", "project", "nobody")

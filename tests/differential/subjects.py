@@ -14,13 +14,13 @@ from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wiring import build_service
 from models import migrate
 from models.chat.tables import Realm
-from models.clock import FrozenClock
 from server.service import Service
 from settings import Settings
 from tests.cast import make_merchant
 from tests.chat_cast import KEYS, make_cast
 from tests.payment_app import FakeGateway
 from tests.server.services import ADA, shop_service
+from tests.support.frozen_clock import FrozenClock
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 HOST = "localhost"

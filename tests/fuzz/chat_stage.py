@@ -23,10 +23,10 @@ from typing import Any
 import httpx
 import jwt
 
-from adapters.local_server import LocalServer
-from adapters.push_relay.local import LocalRelay
-from adapters.push_relay.phone import Phone
-from adapters.video_vendor.local import LocalVendor
+from demo.local_server import LocalServer
+from demo.phone import Phone
+from demo.push_relay import LocalRelay
+from demo.video_vendor import LocalVendor
 from models import migrate
 from models.chat.identity.roles import Role
 from tests.fuzz.chat_caretaker import CARE_EVERY_S, cared_for

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from adapters.chain.anvil import find_anvil
-from cli.demo_seed import XPUB
+from demo.chain.anvil import find_anvil
+from demo.seed import XPUB
 from models.database import Database
 from models.payment import keys, methods, projects
 from tests.fuzz.payment_hooks import METHOD

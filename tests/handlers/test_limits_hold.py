@@ -10,7 +10,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from models.clock import FrozenClock
 from models.database import Database
 from server import rate_limit
 from server.rate_limit import RateLimiter
@@ -18,6 +17,7 @@ from tests.cast import ADA_XPUB, BEN_XPUB, make_merchant
 from tests.chat_app import ChatApp
 from tests.payment_app import FakeGateway, PaymentApp
 from tests.service_app import ServiceApp
+from tests.support.frozen_clock import FrozenClock
 
 FEW = 5
 FLOOD = 100

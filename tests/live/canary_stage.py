@@ -19,11 +19,11 @@ import httpx
 import pytest
 from sqlalchemy import create_engine, inspect, make_url, text
 
-from adapters.local_server import LocalServer, Reply, Request
-from adapters.push_relay.local import LocalRelay
-from adapters.push_relay.phone import Phone
-from adapters.video_vendor.local import LocalVendor
 from cli.main import main
+from demo.local_server import LocalServer, Reply, Request
+from demo.phone import Phone
+from demo.push_relay import LocalRelay
+from demo.video_vendor import LocalVendor
 from models.clock import SystemClock
 from models.database import Database
 from tests.adapters.mail.post_office import PASSWORD as MAIL_PASSWORD

@@ -20,16 +20,16 @@ from pathlib import Path
 
 import pytest
 
-from adapters.chain.anvil import find_anvil, start_anvil
-from adapters.chain.embedded import PyEvmServed
-from adapters.chain.playground import Playground, PlaygroundError
+from demo.chain.anvil import find_anvil, start_anvil
+from demo.chain.embedded import PyEvmServed
+from demo.chain.testnet import Testnet, TestnetError
 from tests.live.running_server import free_port
 
 NO_ANVIL = "anvil is not installed: set SPECD_ANVIL, or npm install @foundry-rs/anvil"
 
 
-class LocalChain(Playground):
-    """`Playground` that knows its URL: pay, pay_native, mine, reorg, deploy_second_token,
+class LocalChain(Testnet):
+    """`Testnet` that knows its URL: pay, pay_native, mine, reorg, deploy_second_token,
     deploy_payer_contract, pay_by_contract, pay_twice_by_contract, advance_clock, balance, height,
     call.
     """
@@ -90,7 +90,7 @@ def running_anvil(*, state: Path | None = None, port: int | None = None) -> Iter
             break
         stop(process)
     else:
-        raise PlaygroundError("anvil does not start")
+        raise TestnetError("anvil does not start")
     chain = LocalChain(f"http://127.0.0.1:{chosen}")
     try:
         chain.ensure_token()

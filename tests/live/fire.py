@@ -23,14 +23,14 @@ import httpx
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from adapters.chain.fake import FakeChain
-from cli.demo_seed import XPUB
+from demo.seed import XPUB
 from models.clock import SystemClock
 from models.database import Database
 from models.payment import keys as api_keys
 from models.payment import methods, projects
 from models.payment.tables import Invoice
 from tests.live.running_server import RunningServer
+from tests.support.fake_chain import FakeChain
 from workers.chain_watcher import ChainWatcher
 
 RETRY = (409, 503)

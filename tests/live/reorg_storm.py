@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from adapters.chain.anvil import find_anvil
-from adapters.chain.playground import TOKEN
 from adapters.chain.reader import TRANSFER_TOPIC, Transfer
+from demo.chain.anvil import find_anvil
+from demo.chain.testnet import TOKEN
 from models import migrate
 from models.database import Database
 from tests.live.chain_fixture import NO_ANVIL, LocalChain, running_anvil

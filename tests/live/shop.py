@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.orm import Session
 
 from adapters.chain.rpc_reader import RpcChainReader
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment.invoice_view import InvoiceView
 from models.payment.settlement import cancel_invoice
 from tests.cast import CHAIN_ID, make_invoice, make_merchant
 from tests.live.chain_fixture import LocalChain
+from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import Books
 from workers.chain_watcher import ChainWatcher
 from workers.invoice_expiry import InvoiceExpiry

@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from adapters.chain.playground import CHAIN_ID
+from demo.chain.testnet import CHAIN_ID
 from models import migrate
 from models.database import Database
 from models.payment.addresses import derive_deposit_address

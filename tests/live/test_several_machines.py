@@ -17,8 +17,8 @@ import httpx
 import psycopg
 import pytest
 
-from adapters.chain.anvil import find_anvil
-from cli.demo_seed import METHOD_ID, seed
+from demo.chain.anvil import find_anvil
+from demo.seed import METHOD_ID, seed
 from models.clock import SystemClock
 from models.database import Database
 from settings import Settings

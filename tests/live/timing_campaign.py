@@ -21,7 +21,6 @@ from argon2 import PasswordHasher
 import logs
 from models import migrate
 from models.chat.identity import passwords
-from models.clock import FrozenClock
 from models.database import Database
 from tests.cast import make_merchant
 from tests.chat_app import ChatApp, ChatClient
@@ -29,6 +28,7 @@ from tests.chat_cast import Cast, make_cast
 from tests.contract import HOST
 from tests.live.timing import LIMIT, Comparison, Send, compare
 from tests.payment_app import FakeGateway, PaymentApp
+from tests.support.frozen_clock import FrozenClock
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SAMPLES = 100_000

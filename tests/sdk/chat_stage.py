@@ -20,10 +20,10 @@ import jwt
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from adapters.local_server import LocalServer
-from adapters.push_relay.local import LocalRelay
-from adapters.push_relay.phone import Phone
-from adapters.video_vendor.local import LocalVendor
+from demo.local_server import LocalServer
+from demo.phone import Phone
+from demo.push_relay import LocalRelay
+from demo.video_vendor import LocalVendor
 from models import migrate
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import EmailChange, Realm, User

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from adapters.chain.anvil import find_anvil
+from demo.chain.anvil import find_anvil
 from models import migrate
 from models.database import Database
 from tests.cast import ADA_XPUB, BEN_XPUB, make_merchant

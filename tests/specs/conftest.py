@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from models.clock import FrozenClock
 from models.database import Database
 from tests.authorization.chat_stage import HOST, ChatStage, prepare
 from tests.authorization.conftest import NOW
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.specs.chat_player import Player
+from tests.support.frozen_clock import FrozenClock
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,11 @@ import httpx
 import pytest
 
 import specs
-from models.clock import FrozenClock
 from models.database import Database
 from tests.cast import pay
 from tests.contract import ContractClient
 from tests.payment_app import FakeGateway
+from tests.support.frozen_clock import FrozenClock
 
 DOCUMENT = specs.load("payment")
 EXAMPLES = DOCUMENT["components"]["examples"]

@@ -10,11 +10,11 @@ from sqlalchemy import update
 
 from adapters.mail.mailer import Mail, compose
 from models.chat.tables import Realm, User
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.handlers.chat.test_settings import mails, token_of
+from tests.support.frozen_clock import FrozenClock
 
 ROOT = Path(__file__).parents[2]
 BREAKS = ["\r\n", "\n\n", "\r", "\u2028", "\x85", "\x0b", "\r\nBcc: all@acme.example\r\n\r\n"]

@@ -17,11 +17,11 @@ from models.chat.messages import flags
 from models.chat.rendering.syntax import channel_slug
 from models.chat.rendering.texts import prepare_text
 from models.chat.tables import Channel, Message, User, UserMessage
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.chat_channels import make_channel
+from tests.support.frozen_clock import FrozenClock
 from tests.voice.payloads import EVIL, LINES, PAYLOADS
 from workers.scheduled_delivery import ScheduledDelivery
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.chain.fake import GENESIS, FakeChain
-from models.clock import FrozenClock
 from models.database import Database
+from tests.support.fake_chain import GENESIS, FakeChain
+from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import Ledger
 
 

@@ -9,8 +9,6 @@ from typing import Protocol
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from adapters.chain.fake import GENESIS, TOKEN, FakeChain
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment.checkpoints import find_checkpoint
 from models.payment.settlement import cancel_invoice
@@ -22,6 +20,8 @@ from models.payment.tables import (
     Project,
     Wallet,
 )
+from tests.support.fake_chain import GENESIS, TOKEN, FakeChain
+from tests.support.frozen_clock import FrozenClock
 from workers.chain_watcher import ChainWatcher
 
 CHAIN_ID = 31337

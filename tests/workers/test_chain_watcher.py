@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chain.fake import PAYER, TOKEN, FakeChain, FakeLog
-from models.clock import FrozenClock
+from tests.support.fake_chain import PAYER, TOKEN, FakeChain, FakeLog
+from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, Ledger, State, at, watch, watcher_of
 from workers.chain_watcher import ChainWatcher
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chain.fake import FakeChain
-from models.clock import FrozenClock
+from tests.support.fake_chain import FakeChain
+from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import Ledger, State, at, watch, watcher_of
 from workers.invoice_expiry import InvoiceExpiry
 

@@ -4,9 +4,9 @@ import threading
 
 from sqlalchemy import select
 
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment.tables import Lease
+from tests.support.frozen_clock import FrozenClock
 from workers.leadership import Leadership
 
 

@@ -9,12 +9,12 @@ from sqlalchemy import select
 
 from models.chat.deletion import removals as message_removals
 from models.chat.tables import Message, MessageArchive, MessageRemoval, Topic, User
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.chat_channels import make_channel
 from tests.chat_people import audited, events_of
+from tests.support.frozen_clock import FrozenClock
 from workers.message_removal import MessageRemovals
 
 AT_ONCE = 2

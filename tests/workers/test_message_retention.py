@@ -7,13 +7,13 @@ from sqlalchemy import select, update
 
 from models.chat.retention import POLICY
 from models.chat.tables import Channel, Event, Message, MessageArchive, Realm, Topic
-from models.clock import FrozenClock
 from models.database import Database
 from models.retention import Policy
 from settings import Settings
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.chat_channels import make_channel
+from tests.support.frozen_clock import FrozenClock
 from workers.retention import Retention
 
 DAY_S = 86_400

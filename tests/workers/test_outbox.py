@@ -14,11 +14,12 @@ from adapters.mail.mailer import Mail, MailNotSent, MailRefused
 from adapters.mail.smtp import SmtpMailer, SmtpServer
 from models.chat.ground import outbox
 from models.chat.ground.outbox import ATTEMPTS_MAX, OUTBOX, enqueue_mail
-from models.clock import FrozenClock, SystemClock
+from models.clock import SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from tests.adapters.mail.post_office import open_office
 from tests.chat_cast import VAULT, Cast
+from tests.support.frozen_clock import FrozenClock
 from workers.outbox import OutboxWorker
 
 SECRET = "https://acme.example/confirm/s3cret"

@@ -20,12 +20,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from adapters.chain.fake import FakeChain
 from models.base import ChatBase, PaymentBase
 from models.chat.retention import POLICY as CHAT
 from models.chat.tables import Event as EventRow
 from models.chat.tables import Message, MessageArchive, MessageEdit
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment.checkpoints import REMEMBERED_BLOCKS, count_known_blocks
 from models.payment.retention import POLICY as PAYMENT
@@ -36,6 +34,8 @@ from settings import Settings
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.chat_channels import make_channel
+from tests.support.fake_chain import FakeChain
+from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, PROJECT_ID, Ledger, watch, watcher_of
 from workers.loop import Tidy
 from workers.retention import EVERY, Retention

@@ -32,10 +32,10 @@ from models.chat.tables import (
     User,
     UserMessage,
 )
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_cast import Cast, Member
 from tests.chat_channels import make_channel, unsubscribe
+from tests.support.frozen_clock import FrozenClock
 from workers.scheduled_delivery import ScheduledDelivery
 
 WINDOW = timedelta(seconds=600)

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.chain.fake import FakeChain
 from adapters.chain.reader import Block, EndpointsUnavailable, Transfer
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment.tables import Invoice
+from tests.support.fake_chain import FakeChain
+from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, Ledger, State, address_of, at, watch, watcher_of
 from tests.workers.recount import differences
 from workers.chain_watcher import ChainWatcher

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, insert
 
-from adapters.chain.fake import FakeChain
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment.tables import Invoice, Payment
+from tests.support.fake_chain import FakeChain
+from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import Ledger, State, at, watch, watcher_of
 
 COUNTS = (10, 1_000, 10_000)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from adapters.chain.artifacts import load_artifact
+from demo.chain.artifacts import load_artifact
 
 ROOT = Path(__file__).parents[3]
-SHIPPED = ROOT / "adapters" / "chain" / "contracts"
+SHIPPED = ROOT / "demo" / "chain" / "contracts"
 
 
 def find_compiler() -> Path:

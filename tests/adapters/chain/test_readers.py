@@ -5,11 +5,11 @@ from typing import Protocol
 
 import pytest
 
-from adapters.chain.fake import FakeChain, FakeLog
-from adapters.chain.playground import PAYER, TOKEN
 from adapters.chain.reader import ChainReader, EndpointsUnavailable
 from adapters.chain.rpc_reader import RpcChainReader
+from demo.chain.testnet import PAYER, TOKEN
 from tests.live.chain_fixture import LocalChain, running_anvil, running_pyevm
+from tests.support.fake_chain import FakeChain, FakeLog
 
 ANNA = "0x00000000000000000000000000000000000000A1"
 BELA = "0x00000000000000000000000000000000000000b2"

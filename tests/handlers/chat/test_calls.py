@@ -13,16 +13,16 @@ import pytest
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-from adapters.local_server import LocalServer, Reply
-from adapters.video_vendor.local import LocalVendor
 from adapters.video_vendor.vendor import HttpVideoVendor
+from demo.local_server import LocalServer, Reply
+from demo.video_vendor import LocalVendor
 from handlers.chat.calls import CONTINUE
 from models.chat.tables import ClientDevice, Event, User, VendorToken
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import VAULT, Cast
 from tests.handlers.chat.test_sign_in import deactivate_realm
+from tests.support.frozen_clock import FrozenClock
 
 CREATE, ALIAS = "/calls/vendor/create", "/calls/zoom/create"
 REGISTER, COMPLETE = "/calls/vendor/register", "/calls/vendor/complete"

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import update
 
 from models.chat.tables import Realm, User
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient, Repeated
 from tests.chat_cast import Cast
+from tests.support.frozen_clock import FrozenClock
 
 FORM = "application/x-www-form-urlencoded"
 GROUP = {"description": "", "members": []}

@@ -7,12 +7,12 @@ from sqlalchemy import func, select
 
 from models.chat.identity.passwords import is_password
 from models.chat.tables import DefaultChannel, RealmDomain, Subscription, User
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.chat_channels import make_channel
 from tests.chat_people import audited, change_user, events_of, system_groups_of, user_row
+from tests.support.frozen_clock import FrozenClock
 
 NEW = {
     "email": "Rosencrantz@acme.example",

@@ -12,7 +12,6 @@ from sqlalchemy import inspect, text, update
 from models.chat.errors.tokens import InvalidJwtConfiguration
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import User
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import VAULT, Cast
@@ -25,6 +24,7 @@ from tests.handlers.chat.test_sign_in import (
     deactivate_realm,
     refused,
 )
+from tests.support.frozen_clock import FrozenClock
 
 PATH = "/jwt/fetch_api_key"
 SECRET = "canary: the secret that Acme signs its tokens with"

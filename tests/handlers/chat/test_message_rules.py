@@ -11,7 +11,6 @@ from models.chat.identity.actors import find_actor, find_realm
 from models.chat.identity.roles import Role
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, Realm, Subscription
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import KEYS, Cast
@@ -24,6 +23,7 @@ from tests.handlers.chat.test_messages import (
     say,
     set_realm,
 )
+from tests.support.frozen_clock import FrozenClock
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from models.chat.tables import (
     Topic,
     UserMessage,
 )
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.chat_channels import make_channel
+from tests.support.frozen_clock import FrozenClock
 
 
 def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:

@@ -8,15 +8,15 @@ import orjson
 import pytest
 from sqlalchemy import select, text
 
-from adapters.local_server import LocalServer
-from adapters.push_relay.local import LocalRelay
-from adapters.push_relay.phone import Phone
 from adapters.push_relay.relay import HttpPushRelay
+from demo.local_server import LocalServer
+from demo.phone import Phone
+from demo.push_relay import LocalRelay
 from models.chat.tables import ClientDevice, Event
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import Cast
+from tests.support.frozen_clock import FrozenClock
 
 REGISTER = "/mobile_push/register"
 TEST = "/mobile_push/e2ee/test_notification"

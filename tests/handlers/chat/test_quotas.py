@@ -10,12 +10,12 @@ import settings
 import specs
 from models.chat.ground import quotas
 from models.chat.tables import Event
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import Cast
 from tests.chat_channels import make_channel
 from tests.contract import operations_of
+from tests.support.frozen_clock import FrozenClock
 
 SUCCESS = {"result": "success", "msg": ""}
 MOST = 2

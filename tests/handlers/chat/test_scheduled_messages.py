@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import delete, func, select, update
 
 from models.chat.tables import Channel, Event, IdempotencyKey, ScheduledMessage
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.chat_channels import make_channel
+from tests.support.frozen_clock import FrozenClock
 
 DONE = {"result": "success", "msg": ""}
 NOW = 1_795_262_400

@@ -15,13 +15,13 @@ from models.chat.identity import jwt_sign_in
 from models.chat.identity.actors import digest_of
 from models.chat.organization import realms
 from models.chat.tables import AuditLog, DataExport
-from models.clock import FrozenClock
 from models.database import Database
 from security_events import REFUSALS, SecurityEvent
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import KEYS, PASSWORD, VAULT, Cast, Member
 from tests.chat_people import change_user
 from tests.handlers.chat.test_settings import mails
+from tests.support.frozen_clock import FrozenClock
 
 NEW = "correct horse battery staple"
 JWT_KEY = "a key of thirty-two bytes at the very least"

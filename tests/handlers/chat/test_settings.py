@@ -15,11 +15,11 @@ from models.chat.ground import outbox
 from models.chat.identity.passwords import is_password
 from models.chat.tables import AuditLog, EmailChange, Event, Outbox, Realm, User
 from models.chat.tables.setting_table import ALL, SETTINGS, Setting
-from models.clock import FrozenClock
 from models.database import Database
 from server.document.schemas import lookup
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import PASSWORD, VAULT, Cast
+from tests.support.frozen_clock import FrozenClock
 
 DONE = {"result": "success", "msg": ""}
 PERIOD = "email_notifications_batching_period_seconds"

@@ -9,10 +9,10 @@ from sqlalchemy import select, update
 
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import Realm, User
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatApp, ChatClient
 from tests.chat_cast import PASSWORD, Cast, Member
+from tests.support.frozen_clock import FrozenClock
 
 FAILED = {
     "result": "error",

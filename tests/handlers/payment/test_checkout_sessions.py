@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 import httpx
 import pytest
 
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment.checkout_sessions import find_checkout
 from models.payment.settlement import cancel_invoice
@@ -15,6 +14,7 @@ from tests.cast import LIFETIME, Merchant, make_invoice, pay
 from tests.contract import ContractClient
 from tests.handlers.payment.test_invoices import NO_SUCH_ID, count, error
 from tests.payment_app import PUBLIC_URL, FakeGateway
+from tests.support.frozen_clock import FrozenClock
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import httpx
 import psycopg
 import pytest
 
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
 from tests.cast import Merchant, pay
@@ -24,6 +23,7 @@ from tests.handlers.payment.test_invoices import (
     next_index,
 )
 from tests.payment_app import FakeGateway
+from tests.support.frozen_clock import FrozenClock
 
 KEY = "key-00000001"
 

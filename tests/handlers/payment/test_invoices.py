@@ -7,7 +7,6 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent, Wallet
 from models.types import to_ms
@@ -24,6 +23,7 @@ from tests.cast import (
 )
 from tests.contract import ContractClient
 from tests.payment_app import FakeGateway
+from tests.support.frozen_clock import FrozenClock
 
 PATH = "/v1/invoices"
 FULL_WIDTH = "\uff11\uff12"

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
-from models.clock import FrozenClock
 from models.database import Database
 from models.payment import keys
 from models.payment.tables import ApiKey
@@ -12,6 +11,7 @@ from tests.cast import Merchant
 from tests.contract import ContractClient
 from tests.handlers.payment.test_auth import METHODS, key_id
 from tests.payment_app import PaymentApp
+from tests.support.frozen_clock import FrozenClock
 
 
 class TestKeyUses:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from models.clock import FrozenClock
 from models.database import Database
 from tests.cast import Merchant
 from tests.contract import ContractClient
 from tests.payment_app import FakeGateway, PaymentApp
+from tests.support.frozen_clock import FrozenClock
 
 PATH = "/v1/payment-methods"
 

@@ -14,11 +14,11 @@ from adapters.archives import DamagedArchive, reading_archive, verify_archive
 from models.base import ChatBase
 from models.chat.exports.tables import LEFT_OUT, PARTS, WITHHELD
 from models.chat.tables import Subscription, User
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_app import ChatClient
 from tests.chat_cast import Cast
 from tests.chat_channels import make_channel, subscribe, unsubscribe
+from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 
 Archive = dict[str, list[dict[str, Any]]]

@@ -9,9 +9,9 @@ from models.chat.ground.outbox import enqueue_mail
 from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import ClientDevice, Outbox, User
-from models.clock import FrozenClock
 from models.database import Database
 from tests.chat_cast import KEYS, SECRET, VAULT, Cast
+from tests.support.frozen_clock import FrozenClock
 
 NEW = b"another secret of the chat tests, of 32 bytes"
 BOTH, AFTER = Vault(NEW, SECRET), Vault(NEW)

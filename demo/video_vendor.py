@@ -17,8 +17,8 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from adapters.local_server import Reply, Request
 from adapters.video_vendor.vendor import AUTHORIZE, MEETINGS, REVOKE, TOKEN, USER
+from demo.local_server import Reply, Request
 
 CODE_LIFETIME_S = 60
 EXPIRED = Reply(401, {"code": 124, "message": "Invalid access token."})

@@ -14,7 +14,6 @@ from eth_abi.abi import encode
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from adapters.chain.artifacts import Artifact, load_artifact
 from adapters.chain.json_rpc import (
     Endpoint,
     EndpointFailed,
@@ -23,6 +22,7 @@ from adapters.chain.json_rpc import (
     parse_quantity,
     sync_client,
 )
+from demo.chain.artifacts import Artifact, load_artifact
 
 CHAIN_ID = 31337
 # The well-known mnemonic of every development chain; the payer is its account 0,
@@ -34,16 +34,16 @@ TOKEN_SYMBOL = "TUSD"
 TOKEN_DECIMALS = 6
 
 
-class PlaygroundError(Exception):
+class TestnetError(Exception):
     """The local chain cannot do that; the text is one sentence for a person and holds no URL."""
 
 
-class PlaygroundUnreachable(PlaygroundError):
+class TestnetUnreachable(TestnetError):
     """Nothing answers there."""
 
 
-class Playground:
-    """One local chain at `url`. Every method blocks and raises `PlaygroundError`.
+class Testnet:
+    """One local chain at `url`. Every method blocks and raises `TestnetError`.
 
     Transactions are waited for until they have a receipt, so the chain must mine: automatically, on
     an interval, or by `mine`.
@@ -64,15 +64,15 @@ class Playground:
                 self._client, self._endpoint, method, list(params), timeout_s=self._timeout_s
             )
         except EndpointFailed as error:
-            raise PlaygroundUnreachable(f"no chain at {self._endpoint}: {error}") from None
+            raise TestnetUnreachable(f"no chain at {self._endpoint}: {error}") from None
         except RpcError as error:
-            raise PlaygroundError(f"the chain refuses {method}: {error.message}") from None
+            raise TestnetError(f"the chain refuses {method}: {error.message}") from None
 
     def require_local(self) -> None:
         """Raise unless the endpoint is the local test chain: this class moves money and history."""
         chain_id = self.quantity("eth_chainId")
         if chain_id != CHAIN_ID:
-            raise PlaygroundError(
+            raise TestnetError(
                 f"{self._endpoint} reports chain id {chain_id}; only the local test chain"
                 f" {CHAIN_ID} is paid on, mined and reorganised"
             )
@@ -82,7 +82,7 @@ class Playground:
         try:
             return parse_quantity(self.call(method, *params))
         except EndpointFailed as error:
-            raise PlaygroundError(f"{self._endpoint} {error} to {method}") from None
+            raise TestnetError(f"{self._endpoint} {error} to {method}") from None
 
     @property
     def height(self) -> int:
@@ -99,7 +99,7 @@ class Playground:
         if self.has_code(TOKEN):
             return TOKEN
         if self.quantity("eth_getTransactionCount", PAYER, "latest") != 0:
-            raise PlaygroundError(
+            raise TestnetError(
                 f"the payer has been used on this chain before the token was deployed, so the token"
                 f" cannot get its address {TOKEN}; start a new chain"
             )
@@ -163,7 +163,7 @@ class Playground:
         self.require_local()
         height = self.height
         if not 0 < depth <= height:
-            raise PlaygroundError(f"the depth must be 1 to {height}, the chain's height")
+            raise TestnetError(f"the depth must be 1 to {height}, the chain's height")
         self.call("anvil_reorg", depth, [])
         return self.height
 
@@ -187,12 +187,10 @@ class Playground:
             if receipt is not None:
                 break
             if time.monotonic() > deadline:
-                raise PlaygroundError(
-                    f"transaction {tx_hash} was not mined in {self._timeout_s:g} s"
-                )
+                raise TestnetError(f"transaction {tx_hash} was not mined in {self._timeout_s:g} s")
             time.sleep(0.02)
         if parse_quantity(receipt["status"]) != 1:
-            raise PlaygroundError(f"transaction {tx_hash} failed on the chain")
+            raise TestnetError(f"transaction {tx_hash} failed on the chain")
         return dict(receipt)
 
     def _transfer(self, to: str, atoms: int, token: str) -> dict[str, Any]:

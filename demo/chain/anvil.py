@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from adapters.chain.playground import CHAIN_ID, MNEMONIC
+from demo.chain.testnet import CHAIN_ID, MNEMONIC
 
 
 def find_anvil(named: str = "", *, directory: Path | None = None) -> Path | None:

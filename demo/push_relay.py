@@ -18,8 +18,8 @@ import orjson
 from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
-from adapters.local_server import Reply, Request
 from adapters.push_relay.relay import NOTIFY, REGISTER
+from demo.local_server import Reply, Request
 
 LIVENESS_S = 24 * 3600
 KEPT = 100

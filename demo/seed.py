@@ -17,7 +17,7 @@ import click
 import httpx
 from sqlalchemy.orm import Session
 
-from adapters.chain.playground import CHAIN_ID, TOKEN, TOKEN_SYMBOL
+from demo.chain.testnet import CHAIN_ID, TOKEN, TOKEN_SYMBOL
 from models.payment import keys, methods, projects
 from models.payment.tables import ApiKey, PaymentMethod, Project
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from cli.demo_chat import ChatUser
+from demo.chat import ChatUser
 
 
 @dataclass(frozen=True, slots=True)

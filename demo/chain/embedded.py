@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from adapters.chain.anvil import start_anvil
-from adapters.chain.playground import Playground, PlaygroundError
+from demo.chain.anvil import start_anvil
+from demo.chain.testnet import Testnet, TestnetError
 
 _START_S = 30.0
 _STOP_S = 10.0
@@ -112,8 +112,8 @@ class PyEvmServed:
     def __init__(self, port: int) -> None:
         # An optional extra that takes 1.5 s to import: only where no anvil is found.
         try:
-            from adapters.chain.pyevm import PyEvmChain
-            from adapters.chain.pyevm_server import serve
+            from demo.chain.pyevm import PyEvmChain
+            from demo.chain.pyevm_server import serve
         except ImportError:
             raise EmbeddedChainFailed(
                 "neither anvil nor py-evm is installed: set SPECD_ANVIL to an anvil binary, or"
@@ -145,22 +145,22 @@ def keep_mining(chain: EmbeddedChain, *, block_time_s: float, stopping: threadin
     always stays with one confirmation for that long; when nothing has happened for a while, every
     `IDLE_S`.
     """
-    playground = Playground(chain.url)
+    testnet = Testnet(chain.url)
     seen = ""
     seen_at = time.monotonic()
     quiet_blocks = 0
     while chain.is_running() and not stopping.wait(min(_LOOK_S, block_time_s / 4)):
         try:
-            head = playground.call("eth_getBlockByNumber", "latest", False)
+            head = testnet.call("eth_getBlockByNumber", "latest", False)
             if head["hash"] != seen:
                 seen, seen_at = head["hash"], time.monotonic()
                 quiet_blocks = 0 if head["transactions"] else quiet_blocks + 1
             pace = block_time_s if quiet_blocks < _BUSY_BLOCKS else max(block_time_s, IDLE_S)
             if time.monotonic() - seen_at >= pace:
-                playground.call("evm_mine")
-        except PlaygroundError:
+                testnet.call("evm_mine")
+        except TestnetError:
             continue  # it stops, or it is busy for once: the loop's condition tells
-    playground.close()
+    testnet.close()
 
 
 def _ready(chain: EmbeddedChain) -> EmbeddedChain:
@@ -174,14 +174,14 @@ def _ready(chain: EmbeddedChain) -> EmbeddedChain:
 
 
 def _wait_until_ready(chain: EmbeddedChain) -> None:
-    playground = Playground(chain.url)
+    testnet = Testnet(chain.url)
     deadline = time.monotonic() + _START_S
     try:
         while True:
             try:
-                playground.quantity("eth_chainId")
+                testnet.quantity("eth_chainId")
                 break
-            except PlaygroundError:
+            except TestnetError:
                 if not chain.is_running():
                     raise EndedAtOnce(
                         f"{chain.engine} ended at once; see whether it runs by itself"
@@ -191,8 +191,8 @@ def _wait_until_ready(chain: EmbeddedChain) -> None:
                         f"{chain.engine} does not answer within {_START_S:g} s"
                     ) from None
                 time.sleep(0.02)
-        playground.ensure_token()
-    except PlaygroundError as error:
+        testnet.ensure_token()
+    except TestnetError as error:
         raise EmbeddedChainFailed(str(error)) from None
     finally:
-        playground.close()
+        testnet.close()

@@ -10,8 +10,8 @@ from typing import Any
 
 from eth_utils.hexadecimal import decode_hex, encode_hex
 
-from adapters.chain.playground import CHAIN_ID
-from adapters.chain.pyevm import CLIENT, PyEvmChain, Refused
+from demo.chain.pyevm import CLIENT, PyEvmChain, Refused
+from demo.chain.testnet import CHAIN_ID
 
 _LONGEST_QUESTION = 8 * 1024 * 1024
 _IDLE_S = 60

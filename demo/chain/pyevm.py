@@ -21,7 +21,7 @@ from eth_tester.exceptions import (  # type: ignore[import-untyped]
 from eth_utils.exceptions import ValidationError as EthValidationError
 from eth_utils.hexadecimal import decode_hex, encode_hex
 
-from adapters.chain.playground import CHAIN_ID, MNEMONIC
+from demo.chain.testnet import CHAIN_ID, MNEMONIC
 
 CLIENT = "specd/py-evm"
 _HD_PATH = "m/44'/60'/0'/0"

@@ -12,7 +12,7 @@ from nacl.exceptions import CryptoError
 from nacl.public import PublicKey, SealedBox
 from nacl.secret import SecretBox
 
-from adapters.push_relay.local import token_id_of
+from demo.push_relay import token_id_of
 
 SECRETBOX = b"\x31"
 

@@ -1,0 +1,1 @@
+"""The embedded test chain: anvil, or py-evm where anvil is missing."""
