@@ -18,14 +18,14 @@ import logs
 from models import migrate
 from models.database import Database
 from models.secret_shapes import SHAPES
-from tests.cast import BEN_XPUB, Merchant, make_merchant
-from tests.contract import ContractClient
-from tests.payment_app import FakeGateway, PaymentApp
-from tests.postgres import Copies, PostgresServer, running_server
-from tests.service_app import ServiceApp
+from tests.support.app import ServiceApp
+from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway, PaymentApp
+from tests.support.payment.factories import BEN_XPUB, Merchant, make_merchant
+from tests.support.postgres import Copies, PostgresServer, running_server
 
-pytest_plugins = ["tests.chat_stage", "tests.leftovers"]
+pytest_plugins = ["tests.support.chat.fixtures", "tests.support.leftovers"]
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

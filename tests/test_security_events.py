@@ -18,10 +18,10 @@ from handlers.payment.wire import errors as payment_errors
 from models.chat.identity.actors import digest_of
 from security_events import SecurityEvent
 from server import errors as engine
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import Cast
-from tests.contract import ContractClient, operations_of
-from tests.payment_app import PaymentApp
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import Cast
+from tests.support.contract import ContractClient, operations_of
+from tests.support.payment.app import PaymentApp
 
 ADDRESS = "127.0.0.1"
 CHAT, PAYMENT = specs.load("chat"), specs.load("payment")

@@ -13,11 +13,11 @@ import pytest
 from models.database import Database
 from server import rate_limit
 from server.rate_limit import RateLimiter
-from tests.cast import ADA_XPUB, BEN_XPUB, make_merchant
-from tests.chat_app import ChatApp
-from tests.payment_app import FakeGateway, PaymentApp
-from tests.service_app import ServiceApp
+from tests.support.app import ServiceApp
+from tests.support.chat.app import ChatApp
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway, PaymentApp
+from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_merchant
 
 FEW = 5
 FLOOD = 100

@@ -28,10 +28,10 @@ from models.clock import SystemClock
 from models.database import Database
 from tests.adapters.mail.post_office import PASSWORD as MAIL_PASSWORD
 from tests.adapters.mail.post_office import USER, PostOffice, open_office
-from tests.cast import CHAIN_ID, Merchant, make_merchant
-from tests.chat_cast import PASSWORD, SECRET, Cast
 from tests.live.canaries import Canaries, Judge
 from tests.live.running_server import ROOT, RunningServer
+from tests.support.chat.people import PASSWORD, SECRET, Cast
+from tests.support.payment.factories import CHAIN_ID, Merchant, make_merchant
 
 CLIENT_SECRET = "canary-of-the-vendors-client"
 NOTICE_TOKEN = "canary-of-the-vendors-notices"

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 import jwt
 
-from tests.chat_cast import PASSWORD, Member
 from tests.live.canary_stage import NOTICE_TOKEN, Stage
+from tests.support.chat.people import PASSWORD, Member
 
 API = "/api/v1"
 JWT_KEY = "canary: the key that tokens are signed with"

@@ -28,8 +28,8 @@ from models.chat.scheduling.scheduled_messages import (
 from models.chat.tables import Event, Message, ScheduledMessage, UserMessage
 from models.clock import SystemClock
 from models.database import Database
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
 from workers.loop import Crew, Worker
 from workers.scheduled_delivery import ScheduledDelivery
 

@@ -11,9 +11,9 @@ import pytest
 
 from models import migrate
 from models.database import Database
-from tests.chat_cast import CAST_MADE_AT, Cast, make_cast
 from tests.live.delivery import run_delivery, run_races
-from tests.postgres import running_server
+from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast
+from tests.support.postgres import running_server
 
 
 def make_database(url: str) -> Cast:

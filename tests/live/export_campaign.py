@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.live.exports import campaign
-from tests.postgres import running_server
+from tests.support.postgres import running_server
 
 MOST_MEMORY_MIB = 150
 

@@ -12,7 +12,7 @@ import pytest
 
 from models import migrate
 from tests.live.fire import run_cancel_races, run_storm
-from tests.postgres import running_server
+from tests.support.postgres import running_server
 
 
 def campaign(url: str, *, keys: int, copies: int, races: int) -> bool:

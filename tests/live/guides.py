@@ -18,8 +18,8 @@ _FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LEFT_OUT = {
     "scripts/run": "it is the demo itself, which these tests start",
     "scripts/test": "it is this suite",
-    "scripts/sdk generate": "needs Node.js and Java; tests/sdk drives what it makes",
-    "import os": "needs that SDK; tests/sdk/test_readme.py runs it",
+    "scripts/sdk generate": "needs Node.js and Java; tests/judges/sdk drives what it makes",
+    "import os": "needs that SDK; tests/judges/sdk/test_readme.py runs it",
     "python -m benchmarks": "measures for many minutes",
     'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",
     "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",

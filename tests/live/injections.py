@@ -18,11 +18,11 @@ from models import migrate
 from models.chat.rendering import Names, render
 from models.chat.rendering.links import Linkifier, Linkifiers
 from models.database import Database
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import CAST_MADE_AT, make_cast
-from tests.chat_channels import make_channel
 from tests.models.chat.injections import vectors
 from tests.pages.browser import Browser
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import CAST_MADE_AT, make_cast
 from tests.support.frozen_clock import FrozenClock
 
 WORDS = (

@@ -24,7 +24,7 @@ from models import migrate
 from models.database import Database
 from tests.live.chain_fixture import NO_ANVIL, LocalChain, running_anvil
 from tests.live.shop import Shop
-from tests.postgres import running_server
+from tests.support.postgres import running_server
 from tests.workers.ledger import watch
 from tests.workers.recount import differences
 

@@ -8,9 +8,9 @@ from adapters.chain.rpc_reader import RpcChainReader
 from models.database import Database
 from models.payment.invoice_view import InvoiceView
 from models.payment.settlement import cancel_invoice
-from tests.cast import CHAIN_ID, make_invoice, make_merchant
 from tests.live.chain_fixture import LocalChain
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.factories import CHAIN_ID, make_invoice, make_merchant
 from tests.workers.ledger import Books
 from workers.chain_watcher import ChainWatcher
 from workers.invoice_expiry import InvoiceExpiry

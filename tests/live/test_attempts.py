@@ -18,8 +18,8 @@ from models.chat.identity.attempts import PER_PLACE, PERIOD, Guesser, take_guess
 from models.chat.identity.passwords import hash_password
 from models.chat.tables import User
 from models.database import Database
-from tests.chat_cast import KEYS, PASSWORD, SECRET, Cast, Member
 from tests.live.running_server import RunningServer
+from tests.support.chat.people import KEYS, PASSWORD, SECRET, Cast, Member
 
 WORKERS = 4
 AT_ONCE = 16

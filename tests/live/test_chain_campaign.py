@@ -21,11 +21,11 @@ from demo.chain.testnet import CHAIN_ID
 from models import migrate
 from models.database import Database
 from models.payment.addresses import derive_deposit_address
-from tests.cast import ADA_XPUB, make_key
 from tests.live.chain_fixture import LocalChain, anvil, running_anvil
 from tests.live.reorg_storm import Storm
 from tests.live.running_server import ROOT, RunningServer
 from tests.live.shop import Shop
+from tests.support.payment.factories import ADA_XPUB, make_key
 from tests.workers.ledger import State, watch
 
 __all__ = ["anvil"]  # a fixture

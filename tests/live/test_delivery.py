@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.chat_cast import Cast
 from tests.live.delivery import run_delivery, run_races
+from tests.support.chat.people import Cast
 
 
 def test_every_message_is_sent_once_while_workers_die(chat_filled: tuple[str, Cast]) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cast import BEN_XPUB
 from tests.live import guides
 from tests.live.running_server import free_port
+from tests.support.payment.factories import BEN_XPUB
 
 ROOT = Path(__file__).parent.parent.parent
 START_WITHIN_S = 120.0

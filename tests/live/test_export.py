@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from models.chat.exports.requests import add_export
 from models.chat.tables import Message
 from models.database import Database
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
 from tests.live.exports import CLOCK, end_leases, judge, working
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
 
 MESSAGES, KILLS = 3000, 3
 

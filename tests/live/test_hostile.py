@@ -20,8 +20,8 @@ import pytest
 
 from models import migrate
 from models.database import Database
-from tests.cast import make_merchant
 from tests.live.running_server import RunningServer
+from tests.support.payment.factories import make_merchant
 
 MIB = 1024 * 1024
 BODY_TIMEOUT_S = 1.0

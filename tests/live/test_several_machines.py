@@ -25,7 +25,7 @@ from settings import Settings
 from tests.live.chain_fixture import LocalChain, running_anvil, running_pyevm
 from tests.live.deployment import NAME, Nginx, environment_of_containers, environment_of_units
 from tests.live.running_server import ROOT, RunningServer, free_port
-from tests.postgres import PostgresServer
+from tests.support.postgres import PostgresServer
 
 LEASE_LAPSES_WITHIN_S = 30.0
 SOON_S = 180.0

@@ -22,13 +22,13 @@ import logs
 from models import migrate
 from models.chat.identity import passwords
 from models.database import Database
-from tests.cast import make_merchant
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import Cast, make_cast
-from tests.contract import HOST
 from tests.live.timing import LIMIT, Comparison, Send, compare
-from tests.payment_app import FakeGateway, PaymentApp
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import Cast, make_cast
+from tests.support.contract import HOST
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway, PaymentApp
+from tests.support.payment.factories import make_merchant
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SAMPLES = 100_000

@@ -15,7 +15,7 @@ from sqlalchemy import inspect
 from models import migrate
 from models.base import PaymentBase
 from models.database import Database
-from tests.postgres import PostgresServer
+from tests.support.postgres import PostgresServer
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

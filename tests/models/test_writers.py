@@ -19,8 +19,8 @@ from models.chat.identity.actors import authenticate, find_actor, find_writer
 from models.chat.organization.realms import access_realm_by_id
 from models.database import Database
 from models.payment import keys
-from tests.cast import make_merchant
-from tests.chat_cast import Cast
+from tests.support.chat.people import Cast
+from tests.support.payment.factories import make_merchant
 
 Work = Callable[[Session], object]
 

@@ -22,9 +22,6 @@ from pages.app import build_pages
 from server.service import Service
 from server.serving.app import build_app
 from settings import Settings
-from tests.chat_cast import KEYS, VAULT
-from tests.chat_stage import Template
-from tests.contract import operations_of
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import (
     authorize_as,
@@ -36,6 +33,9 @@ from tests.pages.reference_steps import (
     send,
 )
 from tests.pages.test_browser_service import running
+from tests.support.chat.fixtures import Template
+from tests.support.chat.people import KEYS, VAULT
+from tests.support.contract import operations_of
 
 EMAIL = "ada@local.example"
 FORM = "application/x-www-form-urlencoded"

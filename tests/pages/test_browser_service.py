@@ -22,10 +22,10 @@ from pages.app import build_pages
 from server.service import Service
 from server.serving.app import build_app
 from settings import Settings
-from tests.cast import Merchant, make_invoice, make_merchant, pay, set_head
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import authorize, open_operation, open_reference, send
-from tests.payment_app import FakeGateway
+from tests.support.payment.app import FakeGateway
+from tests.support.payment.factories import Merchant, make_invoice, make_merchant, pay, set_head
 
 CLOCK = SystemClock()
 

@@ -10,10 +10,10 @@ from sqlalchemy import select
 from models.chat.deletion import removals as message_removals
 from models.chat.tables import Message, MessageArchive, MessageRemoval, Topic, User
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
-from tests.chat_people import audited, events_of
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
+from tests.support.chat.rows import audited, events_of
 from tests.support.frozen_clock import FrozenClock
 from workers.message_removal import MessageRemovals
 

@@ -10,9 +10,9 @@ from models.chat.tables import Channel, Event, Message, MessageArchive, Realm, T
 from models.database import Database
 from models.retention import Policy
 from settings import Settings
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 from workers.retention import Retention
 

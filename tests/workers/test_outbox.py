@@ -18,7 +18,7 @@ from models.clock import SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from tests.adapters.mail.post_office import open_office
-from tests.chat_cast import VAULT, Cast
+from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from workers.outbox import OutboxWorker
 

@@ -31,9 +31,9 @@ from models.payment.tables import IdempotencyKey, Invoice
 from models.retention import Policy
 from models.types import UtcMs
 from settings import Settings
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, PROJECT_ID, Ledger, watch, watcher_of

@@ -33,8 +33,8 @@ from models.chat.tables import (
     UserMessage,
 )
 from models.database import Database
-from tests.chat_cast import Cast, Member
-from tests.chat_channels import make_channel, unsubscribe
+from tests.support.chat.channels import make_channel, unsubscribe
+from tests.support.chat.people import Cast, Member
 from tests.support.frozen_clock import FrozenClock
 from workers.scheduled_delivery import ScheduledDelivery
 

@@ -8,9 +8,9 @@ from sqlalchemy import select, text
 from models.chat.messages import search
 from models.chat.tables import StaleSearch
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
 from workers.search_index import BATCH, SearchIndex
 
 MANY = search.AT_ONCE + 5

@@ -1,6 +1,6 @@
 """Groups as tests name them."""
 
-from tests.chat_app import ChatClient
+from tests.support.chat.app import ChatClient
 
 
 def ids_of(client: ChatClient) -> dict[str, int]:

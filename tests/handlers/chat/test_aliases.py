@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import specs
-from tests.chat_app import ChatClient
+from tests.support.chat.app import ChatClient
 
 DOCUMENT = specs.load("chat")
 ALIAS = "x-alias-of"

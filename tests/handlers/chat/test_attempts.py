@@ -11,8 +11,8 @@ from models.chat.identity import attempts
 from models.chat.identity.attempts import PER_NAME, PER_NETWORK, PER_PLACE, PERIOD, Guesser
 from models.chat.tables import AttemptCount, KnownPlace
 from models.database import Database
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import KEYS, PASSWORD, Cast
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import KEYS, PASSWORD, Cast
 from tests.support.frozen_clock import FrozenClock
 
 HOME, CAFE = "198.51.100.7", "2001:db8:77::1"

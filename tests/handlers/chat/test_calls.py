@@ -19,9 +19,9 @@ from demo.video_vendor import LocalVendor
 from handlers.chat.calls import CONTINUE
 from models.chat.tables import ClientDevice, Event, User, VendorToken
 from models.database import Database
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import VAULT, Cast
 from tests.handlers.chat.test_sign_in import deactivate_realm
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 
 CREATE, ALIAS = "/calls/vendor/create", "/calls/zoom/create"

@@ -13,9 +13,9 @@ from models.chat.errors.channel_folders import FolderExists
 from models.chat.identity.actors import find_actor
 from models.chat.tables import AuditLog, Channel, ChannelFolder, Event
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
 
 DONE = {"result": "success", "msg": ""}
 

@@ -7,9 +7,9 @@ from sqlalchemy import update
 
 from models.chat.tables import Channel
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
 
 
 def bad(msg: str) -> dict[str, Any]:

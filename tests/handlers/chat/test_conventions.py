@@ -11,8 +11,8 @@ from sqlalchemy import update
 
 from models.chat.tables import Realm, User
 from models.database import Database
-from tests.chat_app import ChatApp, ChatClient, Repeated
-from tests.chat_cast import Cast
+from tests.support.chat.app import ChatApp, ChatClient, Repeated
+from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 
 FORM = "application/x-www-form-urlencoded"

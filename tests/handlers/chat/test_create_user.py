@@ -8,10 +8,10 @@ from sqlalchemy import func, select
 from models.chat.identity.passwords import is_password
 from models.chat.tables import DefaultChannel, RealmDomain, Subscription, User
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
-from tests.chat_people import audited, change_user, events_of, system_groups_of, user_row
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
+from tests.support.chat.rows import audited, change_user, events_of, system_groups_of, user_row
 from tests.support.frozen_clock import FrozenClock
 
 NEW = {

@@ -9,10 +9,10 @@ from sqlalchemy import func, select
 from models.chat.deletion import removals as message_removals
 from models.chat.tables import Channel, Message, MessageArchive, Outbox, Topic, User, UserMessage
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import KEYS, Cast
-from tests.chat_channels import make_channel
-from tests.chat_people import audited, change_user, events_of, make_fields, user_row
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import KEYS, Cast
+from tests.support.chat.rows import audited, change_user, events_of, make_fields, user_row
 from tests.support.frozen_clock import FrozenClock
 
 SUCCESS = {"result": "success", "msg": ""}

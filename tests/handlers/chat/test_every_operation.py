@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import specs
-from tests.chat_app import ChatClient
+from tests.support.chat.app import ChatClient
 
 DOCUMENT = specs.load("chat")
 TESTS = Path(__file__).parent

@@ -16,8 +16,8 @@ from models.chat.exports.requests import Archive, access_archive
 from models.chat.identity.links import LIFETIME, Link, try_spend
 from models.chat.tables import AuditLog, DataExport, Event, Message, Realm, SpentLink, User
 from models.database import Database
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import VAULT, Cast
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 

@@ -13,8 +13,6 @@ from models.chat.errors.tokens import InvalidJwtConfiguration
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import User
 from models.database import Database
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import VAULT, Cast
 from tests.conftest import NOW
 from tests.handlers.chat.test_sign_in import (
     ACCOUNT_DEACTIVATED,
@@ -24,6 +22,8 @@ from tests.handlers.chat.test_sign_in import (
     deactivate_realm,
     refused,
 )
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 
 PATH = "/jwt/fetch_api_key"

@@ -9,9 +9,9 @@ from models.chat.accounts.key_renewal import renew_named_key, revoke_some_keys
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, EmailChange
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import KEYS, PASSWORD, Cast, Member
-from tests.chat_people import audited, change_user, events_of, user_row
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import KEYS, PASSWORD, Cast, Member
+from tests.support.chat.rows import audited, change_user, events_of, user_row
 from tests.support.frozen_clock import FrozenClock
 
 PATH = "/users/me/api_key/regenerate"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
 
 ID_MAX = 2_147_483_647
 INVALID = "Invalid message(s)"

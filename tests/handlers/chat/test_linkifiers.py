@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from models.chat.tables import Event, Linkifier
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
 
 
 class TestListLinkifiers:

@@ -9,9 +9,9 @@ from sqlalchemy import select
 from models.chat.reading.ranges import clamp_counts
 from models.chat.tables import Event, UserMessage
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel, subscribe, unsubscribe
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel, subscribe, unsubscribe
+from tests.support.chat.people import Cast
 
 EDITABLE = ["read", "starred", "collapsed"]
 FIXED = [

@@ -12,9 +12,6 @@ from models.chat.identity.roles import Role
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, Realm, Subscription
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import KEYS, Cast
-from tests.chat_channels import make_channel, subscribe, unsubscribe
 from tests.handlers.chat.test_messages import (
     DONE,
     INVALID,
@@ -23,6 +20,9 @@ from tests.handlers.chat.test_messages import (
     say,
     set_realm,
 )
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel, subscribe, unsubscribe
+from tests.support.chat.people import KEYS, Cast
 from tests.support.frozen_clock import FrozenClock
 
 

@@ -14,8 +14,8 @@ from demo.phone import Phone
 from demo.push_relay import LocalRelay
 from models.chat.tables import ClientDevice, Event
 from models.database import Database
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import Cast
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 
 REGISTER = "/mobile_push/register"

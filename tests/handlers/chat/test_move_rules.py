@@ -14,10 +14,10 @@ from models.chat.organization.realms import access_realm_by_id
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, Realm
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import CAST_MADE_AT, KEYS, Cast
-from tests.chat_channels import make_channel
 from tests.handlers.chat.test_messages import DONE, bad, say, set_realm
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import CAST_MADE_AT, KEYS, Cast
 from tests.support.frozen_clock import FrozenClock
 
 QUIET = {"send_notification_to_new_thread": False}

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from models.chat.ground.url_templates import is_url_template, leads_to_safety
 from models.chat.tables import Event, Playground
 from models.database import Database
-from tests.chat_app import ChatClient
+from tests.support.chat.app import ChatClient
 
 DONE = {"result": "success", "msg": ""}
 PYTHON = {

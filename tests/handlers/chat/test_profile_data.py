@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_people import events_of, make_fields
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
+from tests.support.chat.rows import events_of, make_fields
 
 SUCCESS = {"result": "success", "msg": ""}
 

@@ -12,8 +12,8 @@ from models.chat.identity.actors import find_actor
 from models.chat.profiles.field_changes import FieldChanges, update_profile_field
 from models.chat.tables import Event, ProfileValue
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
 
 DONE = {"result": "success", "msg": ""}
 EDITORS = {"0": {"text": "Vim", "order": "1"}, "1": {"text": "Emacs", "order": "2"}}

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_people import audited, events_of
+from tests.support.chat.app import ChatClient
+from tests.support.chat.rows import audited, events_of
 
 PATH = "/realm/profile_fields"
 VIM = {"0": {"text": "Vim", "order": "1"}}

@@ -11,10 +11,10 @@ import specs
 from models.chat.ground import quotas
 from models.chat.tables import Event
 from models.database import Database
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
-from tests.contract import operations_of
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
+from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
 
 SUCCESS = {"result": "success", "msg": ""}

@@ -10,9 +10,9 @@ from models.chat.access.group_settings import CHANNEL_GROUPS, REALM_GROUPS
 from models.chat.organization.settings import SETTINGS
 from models.chat.tables import AuditLog, Channel, Event, Realm
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import CAST_MADE_AT, Cast
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import CAST_MADE_AT, Cast
 
 DONE = {"result": "success", "msg": ""}
 

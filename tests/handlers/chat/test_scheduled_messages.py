@@ -8,9 +8,9 @@ from sqlalchemy import delete, func, select, update
 
 from models.chat.tables import Channel, Event, IdempotencyKey, ScheduledMessage
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 
 DONE = {"result": "success", "msg": ""}

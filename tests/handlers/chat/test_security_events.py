@@ -17,10 +17,10 @@ from models.chat.organization import realms
 from models.chat.tables import AuditLog, DataExport
 from models.database import Database
 from security_events import REFUSALS, SecurityEvent
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import KEYS, PASSWORD, VAULT, Cast, Member
-from tests.chat_people import change_user
 from tests.handlers.chat.test_settings import mails
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import KEYS, PASSWORD, VAULT, Cast, Member
+from tests.support.chat.rows import change_user
 from tests.support.frozen_clock import FrozenClock
 
 NEW = "correct horse battery staple"

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from hashlib import md5
 
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
 
 ABSENT = ("ldap", "remoteuser", "github", "azuread", "gitlab", "google", "apple", "saml")
 ACME = {

@@ -17,8 +17,8 @@ from models.chat.tables import AuditLog, EmailChange, Event, Outbox, Realm, User
 from models.chat.tables.setting_table import ALL, SETTINGS, Setting
 from models.database import Database
 from server.document.schemas import lookup
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import PASSWORD, VAULT, Cast
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import PASSWORD, VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 
 DONE = {"result": "success", "msg": ""}

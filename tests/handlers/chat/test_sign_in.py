@@ -10,8 +10,8 @@ from sqlalchemy import select, update
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import Realm, User
 from models.database import Database
-from tests.chat_app import ChatApp, ChatClient
-from tests.chat_cast import PASSWORD, Cast, Member
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import PASSWORD, Cast, Member
 from tests.support.frozen_clock import FrozenClock
 
 FAILED = {

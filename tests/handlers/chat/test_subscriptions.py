@@ -9,9 +9,9 @@ from sqlalchemy import event, select
 from models.chat.channels import subscribing
 from models.chat.tables import Event, Message
 from models.database import Database
-from tests.chat_app import ChatClient, Repeated
-from tests.chat_cast import Cast
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.app import ChatClient, Repeated
+from tests.support.chat.people import Cast
 
 DONE = {"result": "success", "msg": ""}
 SUBSCRIPTIONS = "/users/me/subscriptions"

@@ -7,10 +7,10 @@ from sqlalchemy import func, select
 
 from models.chat.tables import Realm, User
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
-from tests.chat_people import (
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
+from tests.support.chat.rows import (
     audited,
     change_user,
     events_of,

@@ -7,9 +7,9 @@ from sqlalchemy import select, update
 
 from models.chat.tables import AuditLog, Event, Realm, User, UserGroup
 from models.database import Database
-from tests.chat_app import ChatClient, Repeated
-from tests.chat_cast import Cast
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.app import ChatClient, Repeated
+from tests.support.chat.people import Cast
 
 SYSTEM = [
     "role:internet",

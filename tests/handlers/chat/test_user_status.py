@@ -8,8 +8,8 @@ from sqlalchemy import insert, select, update
 
 from models.chat.tables import Event, Realm, RealmEmoji, User
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
 
 DONE = {"result": "success", "msg": ""}
 CAR = {"emoji_name": "car", "emoji_code": "1f697", "reaction_type": "unicode_emoji"}

@@ -15,8 +15,8 @@ from models.chat.tables import (
     User,
 )
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast, Member
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast, Member
 
 NO_SUCH_USER = {"result": "error", "msg": "No such user", "code": "BAD_REQUEST"}
 

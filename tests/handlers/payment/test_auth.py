@@ -6,8 +6,8 @@ import pytest
 
 from models.database import Database
 from models.payment import keys
-from tests.cast import Merchant
-from tests.contract import ContractClient
+from tests.support.contract import ContractClient
+from tests.support.payment.factories import Merchant
 
 METHODS = "/v1/payment-methods"
 

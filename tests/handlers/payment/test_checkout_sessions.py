@@ -10,11 +10,11 @@ from models.payment.checkout_sessions import find_checkout
 from models.payment.settlement import cancel_invoice
 from models.payment.tables import CheckoutSession
 from models.types import to_ms
-from tests.cast import LIFETIME, Merchant, make_invoice, pay
-from tests.contract import ContractClient
 from tests.handlers.payment.test_invoices import NO_SUCH_ID, count, error
-from tests.payment_app import PUBLIC_URL, FakeGateway
+from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import PUBLIC_URL, FakeGateway
+from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay
 
 
 @pytest.fixture

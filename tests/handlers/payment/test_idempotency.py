@@ -11,8 +11,6 @@ import pytest
 
 from models.database import Database
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
-from tests.cast import Merchant, pay
-from tests.contract import ContractClient
 from tests.handlers.payment.test_invoices import (
     ORDER,
     PATH,
@@ -22,8 +20,10 @@ from tests.handlers.payment.test_invoices import (
     error,
     next_index,
 )
-from tests.payment_app import FakeGateway
+from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway
+from tests.support.payment.factories import Merchant, pay
 
 KEY = "key-00000001"
 

@@ -10,7 +10,10 @@ from sqlalchemy import func, select
 from models.database import Database
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent, Wallet
 from models.types import to_ms
-from tests.cast import (
+from tests.support.contract import ContractClient
+from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway
+from tests.support.payment.factories import (
     ADA_DEPOSITS,
     ADA_XPUB,
     PAYER,
@@ -21,9 +24,6 @@ from tests.cast import (
     make_method,
     pay,
 )
-from tests.contract import ContractClient
-from tests.payment_app import FakeGateway
-from tests.support.frozen_clock import FrozenClock
 
 PATH = "/v1/invoices"
 FULL_WIDTH = "\uff11\uff12"

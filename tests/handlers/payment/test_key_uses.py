@@ -7,11 +7,11 @@ from sqlalchemy import select
 from models.database import Database
 from models.payment import keys
 from models.payment.tables import ApiKey
-from tests.cast import Merchant
-from tests.contract import ContractClient
 from tests.handlers.payment.test_auth import METHODS, key_id
-from tests.payment_app import PaymentApp
+from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import PaymentApp
+from tests.support.payment.factories import Merchant
 
 
 class TestKeyUses:

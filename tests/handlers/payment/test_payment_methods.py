@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 
 from models.database import Database
-from tests.cast import TOKEN, Merchant, make_method
-from tests.contract import ContractClient
-from tests.payment_app import FakeGateway
+from tests.support.contract import ContractClient
+from tests.support.payment.app import FakeGateway
+from tests.support.payment.factories import TOKEN, Merchant, make_method
 
 PATH = "/v1/payment-methods"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from models.database import Database
-from tests.cast import Merchant
-from tests.contract import ContractClient
-from tests.payment_app import FakeGateway, PaymentApp
+from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway, PaymentApp
+from tests.support.payment.factories import Merchant
 
 PATH = "/v1/payment-methods"
 

@@ -15,9 +15,9 @@ from models.base import ChatBase
 from models.chat.exports.tables import LEFT_OUT, PARTS, WITHHELD
 from models.chat.tables import Subscription, User
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel, subscribe, unsubscribe
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel, subscribe, unsubscribe
+from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 

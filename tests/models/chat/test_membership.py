@@ -19,7 +19,7 @@ from models.chat.identity.actors import Actor, find_actor
 from models.chat.identity.roles import SYSTEM_GROUPS, Role
 from models.chat.tables import User, UserGroup
 from models.database import Database
-from tests.chat_cast import CAST_MADE_AT, Cast
+from tests.support.chat.people import CAST_MADE_AT, Cast
 
 SENDERS = CHANNEL_GROUPS["can_send_message_group"]
 PEOPLE = ("cordelia", "iago", "prospero", "hamlet", "polonius")

@@ -11,9 +11,9 @@ from models.chat.reading.ranges import Range
 from models.chat.reading.weights import FEW, cut_to_weight
 from models.chat.tables import Message
 from models.database import Database
-from tests.chat_app import ChatClient
-from tests.chat_cast import Cast
-from tests.chat_channels import make_channel
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
 
 MANY = 2 * FEW
 

@@ -26,7 +26,7 @@ from models.chat.errors.channels import InvalidChannelId, InvalidChannelName
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Realm, Subscription, UserGroup
 from models.database import Database
-from tests.chat_cast import CAST_MADE_AT, Cast
+from tests.support.chat.people import CAST_MADE_AT, Cast
 
 PEOPLE = ("cordelia", "iago", "prospero", "hamlet", "othello", "polonius")
 

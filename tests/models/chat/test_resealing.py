@@ -10,7 +10,7 @@ from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import ClientDevice, Outbox, User
 from models.database import Database
-from tests.chat_cast import KEYS, SECRET, VAULT, Cast
+from tests.support.chat.people import KEYS, SECRET, VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 
 NEW = b"another secret of the chat tests, of 32 bytes"

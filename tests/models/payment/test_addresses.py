@@ -5,7 +5,7 @@ from eth_account import Account
 
 from models.payment.addresses import check_xpub, derive_deposit_address, parse_token_address
 from models.payment.errors import InvalidMethod, InvalidXpub, PrivateKeyRefused
-from tests.cast import ADA_DEPOSITS, ADA_XPUB, BEN_XPUB
+from tests.support.payment.factories import ADA_DEPOSITS, ADA_XPUB, BEN_XPUB
 
 MNEMONIC = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 ADA_XPRV = (

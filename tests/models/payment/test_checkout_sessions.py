@@ -9,7 +9,14 @@ from models.database import Database
 from models.payment.checkout_sessions import CheckoutView, create_checkout_session, find_checkout
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotPayable
 from models.payment.invoice_view import InvoiceView
-from tests.cast import ADA_DEPOSITS, LIFETIME, TOKEN, Merchant, make_invoice, pay
+from tests.support.payment.factories import (
+    ADA_DEPOSITS,
+    LIFETIME,
+    TOKEN,
+    Merchant,
+    make_invoice,
+    pay,
+)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from models.database import Database
 from models.payment import checkpoints
 from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
-from tests.cast import CHAIN_ID, make_hash
+from tests.support.payment.factories import CHAIN_ID, make_hash
 
 
 @pytest.fixture

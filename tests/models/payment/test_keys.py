@@ -10,7 +10,7 @@ from models.database import Database
 from models.payment import keys
 from models.payment.errors import KeyDoesNotExist, ProjectDoesNotExist
 from models.payment.keys import Actor
-from tests.cast import ADA_XPUB, Merchant
+from tests.support.payment.factories import ADA_XPUB, Merchant
 
 
 class TestCreateKey:

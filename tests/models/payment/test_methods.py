@@ -16,7 +16,7 @@ from models.payment.errors import (
     ProjectDoesNotExist,
 )
 from models.payment.methods import MAIN_NETS
-from tests.cast import ADA_XPUB, TOKEN, Merchant, make_method
+from tests.support.payment.factories import ADA_XPUB, TOKEN, Merchant, make_method
 
 
 class TestCreateMethod:

@@ -13,7 +13,7 @@ from models.payment.checkpoints import BlockMark
 from models.payment.invoice_view import InvoiceView
 from models.payment.tables import Payment
 from models.payment.watching import Observation, Receiver
-from tests.cast import CHAIN_ID, Merchant, make_hash, make_invoice
+from tests.support.payment.factories import CHAIN_ID, Merchant, make_hash, make_invoice
 
 
 @pytest.fixture

@@ -1,0 +1,95 @@
+"""The arrows of the architecture: what each layer may import of ours, read from the source."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+# Layer -> the modules of ours it may import, besides itself; a dotted name allows that module only.
+ALLOWED = {
+    "settings": set(),
+    "logs": set(),
+    "security_events": set(),
+    "specs": set(),
+    "server": {"logs", "security_events"},
+    "models": {"security_events", "settings"},
+    "adapters": {"models", "settings"},
+    "handlers": {
+        "adapters",
+        "models",
+        "security_events",
+        "settings",
+        "specs",
+        "server.context",
+        "server.phases",
+        "server.response",
+    },
+    "workers": {"adapters", "logs", "models", "settings"},
+    "pages": {"adapters", "models", "security_events", "settings"},
+    "demo": {"adapters", "models"},
+    "cli": {"adapters", "demo", "models", "settings", "workers"},
+    "wsgi": {"adapters", "handlers", "logs", "models", "pages", "server", "settings", "specs"},
+}
+# Each service's error table names what the engine raises; its wiring hands the engine a service.
+MAY_KNOW_THE_ENGINE = {
+    "handlers/chat/wire/context.py",
+    "handlers/payment/wire/errors.py",
+    "handlers/payment/wire/failures.py",
+    "handlers/payment/wiring.py",
+    "handlers/chat/wire/errors.py",
+    "handlers/chat/wire/failures.py",
+    "handlers/chat/wire/limits.py",
+    "handlers/chat/wire/violations.py",
+    "handlers/chat/wiring.py",
+}
+# Heavy (2 s), or an optional extra: only a process that acts on a chain may pay for it.
+LAZY = ("web3", "demo.chain.pyevm")
+
+
+def sources(layer: str) -> list[Path]:
+    module = ROOT / f"{layer}.py"
+    return [module] if module.exists() else sorted((ROOT / layer).rglob("*.py"))
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
+    """(absolute dotted module, statement) of each import in the tree, at any depth."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute here"
+            # `from server import context` means the module server.context.
+            yield from ((f"{node.module}.{alias.name}", node) for alias in node.names)
+
+
+@pytest.mark.parametrize("layer", ALLOWED)
+def test_imports_follow_the_arrows(layer: str) -> None:
+    assert sources(layer), f"{layer} has no source"
+    for path in sources(layer):
+        name = path.relative_to(ROOT).as_posix()
+        allowed = ALLOWED[layer] | {layer} | ({"server"} if name in MAY_KNOW_THE_ENGINE else set())
+        for module, node in imports(ast.parse(path.read_text())):
+            if module.partition(".")[0] in ALLOWED:
+                ok = any(module == a or module.startswith(f"{a}.") for a in allowed)
+                assert ok, f"{name}:{node.lineno} imports {module}: {layer} may not"
+
+
+@pytest.mark.parametrize("layer", ["handlers", "models"])
+def test_the_two_services_do_not_know_each_other(layer: str) -> None:
+    for service, other in (("payment", "chat"), ("chat", "payment")):
+        for path in sorted((ROOT / layer / service).rglob("*.py")):
+            for module, node in imports(ast.parse(path.read_text())):
+                parts = module.split(".")
+                assert other not in parts[1:2], f"{path}:{node.lineno} imports {module}"
+
+
+@pytest.mark.parametrize("layer", ALLOWED)
+def test_imports_stand_at_the_top(layer: str) -> None:
+    for path in sources(layer):
+        tree = ast.parse(path.read_text())
+        for module, node in imports(tree):
+            lazy = module.startswith(LAZY) and layer in ("adapters", "demo")
+            assert node in tree.body or lazy, f"{path}:{node.lineno} imports {module} inside"

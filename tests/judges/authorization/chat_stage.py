@@ -1,0 +1,246 @@
+"""The chat half of the authorization test: an organization with something of everybody's in it.
+
+Prepared once on SQLite (who may do what does not hang on the database); each cell of the policy
+works on a copy of the file.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+from sqlalchemy.orm import Session
+
+from models.chat.identity.jwt_sign_in import change_configuration
+from models.chat.tables import DataExport, User
+from models.database import Database
+from tests.judges.authorization.policy import Case, filled
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import VAULT, Cast, Member
+from tests.support.contract import operations_of
+from tests.support.frozen_clock import FrozenClock
+
+HOST = "acme.example"
+JWT_KEY = "a secret that the organization and its portal share"
+
+
+@dataclass(frozen=True)
+class ChatStage:
+    """`things`: what requests name. `own`: actor -> their own things."""
+
+    file: Path
+    cast: Cast
+    app: ChatApp
+    clock: FrozenClock
+    things: Mapping[str, Any]
+    own: Mapping[str, Mapping[str, Any]]
+    _copies: dict[str, Database] = field(default_factory=dict)
+
+    def things_of(self, actor: str) -> dict[str, Any]:
+        return {**self.things, **self.own["owner"], **self.own.get(actor, {})}
+
+    def try_out(
+        self,
+        case: Case,
+        actor: str,
+        directory: Path,
+        *,
+        headers: Mapping[str, str] | None = None,
+        keep: bool = False,
+    ) -> httpx.Response:
+        """What the actor is answered. What a request has changed is not there for the next one,
+        unless the caller wants to `keep` it until they `forget`.
+        """
+        if "clean" not in self._copies:
+            self._copies["clean"] = self.copy(directory / "clean.db")
+        response = self._ask(self._copies["clean"], case, actor, headers)
+        if response.is_success and response.request.method != "GET" and not keep:
+            self.forget()
+        return response
+
+    def answer(self, case: Case, actor: str, directory: Path) -> httpx.Response:
+        """What the actor is answered, on a copy that stays in `directory` as `cell.db`."""
+        database = self.copy(directory / "cell.db")
+        try:
+            return self._ask(database, case, actor)
+        finally:
+            database.dispose()
+
+    def forget(self) -> None:
+        """Have the next `try_out` begin with a fresh copy."""
+        for database in self._copies.values():
+            database.dispose()
+        self._copies.clear()
+
+    def copy(self, file: Path) -> Database:
+        """A copy of the prepared database, in that file."""
+        for left in file.parent.glob(f"{file.name}-*"):
+            left.unlink()
+        return Database(f"sqlite:///{shutil.copy(self.file, file)}")
+
+    def _ask(
+        self,
+        database: Database,
+        case: Case,
+        actor: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
+        self.app.play(database, self.clock)
+        method, path, parameters = call_of(self.app, case, self.things_of(actor))
+        client, host = self._client(actor)
+        sent = dict(headers or {})
+        if "Idempotency-Key" in parameters:
+            sent["Idempotency-Key"] = parameters.pop("Idempotency-Key")
+        response = client.request(method, path, parameters, headers=sent, host=host)
+        response.request = httpx.Request(method, path)
+        return response
+
+    def _client(self, actor: str) -> tuple[ChatClient, str]:
+        member = members(self.cast).get(actor)
+        if actor == "wrong key":
+            member = replace(self.cast.hamlet, key="x" * 32)
+        elif actor in ("elsewhere", "wrong host"):
+            member = self.cast.hank
+        host = self.cast.hank.host if actor == "elsewhere" else HOST
+        return ChatClient(self.app, host, member), host
+
+
+def call_of(app: ChatApp, case: Case, things: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    """Method, path and parameters of a case's request."""
+    method, path = operations_of(app.document)[case.operation]
+    parameters = dict(filled(case.request, things))
+    for name in list(parameters):
+        if f"{{{name}}}" in path:
+            path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
+    return method, path, parameters
+
+
+def members(cast: Cast) -> dict[str, Member]:
+    """The actors who are people or bots of the organization."""
+    return {
+        "deactivated": cast.ophelia,
+        "guest": cast.polonius,
+        "member": cast.othello,
+        "moderator": cast.prospero,
+        "administrator": cast.iago,
+        "owner": cast.cordelia,
+        "bot": cast.reminder,
+    }
+
+
+def empower(session: Session, cast: Cast, clock: FrozenClock) -> None:
+    """What only the operator gives: an owner's two rights, and signing in with tokens."""
+    owner = session.get_one(User, cast.cordelia.id)
+    owner.can_create_users = owner.can_change_user_emails = True
+    tokens = {"jwt_key": JWT_KEY, "jwt_algorithms": ["HS256"], "jwt_audience": ""}
+    change_configuration(session, VAULT, cast.realm_id, tokens, now=clock.now())
+
+
+def keep_export(session: Session, cast: Cast, clock: FrozenClock) -> int:
+    """A finished export of the organization's data; its id."""
+    made = DataExport(
+        realm_id=cast.realm_id, acting_user_id=cast.cordelia.id, export_type="public",
+        state="succeeded", requested_at=clock.now(), ended_at=clock.now(),
+        next_try_at=clock.now(), archive="1-made.zip", archive_sha256="0" * 64,
+    )  # fmt: skip
+    session.add(made)
+    session.flush()
+    return made.id
+
+
+def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> ChatStage:
+    """A stage on a copy of the template, furnished."""
+    source, cast = template
+    file = Path(shutil.copy(source, directory / "stage.db"))
+    database = Database(f"sqlite:///{file}")
+    app = ChatApp(database, clock, directory)
+    things, own = furnish(database, app, cast, clock)
+    database.dispose()
+    return ChatStage(file, cast, app, clock, things, own)
+
+
+def furnish(
+    database: Database, app: ChatApp, cast: Cast, clock: FrozenClock
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Things, and each actor's own. The square is public, the cellar private and Hamlet's alone;
+    Hamlet has a thing of each kind, and so has every actor.
+    """
+    actors = {name: m for name, m in members(cast).items() if name != "deactivated"}
+    everybody = [cast.hamlet, *actors.values()]
+    database.run(lambda s: empower(s, cast, clock))
+    square, cellar = database.run(
+        lambda s: (
+            make_channel(s, cast, "square", subscribers=everybody),
+            make_channel(s, cast, "cellar", subscribers=[cast.hamlet], invite_only=True,
+                         history_public_to_subscribers=False),
+        )
+    )  # fmt: skip
+
+    def ask(who: Member, method: str, path: str, **parameters: Any) -> dict[str, Any]:
+        answer = ChatClient(app, HOST, who).call(method, path, parameters)
+        assert answer["result"] == "success", answer
+        return answer
+
+    def things_of(who: Member) -> dict[str, Any]:
+        tomorrow = int(clock.now().timestamp()) + 86400
+        message = ask(who, "POST", "/messages", type="channel", to="square", topic=who.name,
+                      content="Words")["id"]  # fmt: skip
+        later = {"type": "channel", "to": square, "topic": "later", "content": "Later",
+                 "scheduled_delivery_timestamp": tomorrow}  # fmt: skip
+        scheduled = ask(who, "POST", "/scheduled_messages", **later)["scheduled_message_id"]
+        things = {"message": message, "scheduled_message": scheduled, "id": who.id}
+        if who is not cast.reminder:
+            things["device"] = ask(who, "POST", "/register_client_device")["device_id"]
+        return things
+
+    ask(cast.cordelia, "PATCH", "/realm", moderation_request_channel_id=square)
+    as_owner = partial(ask, cast.cordelia)
+    folder = as_owner("POST", "/channel_folders/create", name="Plays", description="")
+    template = "https://play.example/{code}"
+    playground = as_owner(
+        "POST", "/realm/playgrounds", name="Play", syntax_language="C", url_template=template
+    )
+    as_owner("POST", "/realm/domains", domain="acme.example", allow_subdomains=False)
+    motto = as_owner("POST", "/realm/profile_fields", name="Creed", field_type=1)
+    linked = {"pattern": "#(?P<id>[0-9]+)", "url_template": "https://cases.example/{id}"}
+    linkifier = as_owner("POST", "/realm/filters", **linked)
+    hamlets = things_of(cast.hamlet)
+    secret = ask(cast.hamlet, "POST", "/messages", type="channel", to="cellar", topic="cask",
+                 content="Secret")["id"]  # fmt: skip
+    letter = ask(cast.hamlet, "POST", "/messages", type="direct", to=[cast.hamlet.id],
+                 content="Note")["id"]  # fmt: skip
+    own = {
+        actor: {f"own_{name}": thing for name, thing in things_of(who).items()}
+        for actor, who in actors.items()
+    }
+    things = {
+        "square": square,
+        "cellar": cellar,
+        "hamlet": cast.hamlet.id,
+        "hamlets_message": hamlets["message"],
+        "hamlets_scheduled_message": hamlets["scheduled_message"],
+        "secret_message": secret,
+        "direct_message": letter,
+        "hamlets_device": hamlets["device"],
+        "hamlets_token": jwt.encode(
+            {"email": cast.hamlet.email, "exp": clock.now().timestamp() + 3600},
+            JWT_KEY,
+            algorithm="HS256",
+        ),
+        "cordelia": cast.cordelia.id,
+        "ophelia": cast.ophelia.id,
+        "channel_folder": folder["channel_folder_id"],
+        "playground": playground["id"],
+        "profile_field": motto["id"],
+        "linkifier": linkifier["id"],
+        "export": database.run(lambda s: keep_export(s, cast, clock)),
+        "tomorrow": int(clock.now().timestamp()) + 86400,
+    }
+    return things, own

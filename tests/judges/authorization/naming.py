@@ -1,0 +1,78 @@
+"""Which parameters name something: every leaf of every request, and docs/named-objects.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+import yaml
+
+from tests.judges.authorization.policy import PERMISSIONS
+from tests.support.contract import operations_of
+
+NAMED_OBJECTS = PERMISSIONS.with_name("named-objects.yaml")
+NOTHING = "nothing"
+
+
+def load_names() -> dict[str, Any]:
+    """The file: service -> `names` (kind -> patterns of leaves) and `stays` (differences)."""
+    named: dict[str, Any] = yaml.safe_load(NAMED_OBJECTS.read_text())
+    return named
+
+
+def leaves_of(document: Mapping[str, Any], operation_id: str) -> set[str]:
+    """Paths of the texts and numbers a request can hold that are no enumeration: `narrow/#/operand`
+    is the property `operand` of an item of the parameter `narrow`.
+    """
+    method, path = operations_of(document)[operation_id]
+    item = document["paths"][path]
+    operation = item[method.lower()]
+    found: set[str] = set()
+    for parameter in [*item.get("parameters", []), *operation.get("parameters", [])]:
+        known = resolved(document, parameter)
+        schema = known.get("schema") or known["content"]["application/json"]["schema"]
+        found |= set(_leaves(document, schema, known["name"]))
+    body = resolved(document, operation.get("requestBody", {})).get("content", {})
+    for media in ("application/json", "application/x-www-form-urlencoded"):
+        properties = resolved(document, body.get(media, {}).get("schema", {})).get("properties")
+        for name, schema in (properties or {}).items():
+            found |= set(_leaves(document, schema, name))
+    return found
+
+
+def _leaves(document: Mapping[str, Any], schema: Mapping[str, Any], path: str) -> Iterator[str]:
+    schema = resolved(document, schema)
+    for branch in ("oneOf", "anyOf", "allOf"):
+        for part in schema.get(branch, ()):
+            yield from _leaves(document, part, path)
+    if schema.get("type") == "array":
+        yield from _leaves(document, schema["items"], f"{path}/#")
+    elif schema.get("type") == "object":
+        for name, part in schema.get("properties", {}).items():
+            yield from _leaves(document, part, f"{path}/{name}")
+    elif schema.get("type") in ("integer", "string") and "enum" not in schema:
+        yield path
+
+
+def resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in node:
+        target: Any = document
+        for step in node["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        node = target
+    return node
+
+
+def kinds_of(names: Mapping[str, list[str]], operation_id: str, leaf: str) -> list[str]:
+    """What the leaf names; patterns with an operation's name before a colon go before others."""
+    own = _matching(names, f"{operation_id}:{leaf}", ":")
+    return own or _matching(names, leaf, "")
+
+
+def _matching(names: Mapping[str, list[str]], text: str, sign: str) -> list[str]:
+    return [
+        kind
+        for kind, patterns in names.items()
+        if any((":" in p) == (sign == ":") and fnmatchcase(text, p) for p in patterns)
+    ]

@@ -1,0 +1,83 @@
+"""docs/permissions.yaml as cases: for each operation, what each actor is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PERMISSIONS = Path(__file__).parents[3] / "docs" / "permissions.yaml"
+ALLOWED = "allowed"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of the policy. `cells`: actor -> `allowed`, or the name of a refusal."""
+
+    operation: str
+    about: str
+    request: Mapping[str, Any]
+    cells: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.operation} ({self.about})" if self.about else self.operation
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A service's part of the file. `refusals`: name -> (status, code or text)."""
+
+    service: str
+    actors: Mapping[str, str]
+    refusals: Mapping[str, tuple[int, str]]
+    cases: tuple[Case, ...]
+
+
+def load(service: str) -> Policy:
+    """The policy of a service; raises AssertionError where it does not say enough, or too much."""
+    part = yaml.safe_load(PERMISSIONS.read_text())[service]
+    refusals = {name: (status, text) for name, (status, text) in part["refusals"].items()}
+    cases = tuple(_cases(part, refusals))
+    names = [case.name for case in cases]
+    assert len(names) == len(set(names)), "two cases of one name"
+    unused = set(refusals) - {answer for case in cases for answer in case.cells.values()}
+    assert not unused, f"refusals nobody gets: {sorted(unused)}"
+    return Policy(service, part["actors"], refusals, cases)
+
+
+def _cases(part: Mapping[str, Any], refusals: Mapping[str, Any]) -> Iterator[Case]:
+    for operation, cases in part["operations"].items():
+        for case in cases:
+            groups = {k: v for k, v in case.items() if k not in ("about", "request")}
+            about = case.get("about", "")
+            assert set(groups) <= {ALLOWED, *refusals}, (operation, about, groups)
+            named = [actor for actors in groups.values() for actor in actors]
+            assert len(named) == len(set(named)), f"{operation}: an actor with two answers"
+            cells = {actor: answer for answer, actors in groups.items() for actor in actors}
+            for answer, actors in part["otherwise"].items():
+                for actor in actors:
+                    cells.setdefault(actor, answer)
+            assert set(cells) == set(part["actors"]), (operation, about, cells)
+            yield Case(operation, about, case.get("request", {}), cells)
+
+
+def filled(value: Any, things: Mapping[str, Any]) -> Any:
+    """A request with the stage's things in place of `$name`."""
+    if isinstance(value, Mapping):
+        return {key: filled(item, things) for key, item in value.items()}
+    if isinstance(value, list):
+        return [filled(item, things) for item in value]
+    if isinstance(value, str) and value.startswith("$"):
+        return things[value[1:]]
+    return value
+
+
+def worded(text: str, things: Mapping[str, Any]) -> str:
+    """A refusal's text with the stage's things in place of `$name`."""
+    for name, thing in sorted(things.items(), key=lambda item: -len(item[0])):
+        text = text.replace(f"${name}", str(thing))
+    return text

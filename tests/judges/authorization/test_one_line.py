@@ -1,0 +1,133 @@
+"""Fields of one line: whatever operation takes them, no line break is ever stored.
+
+Derived from the document: every text that a body takes is tried, but those that are texts of lines.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import specs
+from models.chat.errors.parameters import NotOneLine
+from models.chat.ground.one_line import require_one_line
+from tests.judges.authorization.chat_stage import ChatStage
+from tests.judges.authorization.policy import ALLOWED, Case, load
+from tests.judges.authorization.test_mass_assignment import OPERATIONS, resolved
+
+LINES = {
+    "content",
+    "deactivation_notification_comment",
+    "description",
+    "encrypted_push_registration",
+    "old_password",
+    "new_password",
+    "password",
+}
+"""Texts of many lines, and secrets, which nobody quotes."""
+CODE = {"pattern", "url_template", "example_input", "reverse_template", "narrow"}
+"""Patterns and samples for linkifiers and searches: a line break in them is one to be matched."""
+MARK = "0ne"
+DOCUMENT = specs.load("chat")
+
+
+def text_fields(operation_id: str) -> Iterator[str]:
+    method, path = OPERATIONS[operation_id]
+    operation = DOCUMENT["paths"][path][method.lower()]
+    body = resolved(DOCUMENT, operation.get("requestBody", {}))
+    for media in body.get("content", {}).values():
+        for name, schema in resolved(DOCUMENT, media["schema"]).get("properties", {}).items():
+            if name not in LINES | CODE and takes_text(schema):
+                yield name
+
+
+def takes_text(node: Mapping[str, Any]) -> bool:
+    """Is it, or is anything in it, a text of the client's own?"""
+    node = resolved(DOCUMENT, node)
+    if node.get("type") == "string":
+        return "enum" not in node
+    inner = [*node.get("oneOf", []), *node.get("anyOf", []), *node.get("allOf", [])]
+    inner += [*node.get("properties", {}).values(), *([node["items"]] if "items" in node else [])]
+    return any(takes_text(part) for part in inner)
+
+
+def broken(value: Any, text: str) -> Any:
+    """The value with `text` in place of each text in it."""
+    if isinstance(value, str) or value is None:
+        return text
+    if isinstance(value, Mapping):
+        return {
+            key: broken(item, text) if isinstance(item, str) else item
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [broken(item, text) for item in value]
+    return value
+
+
+CASES = [case for case in load("chat").cases if case.cells["owner"] == ALLOWED]
+TRIED = sorted(
+    {
+        (case.operation, name): case
+        for case in reversed(CASES)
+        for name in text_fields(case.operation)
+    }.items(),
+    key=lambda item: item[0],
+)
+
+
+def test_the_fields_are_found() -> None:
+    found = {name for (_, name), _ in TRIED}
+    assert found >= {
+        *("full_name", "name", "topic", "status_text", "subscriptions", "hint", "email", "data"),
+        *("profile_data", "empty_topic_display_name", "domain", "client", "syntax_language"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [(case, name) for (_, name), case in TRIED],
+    ids=[f"{o}-{n}" for (o, n), _ in TRIED],
+)
+def test_no_line_break_is_stored(
+    case: Case,
+    name: str,
+    chat_stage: ChatStage,
+    tmp_path: Path,
+) -> None:
+    text = f"{MARK}\r\nline"
+    value = broken(case.request.get(name), text)
+    laden = replace(case, request={**case.request, name: value})
+    answer = chat_stage.answer(laden, "owner", tmp_path)
+    assert answer.status_code < 500, answer.text
+    stored = "\n".join(dump(tmp_path / "cell.db"))
+    for written in (text, text.replace("\r\n", "\\r\\n")):
+        assert written not in stored, (name, written)
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r", "\x85", "\u2028", "\u2029", "\0", "\x1b", "\ufffe"])
+def test_what_no_line_holds(sign: str) -> None:
+    with pytest.raises(NotOneLine):
+        require_one_line("name", f"a{sign}b")
+    assert require_one_line("name", "Größe \u200d 王") == "Größe \u200d 王"
+
+
+def dump(file: Path) -> Iterator[str]:
+    connection = sqlite3.connect(file)
+    try:
+        for (table,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+        ).fetchall():
+            if table.startswith("sqlite_") or "search" in table or "fts" in table:
+                continue
+            for row in connection.execute(f'SELECT * FROM "{table}"'):
+                for value in row:
+                    if isinstance(value, str) and MARK in value:
+                        yield value
+    finally:
+        connection.close()

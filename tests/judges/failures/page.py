@@ -1,0 +1,54 @@
+"""docs/errors.md, written from what the services tell of their failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from handlers.chat.wire import failures as chat
+from handlers.payment.wire import failures as payment
+from server.error_docs import Failure
+
+PAGE = Path(__file__).parents[3] / "docs/errors.md"
+SERVICES = {"payment": payment.list_failures, "chat": chat.list_failures}
+HEAD = """# What to do about an error
+
+Written by `scripts/errors-table` from the error classes: `models/payment/errors.py`,
+`models/chat/errors/`, `server/errors.py`. Change those, not this page.
+
+Every answer that is an error has a header `Link: </docs/<service>/errors#...>; rel="help"`, which
+leads to its row on the running server's copy of this page. `{braces}` stand for what the failure
+was about.
+"""
+
+
+def rendered() -> str:
+    """The whole page."""
+    lines = [HEAD]
+    for service, list_failures in SERVICES.items():
+        lines += [f"## {service.capitalize()}", ""]
+        for subject, group in groupby(list_failures(), key=lambda failure: failure.subject):
+            lines += [*_table(service, subject, list(group)), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(service: str, subject: str, failures: Sequence[Failure]) -> Iterator[str]:
+    if subject:
+        yield f"### {failures[0].code}: {subject.rstrip('.')}"
+        yield ""
+    told = "`msg`" if service == "chat" else "`message`"
+    head = ["status", told, "when it comes", "what to do", "also tells"]
+    head = head if subject else ["code", *head]
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    seen = set()
+    for failure in failures:
+        anchor = f'<a id="{service}-{failure.anchor}"></a>' if failure.anchor not in seen else ""
+        seen.add(failure.anchor)
+        code = f"`{failure.code}`" if failure.code else "none"
+        extra = ", ".join(f"`{name}`" for name in failure.extra)
+        cells = [str(failure.status), failure.message, failure.when, failure.advice, extra]
+        cells = cells if subject else [code, *cells]
+        row = " | ".join(cell.replace("|", r"\|") for cell in cells)
+        yield f"| {anchor}{row} |"

@@ -1,0 +1,177 @@
+"""Recorded exchanges through Prism as a validating proxy: what it finds wrong, counted.
+
+`python -m tests.judges.prism.replay DIRECTORY PRISM` prints the figures of every recorded service
+and ends with 1 when Prism objects to an answer, or to a request that the service took, for a reason
+that tests/judges/prism/known.py does not tell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import httpx
+
+import specs
+from server.serving.override import meant_method
+from tests.judges.prism.exchanges import Exchange, read
+from tests.judges.prism.forms import FORM, Forms
+from tests.judges.prism.known import known
+from tests.judges.prism.upstream import HOP_BY_HOP, WHICH, upstream
+from tests.live.running_server import ROOT, free_port
+
+BASES = {"payment": "", "chat": "/api/v1"}
+AT_ONCE = 8
+START_S = 120.0
+Violation = Mapping[str, Any]
+
+
+@contextmanager
+def proxy(prism: str, document: Path, target: str, log: Path) -> Iterator[str]:
+    """The address of Prism before `target`."""
+    port = free_port()
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [prism, "proxy", str(document), target, "-h", "127.0.0.1", "-p", str(port)],
+            stdout=output,
+            stderr=output,
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + START_S
+        while b"Prism is listening" not in log.read_bytes():
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(15)
+
+
+def method_of(exchange: Exchange) -> str:
+    """What is asked for, also by those who can only POST."""
+    if exchange.method != "POST":
+        return exchange.method
+    headers = {
+        name.lower().encode("latin-1"): value.encode("latin-1")
+        for name, value in exchange.request_headers
+    }
+    return meant_method(exchange.request_body, headers) or "POST"
+
+
+def is_sent(service: str, exchange: Exchange) -> bool:
+    """Prism answers HEAD and OPTIONS itself, and knows only what the document names."""
+    try:
+        unquote(exchange.target.partition("?")[0], errors="strict")
+    except UnicodeDecodeError:  # a path of such bytes ends Prism
+        return False
+    named = exchange.method not in ("HEAD", "OPTIONS")
+    return named and exchange.target.startswith(BASES[service] + "/")
+
+
+async def replay(
+    service: str, exchanges: Sequence[Exchange], address: str
+) -> list[tuple[Exchange, httpx.Response]]:
+    """Prism's answers to all exchanges that it can be asked about."""
+    gate = asyncio.Semaphore(AT_ONCE)
+    forms = Forms(specs.load(service))
+    limits = httpx.Limits(max_keepalive_connections=0)  # Prism closes them without a word
+    async with httpx.AsyncClient(
+        base_url=address, timeout=60, trust_env=False, limits=limits
+    ) as client:
+
+        async def one(at: int, exchange: Exchange) -> tuple[Exchange, httpx.Response]:
+            target = exchange.target.removeprefix(BASES[service])
+            method, content = method_of(exchange), exchange.request_body
+            headers = {
+                name.lower(): value.strip()
+                for name, value in exchange.request_headers
+                if name.lower() not in HOP_BY_HOP
+            }
+            if headers.get("content-type", "").startswith(FORM):
+                translated = forms.as_json(method, target.partition("?")[0], content)
+                if translated is not None:
+                    content, headers["content-type"] = translated, "application/json"
+            async with gate:
+                try:
+                    answer = await client.request(
+                        method,
+                        target,
+                        headers={
+                            k: v.encode("latin-1") for k, v in (headers | {WHICH: str(at)}).items()
+                        },
+                        content=content or None,
+                    )
+                except httpx.TransportError as error:  # Node refuses such a request, unread
+                    answer = httpx.Response(502, text=repr(error))
+            return exchange, answer
+
+        asked = [one(at, e) for at, e in enumerate(exchanges) if is_sent(service, e)]
+        return list(await asyncio.gather(*asked))
+
+
+def judge(service: str, exchange: Exchange, answer: httpx.Response) -> Iterator[tuple[str, str]]:
+    """(kind, what) of everything Prism says of an exchange."""
+    place = f"{method_of(exchange)} {exchange.target.partition('?')[0]} {exchange.status}"
+    violations = json.loads(answer.headers.get("sl-violations", "[]"))
+    if answer.status_code != exchange.status:
+        yield "not compared", f"{exchange.status} became {answer.status_code}: {answer.text[:200]}"
+    for violation in violations:
+        where = ".".join(map(str, violation["location"]))
+        side = violation["location"][0]
+        text = f"{place}: {where}: {violation['message']}"
+        reason = known(service, exchange, violation)
+        if reason:
+            yield f"{side}: {reason}", text
+        elif side == "request" and 400 <= exchange.status < 500:
+            yield "request refused by the service too", text
+        else:
+            yield f"UNEXPLAINED {side}", text
+
+
+def control(exchanges: Sequence[Exchange]) -> Exchange:
+    """An answer that breaks the document; Prism must object, or it judges nothing."""
+    good = next(e for e in exchanges if e.status == 200 and e.method == "GET")
+    return replace(good, response_body=b"[]\n")
+
+
+def main(directory: Path, prism: str) -> int:
+    unexplained = 0
+    for path in sorted(directory.glob("*.jsonl")):
+        service = path.stem
+        exchanges = list(read(path))
+        exchanges.append(control(exchanges))
+        document = ROOT / "specs" / f"{service}.yaml"
+        with (
+            upstream(exchanges) as target,
+            proxy(prism, document, target, directory / f"prism-{service}.log") as address,
+        ):
+            *answers, controlled = asyncio.run(replay(service, exchanges, address))
+        said = list(judge(service, *controlled))
+        assert any(kind == "UNEXPLAINED response" for kind, _ in said), (controlled, said)
+        found: Counter[str] = Counter()
+        with (directory / f"violations-{service}.txt").open("w") as details:
+            for exchange, answer in answers:
+                for kind, what in judge(service, exchange, answer):
+                    found[kind] += 1
+                    details.write(f"{kind}\t{what}\n")
+        print(f"{service}: {len(exchanges) - 1} exchanges, {len(answers)} through Prism")
+        for kind, count in found.most_common():
+            print(f"  {count:6} {kind}")
+            unexplained += count * kind.startswith("UNEXPLAINED")
+    return min(unexplained, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2]))

@@ -1,0 +1,69 @@
+"""A service as one ASGI application whose database, clock and other ground tests exchange."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import httpx
+
+from server.service import Service
+from server.serving.app import build_app
+from tests.judges.prism import exchanges
+
+T = TypeVar("T")
+OURSELVES = "127.0.0.1"
+"""Where requests come from; a test may play a proxy that tells of another address."""
+
+
+class Relay:
+    """Stands for whatever `target` is at the moment."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.target, name)
+
+
+class ServiceApp:
+    """A compiled application, and the event loop its requests run on. Compiling takes a second, so
+    one is made per kind of database and played over each test's own.
+    """
+
+    failed_with: ClassVar[set[str]] = set()
+    """The codes (or statuses, where there is none) of all errors answered in the present test."""
+
+    def __init__(self, service: Service, database: Relay) -> None:
+        object.__setattr__(service, "database", database)
+        self.service = service
+        self.document = service.document
+        self._record = os.environ.get(exchanges.VARIABLE)
+        self._runner = asyncio.Runner()
+        self._transport = httpx.ASGITransport(app=build_app([service], trusted_proxies=[OURSELVES]))  # type: ignore[arg-type]
+
+    def send(self, *requests: httpx.Request) -> list[httpx.Response]:
+        """The answers to requests sent at the same time."""
+
+        async def exchange(request: httpx.Request) -> httpx.Response:
+            response = await self._transport.handle_async_request(request)
+            await response.aread()
+            if response.is_error and request.method != "HEAD":
+                self.failed_with.add(response.json().get("code") or str(response.status_code))
+            if self._record:
+                exchanges.write(Path(self._record), self.service.name, request, response)
+            return response
+
+        async def all_of_them() -> list[httpx.Response]:
+            return await asyncio.gather(*map(exchange, requests))
+
+        return self.run(all_of_them())
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(work)
+
+    def close(self) -> None:
+        self._runner.close()

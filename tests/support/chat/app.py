@@ -1,0 +1,206 @@
+"""The chat service as one ASGI application, and a client that lets openapi-core judge its answers.
+
+The application is compiled once per kind of database; tests exchange database and clock.
+"""
+
+from __future__ import annotations
+
+import json as stdlib_json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+from openapi_core.exceptions import OpenAPIError
+from openapi_core.templating.paths.exceptions import PathError
+from openapi_core.testing import MockRequest, MockResponse
+from openapi_schema_validator import OAS30ReadValidator
+
+from handlers.chat.wire.context import ChatAdapters
+from handlers.chat.wiring import build_service
+from models.clock import Clock
+from models.database import Database
+from server.serving.override import meant_method
+from settings import Settings
+from tests.support.app import Relay, ServiceApp
+from tests.support.chat.people import KEYS, VAULT, Member
+from tests.support.contract import OutsideTheDocument, judge_of
+from tests.support.slow_work import WatchedDatabase
+
+BASE = "/api/v1"
+UNFORESEEN = (403, 404, 405, 408, 413, 415, 431)
+"""What a path or method outside the document may answer."""
+
+
+class ChatApp(ServiceApp):
+    """The compiled application and the event loop its requests run on."""
+
+    def __init__(self, database: Database, clock: Clock, data_dir: Path, **settings: Any) -> None:
+        self._database, self._clock = WatchedDatabase(database), Relay(clock)
+        self.settings = Settings(
+            data_dir=data_dir,
+            chat_database_url="sqlite:///unused.db",
+            **{"rate_limits": False, "development": True, "validate_responses": True, **settings},
+        )
+        own = ChatAdapters.from_settings(self.settings)
+        self.push, self.vendor = Relay(own.push), Relay(own.vendor)
+        adapters = replace(own, keys=KEYS, vault=VAULT, push=self.push, vendor=self.vendor)
+        service = build_service(self.settings, clock=self._clock, adapters=adapters)
+        super().__init__(service, self._database)
+
+    def play(self, database: Database, clock: Clock) -> None:
+        """Use these from now on."""
+        self._database.target, self._clock.target = database, clock
+
+
+class ChatClient:
+    """Calls the service as one member, or as nobody; returns only answers the document allows.
+
+    Parameters go as real clients send them: text as it is, everything else as JSON text; None is
+    left out. GET sends them in the query, the other methods in a form body.
+    """
+
+    def __init__(self, app: ChatApp, host: str, member: Member | None = None) -> None:
+        self._app = app
+        self._judge = judge_of(app.document)
+        self._host = host
+        self.member = member
+
+    def acting_as(self, member: Member | None) -> ChatClient:
+        return ChatClient(self._app, member.host if member else self._host, member)
+
+    def get(self, path: str, /, **parameters: Any) -> dict[str, Any]:
+        """The body of the answer, whatever its status."""
+        return self.call("GET", path, parameters)
+
+    def post(self, path: str, /, **parameters: Any) -> dict[str, Any]:
+        return self.call("POST", path, parameters)
+
+    def patch(self, path: str, /, **parameters: Any) -> dict[str, Any]:
+        return self.call("PATCH", path, parameters)
+
+    def delete(self, path: str, /, **parameters: Any) -> dict[str, Any]:
+        return self.call("DELETE", path, parameters)
+
+    def call(self, method: str, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        response = self.request(method, path, parameters)
+        body: dict[str, Any] = response.json()
+        return body
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        content: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+        host: str | None = None,
+    ) -> httpx.Response:
+        """The whole answer. `content` goes out as it is instead of a form."""
+        return self.at_once(
+            self.build(method, path, parameters, content=content, headers=headers, host=host)
+        )[0]
+
+    def build(
+        self,
+        method: str,
+        path: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        content: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+        host: str | None = None,
+    ) -> httpx.Request:
+        """A request, not yet sent."""
+        host = host or self._host
+        sent = {"Host": host}
+        form = urlencode(
+            [
+                (name, text)
+                for name, value in (parameters or {}).items()
+                if value is not None
+                for text in _texts(value)
+            ]
+        )
+        url = f"http://{host}{BASE}{path}"
+        if form and method in ("GET", "HEAD"):
+            url += f"?{form}"
+        elif form:
+            content = form.encode()
+            sent["Content-Type"] = "application/x-www-form-urlencoded"
+        auth = httpx.BasicAuth(self.member.email, self.member.key) if self.member else None
+        request = httpx.Request(method, url, headers=sent | dict(headers or {}), content=content)
+        if auth is not None and "authorization" not in request.headers:
+            request = next(auth.auth_flow(request))
+        return request
+
+    def at_once(self, *requests: httpx.Request) -> list[httpx.Response]:
+        """Send requests at the same time; their answers, all within the document."""
+        responses = self._app.send(*requests)
+        for request, response in zip(requests, responses, strict=True):
+            self._check(request, response)
+        return responses
+
+    def _check(self, request: httpx.Request, response: httpx.Response) -> None:
+        assert response.headers.get("Request-Id"), "every answer names its request"
+        if request.method == "HEAD":
+            assert response.content == b""
+            return
+        if response.status_code != 204:
+            assert response.content.endswith(b"\n"), "every body ends with a newline"
+            assert response.headers["Cache-Control"].startswith("max-age=0, no-cache, no-store")
+        path = request.url.path
+        while "//" in path:
+            path = path.replace("//", "/")
+        method = request.method
+        if method == "POST":
+            headers = {name.lower(): value for name, value in request.headers.raw}
+            method = meant_method(request.content, headers) or method
+        asked = MockRequest(
+            host_url=f"http://{request.headers['Host']}",
+            method=method.lower(),
+            path=path,
+            args={},
+            headers={},
+            data=b"",
+            content_type="",
+        )
+        answered = MockResponse(
+            data=response.content,
+            status_code=response.status_code,
+            headers=dict(response.headers),
+            content_type=response.headers.get("Content-Type", ""),
+        )
+        try:
+            self._judge.validate_response(asked, answered)
+        except PathError:
+            if request.method == "OPTIONS":
+                assert response.status_code in (204, 404)
+                return
+            assert response.status_code in UNFORESEEN, response.text
+            self.check_schema("ErrorResponse", response.json())
+        except OpenAPIError as error:
+            cause = error.__cause__ or error
+            raise OutsideTheDocument(
+                f"{request.method} {request.url.path} -> {response.status_code}: {cause!r}\n"
+                f"{response.text}"
+            ) from error
+
+    def check_schema(self, name: str, value: Any) -> None:
+        """Raise unless `value` fits one of the document's schemas, by its name."""
+        components = {"components": self._app.document["components"]}
+        OAS30ReadValidator({"$ref": f"#/components/schemas/{name}", **components}).validate(value)
+
+
+def _texts(value: Any) -> list[str]:
+    """What is sent for one parameter: a `Repeated` several times, text as it is, else JSON."""
+    if isinstance(value, Repeated):
+        return list(value)
+    return [value if isinstance(value, str) else stdlib_json.dumps(value)]
+
+
+class Repeated(tuple[str, ...]):
+    """A parameter sent as repeated keys, as generated clients send arrays."""

@@ -1,0 +1,82 @@
+"""Channels for tests that are about something else: made straight in the database."""
+
+from collections.abc import Iterable
+
+from sqlalchemy.orm import Session
+
+from models.chat.access.group_settings import CHANNEL_GROUPS, CREATOR, store_group_value
+from models.chat.identity.actors import find_realm
+from models.chat.tables import Channel, Subscription, User
+from tests.support.chat.people import Cast, Member
+
+
+def make_channel(
+    session: Session,
+    cast: Cast,
+    name: str,
+    *,
+    subscribers: Iterable[Member] = (),
+    **over: object,
+) -> int:
+    """The id of a new channel of Acme's: public unless told otherwise, groups as by default.
+
+    A group in `over` is a group value.
+    """
+    creator = session.get(User, cast.cordelia.id)
+    realm = find_realm(session, cast.realm_id)
+    assert creator is not None
+    assert realm is not None
+    now = creator.date_joined
+    own = {"direct_members": [creator.id], "direct_subgroups": []}
+    groups = {
+        setting.name: store_group_value(
+            session,
+            cast.realm_id,
+            setting,
+            over.pop(setting.name, own if setting.default == CREATOR else setting.default),  # type: ignore[arg-type]
+            now=now,
+        )
+        for setting in CHANNEL_GROUPS.values()
+    }
+    channel = Channel(
+        realm_id=cast.realm_id,
+        name=name,
+        name_key=name.casefold(),
+        creator_id=creator.id,
+        date_created=now,
+        **groups,
+        **over,
+    )
+    session.add(channel)
+    session.flush()
+    subscribe(session, channel.id, *subscribers)
+    return channel.id
+
+
+def subscribe(session: Session, channel_id: int, *members: Member) -> None:
+    """Put members into a channel, again if they had left."""
+    for member in members:
+        tie = session.get(Subscription, (channel_id, member.id))
+        if tie is not None:
+            tie.is_active = True
+            continue
+        user = session.get(User, member.id)
+        assert user is not None
+        session.add(
+            Subscription(
+                channel_id=channel_id,
+                user_id=member.id,
+                color="#76ce90",
+                subscribed_at=user.date_joined,
+            )
+        )
+    session.flush()
+
+
+def unsubscribe(session: Session, channel_id: int, *members: Member) -> None:
+    """Take members out of a channel; their copies of messages stay."""
+    for member in members:
+        tie = session.get(Subscription, (channel_id, member.id))
+        assert tie is not None
+        tie.is_active = False
+    session.flush()

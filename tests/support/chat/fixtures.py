@@ -1,0 +1,168 @@
+"""Fixtures of every chat test: the cast on a database of each kind, a frozen clock, clients.
+
+The cast is made once per kind of database; each test works on a copy. `chat` calls as Hamlet, an
+ordinary member; `as_cordelia`, `as_iago` and so on call as the others, `as_nobody` without a key.
+"""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from models import migrate
+from models.database import Database
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast
+from tests.support.frozen_clock import FrozenClock
+from tests.support.postgres import Copies, PostgresServer
+from tests.support.slow_work import refused_in_units
+
+Template = tuple[str, Cast]
+"""Where the copy comes from (a file or a database's name), and who is in it."""
+
+
+def _fill(url: str) -> Cast:
+    migrate.upgrade(url, "chat")
+    database = Database(url)
+    try:
+        return database.run(lambda session: make_cast(session, now=CAST_MADE_AT))
+    finally:
+        database.dispose()
+
+
+@pytest.fixture(scope="session")
+def chat_sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """An SQLite database with the cast in it."""
+    path = tmp_path_factory.mktemp("chat") / "template.db"
+    cast = _fill(f"sqlite:///{path}")
+    return str(path), cast
+
+
+@pytest.fixture(scope="session")
+def chat_postgres_copies(postgres: PostgresServer) -> Iterator[tuple[Copies, Cast]]:
+    """PostgreSQL databases with the cast in them."""
+    name = postgres.create()
+    cast = _fill(postgres.url_of(name))
+    copies = Copies(postgres, name)
+    yield copies, cast
+    copies.drop()
+
+
+@pytest.fixture
+def chat_sqlite(chat_sqlite_template: Template, tmp_path: Path) -> tuple[str, Cast]:
+    template, cast = chat_sqlite_template
+    return f"sqlite:///{shutil.copy(template, tmp_path / 'chat.db')}", cast
+
+
+@pytest.fixture
+def chat_postgres(chat_postgres_copies: tuple[Copies, Cast]) -> Iterator[tuple[str, Cast]]:
+    copies, cast = chat_postgres_copies
+    with copies.one() as url:
+        yield url, cast
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def chat_filled(request: pytest.FixtureRequest) -> tuple[str, Cast]:
+    """URL and cast of a database of the test's own, once of each kind."""
+    name = "chat_sqlite" if request.param == "sqlite" else "chat_postgres"
+    filled: tuple[str, Cast] = request.getfixturevalue(name)
+    return filled
+
+
+@pytest.fixture
+def chat_database(chat_filled: tuple[str, Cast], patience_s: float) -> Iterator[Database]:
+    database = Database(chat_filled[0], lock_timeout_s=patience_s)
+    yield database
+    database.dispose()
+
+
+@pytest.fixture
+def cast(chat_filled: tuple[str, Cast]) -> Cast:
+    return chat_filled[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_slow_in_units() -> Iterator[None]:
+    """Slow work in a write unit of the chat service fails whatever test it happens in."""
+    with refused_in_units():
+        yield
+
+
+@pytest.fixture(scope="session")
+def chat_apps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ChatApp]]:
+    """One compiled application per kind of database: compiling takes a second."""
+    apps: dict[str, ChatApp] = {}
+    yield apps
+    for app in apps.values():
+        app.close()
+
+
+@pytest.fixture
+def chat_app(
+    chat_apps: dict[str, ChatApp],
+    chat_database: Database,
+    clock: FrozenClock,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> ChatApp:
+    """The application over this test's database and clock."""
+    kind = chat_database.dialect
+    if kind not in chat_apps:
+        chat_apps[kind] = ChatApp(chat_database, clock, tmp_path_factory.mktemp(f"chat-{kind}"))
+    app = chat_apps[kind]
+    app.play(chat_database, clock)
+    return app
+
+
+@pytest.fixture
+def as_nobody(chat_app: ChatApp) -> ChatClient:
+    """Calls Acme without credentials."""
+    return ChatClient(chat_app, "acme.example")
+
+
+@pytest.fixture
+def chat(as_nobody: ChatClient, cast: Cast) -> ChatClient:
+    """Calls as Hamlet, a member."""
+    return as_nobody.acting_as(cast.hamlet)
+
+
+@pytest.fixture
+def as_cordelia(as_nobody: ChatClient, cast: Cast) -> ChatClient:
+    """Calls as the owner."""
+    return as_nobody.acting_as(cast.cordelia)
+
+
+@pytest.fixture
+def as_iago(as_nobody: ChatClient, cast: Cast) -> ChatClient:
+    """Calls as an administrator."""
+    return as_nobody.acting_as(cast.iago)
+
+
+@pytest.fixture
+def as_prospero(as_nobody: ChatClient, cast: Cast) -> ChatClient:
+    """Calls as a moderator."""
+    return as_nobody.acting_as(cast.prospero)
+
+
+@pytest.fixture
+def as_othello(as_nobody: ChatClient, cast: Cast) -> ChatClient:
+    """Calls as another member."""
+    return as_nobody.acting_as(cast.othello)
+
+
+@pytest.fixture
+def as_polonius(as_nobody: ChatClient, cast: Cast) -> ChatClient:
+    """Calls as the guest."""
+    return as_nobody.acting_as(cast.polonius)
+
+
+@pytest.fixture
+def as_reminder(as_nobody: ChatClient, cast: Cast) -> ChatClient:
+    """Calls as Hamlet's bot."""
+    return as_nobody.acting_as(cast.reminder)
+
+
+@pytest.fixture
+def as_hank(as_nobody: ChatClient, cast: Cast) -> ChatClient:
+    """Calls Globex as its owner."""
+    return as_nobody.acting_as(cast.hank)

@@ -1,0 +1,54 @@
+"""The payment service as one ASGI application whose database, clock and chain tests exchange."""
+
+from typing import Any
+
+from handlers.payment.wire.context import PaymentAdapters
+from handlers.payment.wiring import build_service
+from models.clock import Clock
+from models.database import Database
+from models.payment.errors import ChainNotConfigured, ChainUnavailable
+from settings import Settings
+from tests.support.app import Relay, ServiceApp
+
+PUBLIC_URL = "https://pay.example"
+
+
+class FakeGateway:
+    """A chain gateway by script: which chains are configured, and whether they are healthy."""
+
+    def __init__(self) -> None:
+        self.configured = {31337}
+        self.is_healthy = True
+        self.before_answer: list[Any] = []
+
+    def is_configured(self, chain_id: int) -> bool:
+        return chain_id in self.configured
+
+    async def check(self, chain_id: int) -> None:
+        if not self.is_configured(chain_id):
+            raise ChainNotConfigured(chain_id=chain_id)
+        while self.before_answer:
+            self.before_answer.pop(0)()
+        if not self.is_healthy:
+            raise ChainUnavailable(chain_id=chain_id)
+
+
+class PaymentApp(ServiceApp):
+    """The compiled application and the event loop its requests run on."""
+
+    def __init__(
+        self, database: Database, clock: Clock, chain: FakeGateway, **settings: Any
+    ) -> None:
+        self._database, self._clock, self._chain = Relay(database), Relay(clock), Relay(chain)
+        self._settings = Settings(
+            payment_database_url="sqlite:///unused.db",
+            public_url=PUBLIC_URL,
+            **({"rate_limits": False, "validate_responses": True} | settings),
+        )
+        adapters = PaymentAdapters(chain=self._chain)  # type: ignore[arg-type]
+        service = build_service(self._settings, clock=self._clock, adapters=adapters)
+        super().__init__(service, self._database)
+
+    def play(self, database: Database, clock: Clock, chain: FakeGateway) -> None:
+        """Use these from now on."""
+        self._database.target, self._clock.target, self._chain.target = database, clock, chain

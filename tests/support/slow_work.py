@@ -1,0 +1,70 @@
+"""Nothing slow in a write unit: every chat test runs with this watch.
+
+Rendering, diffing, hashing and judging passwords come before the unit (server/phases.py), whatever
+operation a test calls. The notification bot alone renders inside: a sentence about what the unit
+has just done.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from models.chat.identity import passwords
+from models.chat.messages import history as message_history
+from models.chat.rendering import texts
+from tests.support.app import Relay
+
+LONGEST_NOTICE = 4000
+
+
+class _Here(threading.local):
+    is_in_unit = False
+
+
+_here = _Here()
+
+
+class WatchedDatabase(Relay):
+    """An application's database, which notes whose turn it is: the unit's, or nobody's."""
+
+    def run(self, work: Callable[[Any], Any]) -> Any:
+        def unit(session: Any) -> Any:
+            _here.is_in_unit = True
+            try:
+                return work(session)
+            finally:
+                _here.is_in_unit = False
+
+        return self.target.run(unit)
+
+
+@contextmanager
+def refused_in_units() -> Iterator[None]:
+    """While this lasts, slow work in an application's write unit is an error."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def watch(module: Any, name: str, is_allowed: Callable[..., bool]) -> None:
+            really = getattr(module, name)
+
+            def watched(*arguments: Any, **named: Any) -> Any:
+                assert not _here.is_in_unit or is_allowed(*arguments), f"{name} in a write unit"
+                return really(*arguments, **named)
+
+            patch.setattr(module, name, watched)
+
+        watch(texts, "_render", _is_notice)
+        watch(message_history, "content_html_diff", _is_never_allowed)
+        for name in ("zxcvbn", "hash_password", "is_password"):
+            watch(passwords, name, _is_never_allowed)
+        yield
+
+
+def _is_notice(author: Any, text: str, names: Any) -> bool:
+    return bool(author.is_system_bot) and len(text) <= LONGEST_NOTICE
+
+
+def _is_never_allowed(*arguments: Any) -> bool:
+    return False
