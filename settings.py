@@ -1,6 +1,7 @@
 """Every `SPECD_*` environment variable: name, default, parser and help text, each in one place.
 
-A leaf: imports nothing of ours. `SPECD_TEST_*` belongs to the test suite and is not read here.
+Imports the names of the services and nothing else of ours. `SPECD_TEST_*` belongs to the test suite
+and is not read here.
 """
 
 import difflib
@@ -8,11 +9,13 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+import services
 
 PREFIX = "SPECD_"
 TEST_PREFIX = "SPECD_TEST_"
@@ -47,6 +50,16 @@ def setting(
     """A dataclass field that knows its parser, its help text and how its default is written."""
     metadata = {"parse": parse, "help": help, "default": shown, "secret": secret}
     return field(default=default, repr=not secret, metadata=metadata)
+
+
+def setting_per_service(parse: Callable[[str], T], help: str, *, shown: str) -> Mapping[str, T]:
+    """A field that holds a secret of each service, by the service's name.
+
+    The field `..._urls` is filled from the variables `SPECD_<SERVICE>_..._URL`; `{service}` in the
+    help and in the default stands for the name.
+    """
+    metadata = {"parse": parse, "help": help, "default": shown, "secret": True, "each": True}
+    return field(default_factory=dict, repr=False, metadata=metadata)
 
 
 def parse_bool(text: str) -> bool:
@@ -203,19 +216,10 @@ class Settings:
     data_dir: Path = setting(
         Path("./var"), Path, "Directory of SQLite files and run-time state.", shown="./var"
     )
-    payment_database_url: str = setting(
-        "",
+    database_urls: Mapping[str, str] = setting_per_service(
         parse_database_url,
-        "Database of the payment service.",
-        shown="sqlite:///{SPECD_DATA_DIR}/payment.db",
-        secret=True,
-    )
-    chat_database_url: str = setting(
-        "",
-        parse_database_url,
-        "Database of the chat service.",
-        shown="sqlite:///{SPECD_DATA_DIR}/chat.db",
-        secret=True,
+        "Database of the {service} service.",
+        shown="sqlite:///{SPECD_DATA_DIR}/{service}.db",
     )
     database_pool_size: int = setting(
         8, whole(1, 200), "PostgreSQL connections per process: for reads, and again for writes."
@@ -477,9 +481,10 @@ class Settings:
     def __post_init__(self) -> None:
         data_dir = Path(self.data_dir)
         derived: dict[str, Any] = {"data_dir": data_dir}
-        for service in ("payment", "chat"):
-            name = f"{service}_database_url"
-            derived[name] = getattr(self, name) or f"sqlite:///{data_dir}/{service}.db"
+        derived["database_urls"] = {
+            name: self.database_urls.get(name) or f"sqlite:///{data_dir}/{name}.db"
+            for name in services.NAMES
+        }
         derived["mail_url"] = self.mail_url or f"file://{data_dir}/outbox"
         derived["public_url"] = self.public_url or _url_of(self.bind)
         metrics_dir = Path(self.metrics_dir)
@@ -498,15 +503,15 @@ class Settings:
         beside the others.
         """
         environ = _with_secret_files(os.environ if env is None else env)
-        known = {variable(f.name): f for f in fields(cls)}
+        known = variables()
         for name in sorted(environ):
             if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX) and name not in known:
                 raise SettingsError(f"{name} is not a setting: {_hint(name, known)}.")
         values: dict[str, Any] = {}
-        for name, f in known.items():
+        for name, known_as in known.items():
             if text := environ.get(name, "").strip():
                 try:
-                    values[f.name] = f.metadata["parse"](text)
+                    known_as.put(values, known_as.field.metadata["parse"](text))
                 except ValueError as problem:
                     raise SettingsError(f"{name} {problem}.") from None
         settings = cls(**values)
@@ -518,14 +523,59 @@ class Settings:
         environ = _with_secret_files(os.environ if env is None else env)
         return [
             Described(
-                variable=variable(f.name),
-                value=_shown(getattr(self, f.name), secret=f.metadata["secret"]),
-                default=_default_of(f.default, f.metadata["default"]),
-                origin="environment" if environ.get(variable(f.name), "").strip() else "default",
-                help=f.metadata["help"],
+                variable=name,
+                value=_shown(known_as.value_in(self), secret=known_as.is_secret),
+                default=known_as.default,
+                origin="environment" if environ.get(name, "").strip() else "default",
+                help=known_as.help,
             )
-            for f in fields(self)
+            for name, known_as in variables().items()
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """What a variable of the environment sets: a field, or the entry of `service` in a field."""
+
+    field: Field[Any]
+    service: str = ""
+
+    @property
+    def is_secret(self) -> bool:
+        return bool(self.field.metadata["secret"])
+
+    @property
+    def help(self) -> str:
+        return str(self.field.metadata["help"]).replace("{service}", self.service)
+
+    @property
+    def default(self) -> str:
+        shown = _default_of(self.field.default, self.field.metadata["default"])
+        return shown.replace("{service}", self.service)
+
+    def put(self, values: dict[str, Any], value: Any) -> None:
+        """Add a parsed value to the keywords that make `Settings`."""
+        if self.service:
+            values.setdefault(self.field.name, {})[self.service] = value
+        else:
+            values[self.field.name] = value
+
+    def value_in(self, settings: Settings) -> Any:
+        value = getattr(settings, self.field.name)
+        return value[self.service] if self.service else value
+
+
+def variables() -> dict[str, Variable]:
+    """Every variable by its name, in the order of the fields and of the services."""
+    found = {}
+    for f in fields(Settings):
+        if "each" in f.metadata:
+            for service in services.NAMES:
+                name = variable(f"{service}_{f.name.removesuffix('s')}")
+                found[name] = Variable(f, service)
+        else:
+            found[variable(f.name)] = Variable(f)
+    return found
 
 
 def variable(field_name: str) -> str:
@@ -542,7 +592,7 @@ def is_loopback(host: str) -> bool:
 def _with_secret_files(environ: Mapping[str, str]) -> Mapping[str, str]:
     """The environment with what the files of NAME_FILE hold. Raises SettingsError."""
     found = dict(environ)
-    for name in (variable(f.name) for f in fields(Settings) if f.metadata["secret"]):
+    for name in (name for name, known_as in variables().items() if known_as.is_secret):
         place = found.pop(f"{name}{FILE}", "").strip()
         if not place:
             continue

@@ -10,7 +10,7 @@ from cli.chat_audit import audit
 from cli.chat_export import export
 from cli.chat_keys import key_maker, renew_key, reseal, revoke_keys, secrets_of
 from cli.chat_mail import dead_mail
-from cli.databases import chat_database
+from cli.databases import open_database
 from cli.output import answer, json_option
 from cli.secrets import read_secret, secret_option
 from models.chat.accounts import administering
@@ -59,7 +59,7 @@ def create_realm(
     settings = Settings.from_env()
     keys, now = key_maker(settings), SystemClock().now()
     password_hash = None if owner_password is None else hash_password(owner_password)
-    with chat_database(settings) as database:
+    with open_database("chat", settings) as database:
         realm, owner, api_key = database.run(
             lambda session: realms.create_realm(
                 session,
@@ -125,7 +125,7 @@ def create_user(
     if kind is not None and password is not None:
         raise click.UsageError("A bot has no password: it is given its API key.")
     password_hash = None if password is None else hash_password(password)
-    with chat_database(settings) as database:
+    with open_database("chat", settings) as database:
 
         def work(session: Session) -> tuple[User, str]:
             user, api_key = users.create_user(
@@ -177,7 +177,7 @@ def grant(
     if not rights:
         raise click.UsageError("Say which right: --create-users, --change-user-emails.")
     now = SystemClock().now()
-    with chat_database(Settings.from_env()) as database:
+    with open_database("chat", Settings.from_env()) as database:
         user_id = database.run(
             lambda session: administering.grant(
                 session, realms.access_realm_named(session, realm), email, rights, now=now
@@ -207,7 +207,7 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
     vault = Vault(*secrets_of(settings))
     plain = {name: changes[name] for name in changes.keys() - jwt_sign_in.SETTINGS}
     token = {name: changes[name] for name in changes.keys() & jwt_sign_in.SETTINGS}
-    with chat_database(settings) as database:
+    with open_database("chat", settings) as database:
 
         def work(session: Session) -> int:
             realm_id = realms.access_realm_named(session, realm).id

@@ -2,7 +2,7 @@
 
 import click
 
-from cli.databases import chat_database
+from cli.databases import open_database
 from cli.output import answer, json_option
 from models.chat.ground import audit as audit_log
 from models.chat.organization import realms
@@ -19,7 +19,7 @@ from settings import Settings
 @json_option
 def audit(realm: str, kind: str | None, user_id: int | None, limit: int, as_json: bool) -> None:
     """Show the newest changes of an organization, the newest last."""
-    with chat_database(Settings.from_env()) as database:
+    with open_database("chat", Settings.from_env()) as database:
         realm_id = database.run(lambda session: realms.access_realm_named(session, realm).id)
         with database.reading() as reader:
             entries = audit_log.find_entries(

@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from cli.databases import chat_database
+from cli.databases import open_database
 from cli.output import answer, json_option
 from models.chat.exports.scope import EXPORT_TYPES, PUBLIC
 from models.chat.organization import realms
@@ -44,7 +44,7 @@ def export(realm: str, export_type: str, as_json: bool) -> None:
         transient=True,
     )
     task = bar.add_task("Rows", total=None)
-    with chat_database(settings) as database, bar:
+    with open_database("chat", settings) as database, bar:
         realm_id = database.run(lambda session: realms.access_realm_named(session, realm).id)
         maker = Exports(
             database,

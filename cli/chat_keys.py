@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from cli.databases import chat_database
+from cli.databases import open_database
 from cli.output import answer, json_option
 from models.chat.accounts import key_renewal, resealing
 from models.chat.ground.vault import Vault
@@ -35,7 +35,7 @@ def renew_key(realm: str, email: str, as_json: bool) -> None:
     """
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
-    with chat_database(settings) as database:
+    with open_database("chat", settings) as database:
         user_id, api_key = database.run(
             lambda session: key_renewal.renew_named_key(
                 session, keys, realms.access_realm_named(session, realm), email, now=now
@@ -60,7 +60,7 @@ def revoke_keys(realm: str, as_json: bool) -> None:
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
     revoked = after_id = 0
-    with chat_database(settings) as database:
+    with open_database("chat", settings) as database:
         of = database.run(lambda session: realms.access_realm_named(session, realm))
         while True:
             work = partial(key_renewal.revoke_some_keys, keys=keys, realm=of, now=now)
@@ -87,7 +87,7 @@ def reseal(as_json: bool) -> None:
     settings = Settings.from_env()
     vault = Vault(*secrets_of(settings))
     resealed = lost = 0
-    with chat_database(settings) as database:
+    with open_database("chat", settings) as database:
         for at in range(len(resealing.SEALED)):
             after = -1
             while True:

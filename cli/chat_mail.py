@@ -2,7 +2,7 @@
 
 import click
 
-from cli.databases import chat_database
+from cli.databases import open_database
 from cli.output import answer, json_option
 from models.chat.ground import outbox
 from models.clock import SystemClock
@@ -14,7 +14,7 @@ from settings import Settings
 @json_option
 def dead_mail(retry: bool, as_json: bool) -> None:
     """Show the mail that could not be sent, without its text: it may hold secrets."""
-    with chat_database(Settings.from_env()) as database:
+    with open_database("chat", Settings.from_env()) as database:
         with database.reading() as reader:
             dead = outbox.find_dead(reader)
         now = SystemClock().now()

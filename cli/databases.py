@@ -1,7 +1,7 @@
 """Opens the databases a command works on, refusing one that is not there or not migrated."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -13,24 +13,10 @@ from settings import Settings
 SQLITE = "sqlite:///"
 
 
-def database_urls(settings: Settings) -> dict[str, str]:
-    """Service name -> URL, for every service this release serves."""
-    return {"payment": settings.payment_database_url, "chat": settings.chat_database_url}
-
-
-def payment_database(settings: Settings) -> AbstractContextManager[Database]:
-    """The migrated payment database. Raises ClickException or DatabaseUnavailable."""
-    return _opened("payment", settings)
-
-
-def chat_database(settings: Settings) -> AbstractContextManager[Database]:
-    """The migrated chat database. Raises ClickException or DatabaseUnavailable."""
-    return _opened("chat", settings)
-
-
 @contextmanager
-def _opened(service: str, settings: Settings) -> Iterator[Database]:
-    url = database_urls(settings)[service]
+def open_database(service: str, settings: Settings) -> Iterator[Database]:
+    """A service's database, migrated. Raises ClickException or DatabaseUnavailable."""
+    url = settings.database_urls[service]
     require_migrated(service, url)
     database = Database(
         url, lock_timeout_s=settings.lock_timeout_s, pool_size=settings.database_pool_size
@@ -44,7 +30,7 @@ def _opened(service: str, settings: Settings) -> Iterator[Database]:
 def require_all_migrated(settings: Settings, *only: str | None) -> None:
     """Raise one sentence unless every service's database is migrated, or those of `only`."""
     wanted = set(filter(None, only))
-    for service, url in database_urls(settings).items():
+    for service, url in settings.database_urls.items():
         if not wanted or service in wanted:
             require_migrated(service, url)
 

@@ -14,7 +14,7 @@ import click
 import httpx
 
 from cli.chat_keys import key_maker
-from cli.databases import chat_database, payment_database
+from cli.databases import open_database
 from cli.migrate import migrate_all
 from cli.output import json_option
 from demo.chain.testnet import CHAIN_ID, TOKEN, Testnet, TestnetError
@@ -181,7 +181,7 @@ def prepare(one: Demo) -> tuple[Access, str | None]:
     """Seed the database; the access to it, and the hash of block 0 of the chain it knows."""
     file = one.settings.data_dir / "demo.json"
     now = SystemClock().now()
-    with payment_database(one.settings) as database:
+    with open_database("payment", one.settings) as database:
         access = database.run(partial(seed, stored=stored_access(file), now=now))
         with database.reading() as reader:
             known = find_known_blocks(reader, CHAIN_ID, up_to=0)
@@ -192,7 +192,7 @@ def prepare(one: Demo) -> tuple[Access, str | None]:
 def prepare_chat(one: Demo, host: str) -> ChatAccess:
     """Seed the chat database with an organization at the host that the demo is reached at."""
     keys, now = key_maker(one.settings), SystemClock().now()
-    with chat_database(one.settings) as database:
+    with open_database("chat", one.settings) as database:
         return database.run(partial(seed_chat, keys=keys, host=host, now=now))
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import click
 import httpx
 
-from cli.databases import database_urls
 from cli.diagnosis import Finding, diagnose_chains, diagnose_database
 from cli.output import answer_table, json_option, one_sentence
 from cli.privacy import diagnose_files, diagnose_transport
@@ -44,7 +43,7 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
     """Every finding, in the order in which they should be mended."""
     yield _interpreter()
     yield _clock()
-    for service, url in database_urls(settings).items():
+    for service, url in settings.database_urls.items():
         yield from diagnose_database(service, url, settings)
         yield from diagnose_transport(service, url)
     yield diagnose_files(settings)

@@ -14,20 +14,15 @@ import structlog
 
 from cli.output import one_sentence, without_secrets
 from models.errors import DatabaseUnavailable, DomainError
+from services import SERVICES
 from settings import SettingsError
 
-COMMANDS = (
-    "demo",
-    "migrate",
-    "serve",
-    "worker",
-    "chain",
-    "outside",
-    "payment",
-    "chat",
-    "config",
-    "doctor",
-)
+COMMANDS = {
+    **{name: f"cli.{name}" for name in ("demo", "migrate", "serve", "worker", "chain", "outside")},
+    **{entry.name: entry.commands for entry in SERVICES if entry.commands},
+    **{name: f"cli.{name}" for name in ("config", "doctor")},
+}
+"""Command -> the module that has the function of its name."""
 TRACEBACK = "--traceback"
 USAGE_STATUS = 2
 FAILURE_STATUS = 1
@@ -35,7 +30,7 @@ INTERRUPTED_STATUS = 130
 
 
 class Commands(click.Group):
-    """`specd NAME` is the function NAME of cli/NAME.py, which is imported when it is asked for.
+    """`specd NAME` is the function NAME of its module, which is imported when it is asked for.
 
     All of them together take two seconds to import, and every process of a demo starts here.
     """
@@ -46,7 +41,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name)
         return command
 
 

@@ -2,7 +2,6 @@
 
 import click
 
-from cli.databases import database_urls
 from cli.output import answer, json_option
 from models.migrate import upgrade
 from settings import Settings
@@ -19,7 +18,6 @@ def migrate(as_json: bool) -> None:
 
 def migrate_all(settings: Settings) -> list[str]:
     """Upgrade each service's database; the names of the services."""
-    urls = database_urls(settings)
-    for service, url in urls.items():
+    for service, url in settings.database_urls.items():
         upgrade(url, service)
-    return list(urls)
+    return list(settings.database_urls)

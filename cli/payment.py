@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from cli.databases import payment_database
+from cli.databases import open_database
 from cli.output import answer, answer_table, json_option
 from cli.payment_pay import pay
 from models.clock import SystemClock
@@ -27,7 +27,7 @@ payment.add_command(pay)
 def create_project(name: str, xpub: str, as_json: bool) -> None:
     """Make a project; each invoice gets the next child address 0/i of its xpub."""
     now = SystemClock().now()
-    with payment_database(Settings.from_env()) as database:
+    with open_database("payment", Settings.from_env()) as database:
         project_id = database.run(
             lambda session: projects.create_project(session, name=name, xpub=xpub, now=now).id
         )
@@ -40,7 +40,7 @@ def create_project(name: str, xpub: str, as_json: bool) -> None:
 def create_key(project_id: str, as_json: bool) -> None:
     """Make an API key and show it, this once: only its hash is kept."""
     now = SystemClock().now()
-    with payment_database(Settings.from_env()) as database:
+    with open_database("payment", Settings.from_env()) as database:
         key, plaintext = database.run(
             lambda session: keys.create_key(session, project_id=project_id, now=now)
         )
@@ -56,7 +56,7 @@ def create_key(project_id: str, as_json: bool) -> None:
 @json_option
 def list_keys(project_id: str, as_json: bool) -> None:
     """List a project's keys, without the keys themselves."""
-    with payment_database(Settings.from_env()) as database:
+    with open_database("payment", Settings.from_env()) as database:
         found = database.run(lambda session: keys.list_keys(session, project_id=project_id))
     listed: list[dict[str, Any]] = [
         {
@@ -81,7 +81,7 @@ def list_keys(project_id: str, as_json: bool) -> None:
 def revoke_key(key_id: str, as_json: bool) -> None:
     """Revoke a key: the next request with it is refused."""
     now = SystemClock().now()
-    with payment_database(Settings.from_env()) as database:
+    with open_database("payment", Settings.from_env()) as database:
         database.run(lambda session: keys.revoke_key(session, key_id=key_id, now=now))
     answer({"key_id": key_id, "revoked": True}, as_json=as_json, text=f"Key {key_id} revoked.")
 
@@ -107,7 +107,7 @@ def create_method(
 ) -> None:
     """Let a project accept a 6-decimal token on a test chain; main nets are refused."""
     now = SystemClock().now()
-    with payment_database(Settings.from_env()) as database:
+    with open_database("payment", Settings.from_env()) as database:
         method = database.run(
             lambda session: methods.create_method(
                 session,

@@ -6,7 +6,7 @@ import click
 from sqlalchemy import select
 
 from adapters.chain.json_rpc import endpoints_for
-from cli.databases import payment_database
+from cli.databases import open_database
 from cli.output import answer, json_option
 from demo.chain.testnet import CHAIN_ID, Testnet, TestnetError, TestnetUnreachable
 from models.payment.errors import InvoiceDoesNotExist
@@ -86,7 +86,7 @@ def _read_bill(settings: Settings, invoice_id: str) -> Bill:
         Invoice.token_symbol,
         Invoice.deposit_address,
     ).where(Invoice.id == invoice_id)
-    with payment_database(settings) as database, database.reading() as reader:
+    with open_database("payment", settings) as database, database.reading() as reader:
         row = reader.execute(found).one_or_none()
     if row is None:
         raise InvoiceDoesNotExist(invoice_id=invoice_id)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
-from cli.databases import database_urls
 from cli.diagnosis import Finding
 from settings import Settings, is_loopback
 
@@ -18,7 +17,7 @@ MANY = 3
 def diagnose_files(settings: Settings) -> Finding:
     """Whether others on this machine can read what we keep."""
     places = {settings.data_dir, settings.metrics_dir, settings.chat_export_dir}
-    for url in map(make_url, database_urls(settings).values()):
+    for url in map(make_url, settings.database_urls.values()):
         if url.get_backend_name() == "sqlite" and url.database:
             places |= {Path(f"{url.database}{end}") for end in ("", "-wal", "-shm")}
     open_ones = sorted({str(path) for place in places for path in find_open(place)})

@@ -5,10 +5,12 @@ import sys
 
 import click
 
+import services
 from cli.databases import require_all_migrated
 from settings import Settings
 
-APPLICATIONS = ("app", "payment", "chat")
+EVERYTHING = "app"
+"""The application that serves every service; the others are called like theirs."""
 
 
 def gunicorn_argv(application: str) -> list[str]:
@@ -26,12 +28,12 @@ def gunicorn_argv(application: str) -> list[str]:
 @click.command()
 @click.option(
     "--only",
-    type=click.Choice(APPLICATIONS[1:]),
+    type=click.Choice(services.NAMES),
     help="Serve this service alone.",
 )
 def serve(only: str | None) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     settings = Settings.from_env()
     require_all_migrated(settings, only)
-    argv = gunicorn_argv(only or APPLICATIONS[0])
+    argv = gunicorn_argv(only or EVERYTHING)
     os.execv(argv[0], argv)

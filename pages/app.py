@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any
 
@@ -13,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from models.errors import DatabaseUnavailable
-from pages import assets, checkout, errors, exports, reference, security
+from pages import assets, errors, reference, security
 
 log = structlog.get_logger("specd.pages")
 
@@ -43,33 +42,25 @@ class Pages(Flask):
 
 def build_pages(
     *,
-    find_checkout: checkout.FindCheckout,
     documents: Mapping[str, str],
     failures: Mapping[str, Sequence[errors.Failure]] = MappingProxyType({}),
-    poll_ms: int = 2000,
-    find_archive: exports.FindArchive | None = None,
-    spend_link: exports.SpendLink | None = None,
-    archives: Path = Path(),
+    own: Sequence[Callable[[Flask], None]] = (),
     is_https: bool = False,
 ) -> Flask:
     """Build the application.
 
-    `find_checkout` looks a token up and says what time it is (`CheckoutView.now`); `documents` maps
-    a service's name to the base path below which its openapi.json is served, such as
-    `{"payment": "/v1"}`, and `failures` to what can go wrong there; `poll_ms` is how often an open
-    checkout page asks for its status. `find_archive` looks up an export's archive among the files
-    of the folder `archives`, `spend_link` uses its link up. `is_https`: people reach the pages
-    over HTTPS.
+    `documents` maps a service's name to the base path below which its openapi.json is served, such
+    as `{"payment": "/v1"}`, and `failures` to what can go wrong there. Each of `own` adds the pages
+    that one service has beyond these. `is_https`: people reach the pages over HTTPS.
     """
     app = Pages(__name__, static_folder=None)
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     security.install(app, is_https=is_https)
     assets.install(app)
-    checkout.install(app, find_checkout, poll_ms=poll_ms)
     reference.install(app, documents, has_errors=frozenset(failures))
     errors.install(app, failures)
-    if find_archive is not None and spend_link is not None:
-        exports.install(app, find_archive, spend_link, archives)
+    for install in own:
+        install(app)
     app.register_error_handler(HTTPException, _show_http_error)
     app.register_error_handler(DatabaseUnavailable, _show_unavailable)
     return app

@@ -9,29 +9,46 @@ from typing import Any
 from flask import Flask, abort, jsonify, render_template
 from flask.typing import ResponseReturnValue
 
-from models.payment.checkout_sessions import CheckoutView
+from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.money import format_units
 from pages.qr import draw_qr
+from pages.served import Served
 from pages.wording import describe, is_closed, is_payable, with_symbol
 
 FindCheckout = Callable[[str], CheckoutView | None]
+
+POLL_MS = 2000
+"""How often an open page asks for its status."""
 
 # A payment can change these no more; the page stops asking.
 FINAL = frozenset({"paid", "canceled"})
 
 
-def install(app: Flask, find_checkout: FindCheckout, *, poll_ms: int) -> None:
-    """Add the page, GET /checkout/<token>, and the status it polls, /checkout/<token>/status."""
+def install_for(app: Flask, service: Served) -> None:
+    """Add the pages of the payment service, which look tokens up in its database."""
+
+    def look_up(token: str) -> CheckoutView | None:
+        with service.database.reading() as connection:
+            return find_checkout(connection, token, service.clock.now())
+
+    install(app, look_up)
+
+
+def install(app: Flask, look_up: FindCheckout, *, poll_ms: int = POLL_MS) -> None:
+    """Add the page, GET /checkout/<token>, and the status it polls, /checkout/<token>/status.
+
+    `look_up` finds a token's checkout and says what time it is (`CheckoutView.now`).
+    """
 
     def show_checkout(token: str) -> ResponseReturnValue:
-        view = find_checkout(token)
+        view = look_up(token)
         if view is None:
             abort(404, "This checkout link is not valid. Open the payment again from the shop.")
         page = render_template("checkout.html", poll_ms=poll_ms, **present(view))
         return page, 410 if is_closed(view) else 200
 
     def read_status(token: str) -> ResponseReturnValue:
-        view = find_checkout(token)
+        view = look_up(token)
         if view is None:
             return jsonify(state="unknown"), 404
         return jsonify(**status_of(view)), 410 if is_closed(view) else 200

@@ -16,8 +16,10 @@ from flask import Flask, abort, make_response, request, send_file
 from flask.typing import ResponseReturnValue
 from werkzeug.wsgi import ClosingIterator
 
-from models.chat.exports.requests import Archive
-from models.chat.identity.links import Link
+from models.chat.exports.requests import Archive, access_archive
+from models.chat.ground.hosts import parse_host
+from models.chat.identity.links import Link, try_spend
+from pages.served import Served
 from security_events import SecurityEvent, tell
 
 FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]
@@ -52,6 +54,30 @@ class Places:
     def give_back(self, realm_id: int) -> None:
         with self._lock:
             self._taken[realm_id] -= 1
+
+
+def install_for(app: Flask, service: Served) -> None:
+    """Add the pages of the chat service, which look archives and links up in its database."""
+
+    def find_archive(
+        export_id: int, host: str, token: str | None, key: tuple[str, str] | None
+    ) -> Archive | None:
+        with service.database.reading() as connection:
+            return access_archive(
+                connection,
+                service.adapters.vault,
+                export_id,
+                host=parse_host(host),
+                token=token,
+                key=key,
+                now=service.clock.now(),
+            )
+
+    def spend_link(link: Link) -> bool:
+        now = service.clock.now()
+        return service.database.run(lambda session: try_spend(session, link, now=now))
+
+    install(app, find_archive, spend_link, service.settings.chat_export_dir)
 
 
 def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder: Path) -> None:

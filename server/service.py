@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from security_events import SecurityEvent
 from server.context import Context
+from server.error_docs import Failure
 from server.response import Response
 from server.wire.browsers import Origins
 
@@ -71,7 +72,8 @@ class Service:
     undocumented media type as empty instead of refusing. `refuse(ctx)` is what to raise instead of
     `Unauthenticated` for credentials that are missing or that their scheme cannot read.
     `method_override` lets a form field `method` of a POST name the method that is meant. `origins`
-    are those whose pages may change things.
+    are those whose pages may change things. `list_failures` is what the page of errors tells of;
+    without it the service has no such page.
     """
 
     name: str
@@ -100,3 +102,4 @@ class Service:
     method_override: bool = False
     origins: Origins = field(default_factory=Origins)
     security_events: Mapping[type[Exception], SecurityEvent] = field(default_factory=dict)
+    list_failures: Callable[[], Sequence[Failure]] | None = None

@@ -29,7 +29,6 @@ from workers.loop import Tidy
 
 REPORT_EVERY_S = 1.0
 REST = 0.5  # of the time a batch took
-NICENESS = 10  # nobody waits for an archive as for an answer
 SWEEP_EVERY = timedelta(seconds=10)
 
 Listener = Callable[[int, int], None]

@@ -25,6 +25,8 @@ from tenacity import (
 from models.clock import Clock
 
 LONGEST_BACK_OFF_S = 10.0
+NICENESS = 10
+"""Of workers whose work nobody waits for as for an answer."""
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
 
 

@@ -1,11 +1,11 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
 import specs
-from handlers.chat.wire import auth, errors
+from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.limits import request_limits
 from models import migrate
-from models.clock import Clock
+from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from server.errors import NotFound
@@ -17,11 +17,17 @@ from settings import Settings
 BODY_LIMIT = 1024 * 1024
 
 
+def compose(settings: Settings) -> Service:
+    """The chat service as it is in production."""
+    adapters = ChatAdapters.from_settings(settings)
+    return build_service(settings, clock=SystemClock(), adapters=adapters)
+
+
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
     """The chat service, ready for `server.serving.app.build_app`."""
 
     def check_migrations() -> None:
-        if not migrate.is_current(settings.chat_database_url, "chat"):
+        if not migrate.is_current(settings.database_urls["chat"], "chat"):
             raise DatabaseUnavailable()
 
     rate_limit = None
@@ -41,7 +47,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         refuse=auth.refuse,
         require_role=auth.require_role,
         database=Database(
-            settings.chat_database_url,
+            settings.database_urls["chat"],
             lock_timeout_s=settings.lock_timeout_s,
             pool_size=settings.database_pool_size,
         ),
@@ -61,4 +67,5 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         malformed_path=NotFound,
         method_override=True,
         security_events=errors.SECURITY_EVENTS,
+        list_failures=failures.list_failures,
     )

@@ -1,10 +1,11 @@
 """Puts the payment service together: document, handlers, database, adapters, chores."""
 
 import specs
-from handlers.payment.wire import errors
+from adapters.chain.gateway import RpcChainGateway
+from handlers.payment.wire import errors, failures
 from handlers.payment.wire.context import Context, PaymentAdapters
 from models import migrate
-from models.clock import Clock
+from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
@@ -17,11 +18,17 @@ FLUSH_S = 10.0
 MINUTE = 60.0
 
 
+def compose(settings: Settings) -> Service:
+    """The payment service as it is in production."""
+    chain = RpcChainGateway(settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s)
+    return build_service(settings, clock=SystemClock(), adapters=PaymentAdapters(chain=chain))
+
+
 def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters) -> Service:
     """The payment service, ready for `server.serving.app.build_app`."""
 
     def check_migrations() -> None:
-        if not migrate.is_current(settings.payment_database_url, "payment"):
+        if not migrate.is_current(settings.database_urls["payment"], "payment"):
             raise DatabaseUnavailable()
 
     rate_limit = None
@@ -40,7 +47,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         base_path="/v1",
         respond=errors.respond,
         database=Database(
-            settings.payment_database_url,
+            settings.database_urls["payment"],
             lock_timeout_s=settings.lock_timeout_s,
             pool_size=settings.database_pool_size,
         ),
@@ -55,6 +62,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         validate_responses=settings.validate_responses,
         origins=Origins(settings.public_url, settings.allowed_origins),
         security_events=errors.SECURITY_EVENTS,
+        list_failures=failures.list_failures,
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from cli.databases import payment_database
+from cli.databases import open_database
 from demo.chain.testnet import PAYER, TOKEN
 from models.clock import SystemClock
 from models.payment import invoices
@@ -59,7 +59,7 @@ def open_invoice(specd: Specd, amount: str, *, chain_id: int = 31337, token: str
         "payment", "create-method", "--project", project["project_id"], "--id", "tusd",
         "--chain-id", str(chain_id), "--token", token, "--symbol", "TUSD",
     )  # fmt: skip
-    with payment_database(Settings.from_env()) as database:
+    with open_database("payment", Settings.from_env()) as database:
         view = database.run(
             lambda session: invoices.create_invoice(
                 session,

@@ -33,7 +33,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 SHIPPED = (
     *("adapters", "cli", "demo", "handlers", "models", "pages", "server", "specs", "workers"),
-    *("logs.py", "security_events.py", "settings.py", "wsgi.py"),
+    *("logs.py", "security_events.py", "services.py", "settings.py", "wsgi.py"),
 )
 
 

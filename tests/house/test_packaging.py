@@ -48,6 +48,7 @@ def expected() -> set[str]:
     return {n for n in listed.stdout.splitlines() if (ROOT / n).is_file()} | {
         "logs.py",
         "security_events.py",
+        "services.py",
         "settings.py",
         "wsgi.py",
     }

@@ -1,19 +1,18 @@
 """Settings: what the environment may say, and what one sentence answers when it may not."""
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from cli.demo import Demo
-from settings import Settings, SettingsError, variable
+from settings import Settings, SettingsError, variables
 
 
 def test_an_empty_environment_gives_the_documented_defaults() -> None:
     settings = Settings.from_env({"PATH": "/bin"})
     assert settings == Settings()
-    assert settings.payment_database_url == "sqlite:///var/payment.db"
-    assert settings.chat_database_url == "sqlite:///var/chat.db"
+    assert settings.database_urls["payment"] == "sqlite:///var/payment.db"
+    assert settings.database_urls["chat"] == "sqlite:///var/chat.db"
     assert settings.public_url == "http://127.0.0.1:8080"
     assert settings.metrics_dir == Path("var/metrics")
     assert settings.invoice_lifetime_s == 1800
@@ -27,7 +26,7 @@ def test_an_empty_variable_counts_as_unset() -> None:
 
 def test_what_depends_on_another_setting_follows_it() -> None:
     settings = Settings.from_env({"SPECD_DATA_DIR": "/data", "SPECD_BIND": "0.0.0.0:9000"})
-    assert settings.payment_database_url == "sqlite:////data/payment.db"
+    assert settings.database_urls["payment"] == "sqlite:////data/payment.db"
     assert settings.metrics_dir == Path("/data/metrics")
     assert settings.public_url == "http://127.0.0.1:9000"
 
@@ -45,8 +44,8 @@ def test_what_depends_on_another_setting_follows_it() -> None:
         (
             "SPECD_PAYMENT_DATABASE_URL",
             "postgres://u:p@db/specd",
-            "payment_database_url",
-            "postgresql+psycopg://u:p@db/specd",
+            "database_urls",
+            {"payment": "postgresql+psycopg://u:p@db/specd", "chat": "sqlite:///var/chat.db"},
         ),
         (
             "SPECD_CHAIN_RPC_URLS",
@@ -136,9 +135,9 @@ class TestSecretFiles:
     """NAME_FILE holds the secret NAME; for every secret, and nothing else."""
 
     def test_every_secret_may_come_from_a_file(self, tmp_path: Path) -> None:
-        secrets = {variable(f.name) for f in fields(Settings) if f.metadata["secret"]}
+        secrets = {name for name, known_as in variables().items() if known_as.is_secret}
         assert len(secrets) > 5
-        for name in {variable(f.name) for f in fields(Settings)} - secrets:
+        for name in variables().keys() - secrets:
             with pytest.raises(SettingsError, match=f"{name}_FILE is not a setting"):
                 Settings.from_env({f"{name}_FILE": "x"})
         file = tmp_path / "secret"

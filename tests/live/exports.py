@@ -30,8 +30,8 @@ from models.chat.tables import DataExport, Message, Realm, User, UserMessage
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import RunningServer
-from workers.exports import NICENESS, Exports
-from workers.loop import Crew, Worker
+from workers.exports import Exports
+from workers.loop import NICENESS, Crew, Worker
 
 CLOCK = SystemClock()
 DEADLINE_S = 1200

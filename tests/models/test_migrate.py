@@ -15,6 +15,7 @@ from sqlalchemy import inspect
 from models import migrate
 from models.base import PaymentBase
 from models.database import Database
+from services import NAMES
 from tests.support.postgres import PostgresServer
 
 
@@ -68,7 +69,7 @@ class TestUpgrade:
         assert [process.wait(60) for process in running] == [0, 0]
         assert migrate.is_current(url, "payment")
 
-    @pytest.mark.parametrize("service", ["payment", "chat"])
+    @pytest.mark.parametrize("service", NAMES)
     def test_prints_nothing(self, service: str, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/{service}.db"
         code = f"from models import migrate; migrate.upgrade({url!r}, {service!r})"

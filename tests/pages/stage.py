@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from flask import Flask
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
 from models.payment.checkout_sessions import CheckoutView
+from pages import checkout
 from pages.app import build_pages
 
 START = datetime(2031, 5, 17, 9, 0, tzinfo=UTC)
@@ -106,9 +108,8 @@ class Stage:
         return make_view(**{"now": self.now, **self.facts}) if token == TOKEN else None
 
     def build(self) -> Flask:
-        return build_pages(
-            find_checkout=self.find_checkout, documents={"payment": "/v1"}, poll_ms=100
-        )
+        own = partial(checkout.install, look_up=self.find_checkout, poll_ms=100)
+        return build_pages(documents={"payment": "/v1"}, own=[own])
 
 
 @contextmanager

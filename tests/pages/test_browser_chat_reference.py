@@ -68,7 +68,7 @@ def key(place: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def service(place: Path, key: str) -> Service:
     settings = Settings(
-        chat_database_url=f"sqlite:///{place}",
+        database_urls={"chat": f"sqlite:///{place}"},
         data_dir=place.parent,
         rate_limits=False,
         validate_responses=True,
@@ -80,7 +80,6 @@ def service(place: Path, key: str) -> Service:
 @pytest.fixture(scope="module")
 def base(service: Service) -> Iterator[str]:
     pages = build_pages(
-        find_checkout=lambda token: None,
         documents={"chat": "/api/v1"},
         failures={"chat": list_failures()},
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import httpx
@@ -18,6 +19,7 @@ from models.clock import SystemClock
 from models.database import Database
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.settlement import apply_settlement
+from pages import checkout
 from pages.app import build_pages
 from server.service import Service
 from server.serving.app import build_app
@@ -50,7 +52,7 @@ def running(app: Any) -> Iterator[str]:
 
 @pytest.fixture
 def service(sqlite_url: str) -> Service:
-    settings = Settings(payment_database_url=sqlite_url, validate_responses=True)
+    settings = Settings(database_urls={"payment": sqlite_url}, validate_responses=True)
     adapters = PaymentAdapters(chain=FakeGateway())
     return build_service(settings, clock=CLOCK, adapters=adapters)
 
@@ -69,7 +71,8 @@ def base(service: Service, store: Database) -> Iterator[str]:
         with store.reading() as connection:
             return find_checkout(connection, token, CLOCK.now())
 
-    pages = build_pages(find_checkout=look_up, documents={"payment": "/v1"}, poll_ms=100)
+    own = partial(checkout.install, look_up=look_up, poll_ms=100)
+    pages = build_pages(documents={"payment": "/v1"}, own=[own])
     with running(build_app([service], pages=pages)) as address:
         yield address
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,8 @@ def app(tmp_path: Path) -> Flask:
         spent.add(link.key)
         return is_first
 
-    return build_pages(
-        find_checkout=lambda token: None, documents={}, find_archive=find, spend_link=spend,
-        archives=tmp_path,
-    )  # fmt: skip
+    install = partial(exports.install, find_archive=find, spend_link=spend, folder=tmp_path)
+    return build_pages(documents={}, own=[install])
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pages.app import build_pages
 @pytest.fixture
 def client() -> FlaskClient:
     documents = {"payment": "/v1", "chat": "/api/v1"}
-    return build_pages(find_checkout=lambda token: None, documents=documents).test_client()
+    return build_pages(documents=documents).test_client()
 
 
 class TestReference:

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -18,12 +20,11 @@ from flask import Flask
 from sqlalchemy import select
 
 from models.chat.accounts.key_renewal import renew_named_key, revoke_some_keys
-from models.chat.exports.requests import Archive, access_archive
 from models.chat.identity.jwt_sign_in import change_configuration
-from models.chat.identity.links import Link, try_spend
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, VendorToken
 from models.database import Database
+from pages import exports
 from pages.app import build_pages
 from tests.handlers.chat.test_calls import (
     NOTICE,
@@ -78,19 +79,11 @@ class Scene:
     def pages(self) -> Flask:
         """The pages over this scene's database, as wsgi.py puts them together."""
 
-        def find(export_id: int, host: str, token: str | None, key: Any) -> Archive | None:
-            with self.database.reading() as reader:
-                return access_archive(
-                    reader, VAULT, export_id, host=host, token=token, key=key, now=self.clock.now()
-                )
-
-        def spend(link: Link) -> bool:
-            return self.database.run(lambda s: try_spend(s, link, now=self.clock.now()))
-
-        return build_pages(
-            find_checkout=lambda _: None, documents={}, find_archive=find, spend_link=spend,
-            archives=self.folder,
+        service = SimpleNamespace(
+            database=self.database, clock=self.clock, adapters=SimpleNamespace(vault=VAULT),
+            settings=SimpleNamespace(chat_export_dir=self.folder),
         )  # fmt: skip
+        return build_pages(documents={}, own=[partial(exports.install_for, service=service)])
 
     def give_password(self, name: str) -> None:
         """Only Hamlet has one in the cast."""

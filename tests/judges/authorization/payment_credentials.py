@@ -4,12 +4,14 @@ shopper's.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import httpx
 
 from models.database import Database
 from models.payment import keys
 from models.payment.checkout_sessions import CheckoutView, find_checkout
+from pages import checkout
 from pages.app import build_pages
 from tests.judges.authorization.credentials import GOOD, Use
 from tests.support.contract import ContractClient
@@ -55,7 +57,8 @@ def checkout_token(shop: Shop) -> Use:
         with shop.database.reading() as reader:
             return find_checkout(reader, text, shop.clock.now())
 
-    browser = build_pages(find_checkout=find, documents={}).test_client()
+    pages = build_pages(documents={}, own=[partial(checkout.install, look_up=find)])
+    browser = pages.test_client()
 
     def use() -> str:
         page, status = (browser.get(f"/checkout/{token}{rest}") for rest in ("", "/status"))

@@ -8,7 +8,10 @@ here until it has a line.
 
 import ast
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +20,7 @@ from sqlalchemy import MetaData
 import specs
 from models.base import ChatBase, PaymentBase
 from pages.app import build_pages
+from services import SERVICES
 from tests.judges.authorization.test_credentials_end import KINDS, SHOP_KINDS
 from tests.support.contract import operations_of
 
@@ -170,10 +174,10 @@ def test_schemes_and_headers() -> None:
 
 
 def test_pages() -> None:
-    app = build_pages(
-        find_checkout=lambda _: None, documents={"chat": "/api/v1"}, archives=Path(),
-        find_archive=lambda *_: None, spend_link=lambda _: False,
-    )  # fmt: skip
+    own = [partial(import_module(entry.pages).install_for, service=SimpleNamespace(
+        settings=SimpleNamespace(chat_export_dir=Path()),
+    )) for entry in SERVICES if entry.pages]  # fmt: skip
+    app = build_pages(documents={"chat": "/api/v1"}, own=own)
     found = {rule.rule for rule in app.url_map.iter_rules() if rule.arguments - PUBLIC}
     assert found == PAGES.keys()
 

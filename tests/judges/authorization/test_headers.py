@@ -47,7 +47,7 @@ def test_payment(client: ContractClient, ada: Merchant) -> None:
 
 def test_pages() -> None:
     for is_https, wanted in ((True, HSTS), (False, None)):
-        pages = build_pages(find_checkout=lambda _: None, documents={}, is_https=is_https)
+        pages = build_pages(documents={}, is_https=is_https)
         for path in ("/docs", "/nowhere", "/static/nothing"):
             headers = pages.test_client().get(path).headers
             assert headers.get("Strict-Transport-Security") == wanted

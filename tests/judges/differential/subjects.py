@@ -41,7 +41,7 @@ def payment(directory: Path) -> tuple[Service, Credentials]:
     """The payment service over an SQLite database of its own, with one merchant."""
     url = f"sqlite:///{directory / 'payment.db'}"
     migrate.upgrade(url, "payment")
-    settings = Settings(payment_database_url=url, public_url="https://pay.example")
+    settings = Settings(database_urls={"payment": url}, public_url="https://pay.example")
     adapters = PaymentAdapters(chain=FakeGateway())  # type: ignore[arg-type]
     service = build_service(settings, clock=FrozenClock(NOW), adapters=adapters)
     assert service.database is not None
@@ -54,7 +54,7 @@ def chat(directory: Path) -> tuple[Service, Credentials]:
     """The chat service over an SQLite database of its own, as an owner."""
     url = f"sqlite:///{directory / 'chat.db'}"
     migrate.upgrade(url, "chat")
-    settings = Settings(data_dir=directory, chat_database_url=url, development=True)
+    settings = Settings(data_dir=directory, database_urls={"chat": url}, development=True)
     adapters = replace(ChatAdapters.from_settings(settings), keys=KEYS)
     service = chat_wiring.build_service(settings, clock=FrozenClock(NOW), adapters=adapters)
     assert service.database is not None

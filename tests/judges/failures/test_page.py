@@ -48,7 +48,6 @@ def test_the_documents_head_lists_the_same_statuses_and_codes(service: str) -> N
 def test_an_anchor_is_one_places(service: str) -> None:
     page = (
         build_pages(
-            find_checkout=lambda token: None,
             documents={service: "/v1"},
             failures={service: SERVICES[service]()},
         )
@@ -67,7 +66,7 @@ def test_an_anchor_is_one_places(service: str) -> None:
 
 def test_a_text_cannot_write_into_the_page() -> None:
     bad = Failure("x", "X", 400, "<b>{name}</b>", "When `<i>` comes.", "Send <u>.")
-    pages = build_pages(find_checkout=lambda token: None, documents={}, failures={"payment": [bad]})
+    pages = build_pages(documents={}, failures={"payment": [bad]})
     page = pages.test_client().get("/docs/payment/errors").text
     assert ">&lt;b&gt;{name}&lt;/b&gt;</td>" in page
     assert ">When <code>&lt;i&gt;</code> comes.</td>" in page
@@ -75,5 +74,5 @@ def test_a_text_cannot_write_into_the_page() -> None:
 
 
 def test_another_service_has_no_page() -> None:
-    pages = build_pages(find_checkout=lambda token: None, documents={"payment": "/v1"})
+    pages = build_pages(documents={"payment": "/v1"})
     assert pages.test_client().get("/docs/payment/errors").status_code == 404

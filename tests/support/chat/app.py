@@ -41,7 +41,7 @@ class ChatApp(ServiceApp):
         self._database, self._clock = WatchedDatabase(database), Relay(clock)
         self.settings = Settings(
             data_dir=data_dir,
-            chat_database_url="sqlite:///unused.db",
+            database_urls={"chat": "sqlite:///unused.db"},
             **{"rate_limits": False, "development": True, "validate_responses": True, **settings},
         )
         own = ChatAdapters.from_settings(self.settings)

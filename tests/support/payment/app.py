@@ -41,7 +41,7 @@ class PaymentApp(ServiceApp):
     ) -> None:
         self._database, self._clock, self._chain = Relay(database), Relay(clock), Relay(chain)
         self._settings = Settings(
-            payment_database_url="sqlite:///unused.db",
+            database_urls={"payment": "sqlite:///unused.db"},
             public_url=PUBLIC_URL,
             **({"rate_limits": False, "validate_responses": True} | settings),
         )

@@ -1,0 +1,34 @@
+"""The services of this release, an entry for each: whatever goes through all of them reads it here.
+
+A leaf, so that every layer may read it and `specd --help` imports no service. By convention the
+service NAME has its document in `specs/NAME.yaml`, a function `compose(settings)` in
+`handlers/NAME/wiring.py`, its tables in `models/NAME`, its migrations in `models/migrations/NAME`,
+and its database in `SPECD_NAME_DATABASE_URL`. The entry says what else it has.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One service. `pages`, `workers` and `commands` name modules, where it has any: of pages for
+    people (`install_for(app, service)`), of background jobs (`WORKERS`) and of commands of `specd`
+    (a click group called like the service).
+    """
+
+    name: str
+    pages: str = ""
+    workers: str = ""
+    commands: str = ""
+
+    @property
+    def wiring(self) -> str:
+        """The module whose `compose(settings)` puts the service together."""
+        return f"handlers.{self.name}.wiring"
+
+
+SERVICES = (
+    Entry("payment", pages="pages.checkout", workers="workers.payment", commands="cli.payment"),
+    Entry("chat", pages="pages.exports", workers="workers.chat", commands="cli.chat"),
+)
+NAMES = tuple(entry.name for entry in SERVICES)

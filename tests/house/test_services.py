@@ -1,0 +1,68 @@
+"""The registry of services: each entry is whole, and nothing that serves them all names one."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+import specs
+from services import NAMES, SERVICES, Entry
+from settings import Settings, variables
+
+ROOT = Path(__file__).parents[2]
+# What goes through all services; each may name none of them.
+FOR_ALL = (
+    "cli/databases.py", "cli/doctor.py", "cli/main.py", "cli/migrate.py", "cli/serve.py",
+    "cli/worker.py", "models/migrate.py", "pages/app.py", "settings.py", "workers/bench.py",
+    "workers/registry.py", "wsgi.py",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("entry", SERVICES, ids=NAMES)
+def test_an_entry_is_whole(entry: Entry) -> None:
+    assert specs.load(entry.name)["openapi"].startswith("3.0")
+    assert callable(import_module(entry.wiring).compose)
+    assert (ROOT / "models/migrations" / entry.name / "env.py").is_file()
+    if entry.pages:
+        assert callable(import_module(entry.pages).install_for)
+    if entry.workers:
+        assert import_module(entry.workers).WORKERS
+    if entry.commands:
+        assert isinstance(getattr(import_module(entry.commands), entry.name), click.Group)
+
+
+@pytest.mark.parametrize("entry", SERVICES, ids=NAMES)
+def test_a_service_has_a_variable_for_its_database(entry: Entry) -> None:
+    name = f"SPECD_{entry.name.upper()}_DATABASE_URL"
+    assert variables()[name].is_secret
+    assert Settings.from_env({name: "sqlite:///a.db"}).database_urls[entry.name] == "sqlite:///a.db"
+
+
+@pytest.mark.parametrize(
+    "path", [*FOR_ALL, *(str(p.relative_to(ROOT)) for p in ROOT.glob("server/**/*.py"))]
+)
+def test_what_serves_them_all_names_none(path: str) -> None:
+    named = {
+        node.value
+        for node in ast.walk(ast.parse((ROOT / path).read_text()))
+        if isinstance(node, ast.Constant) and node.value in NAMES
+    }
+    assert not named
+
+
+def test_help_imports_no_service() -> None:
+    program = (
+        "import sys, cli.main\n"
+        "try:\n    cli.main.main(['serve', '--help'])\n"
+        "except SystemExit:\n    pass\n"
+        "loaded = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(sorted(loaded & {'web3', 'connexion', 'handlers', 'workers', 'demo'}))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.splitlines()[-1] == "[]"

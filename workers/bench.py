@@ -1,0 +1,36 @@
+"""What the jobs of one service share in one process."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from models.clock import Clock
+from models.database import Database
+from models.retention import Policy
+from settings import Settings
+from workers import retention
+from workers.loop import NICENESS, Crew, Tidy, Worker
+
+RETENTION_EVERY_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where a service's workers work: its database, and the crew of this process."""
+
+    settings: Settings
+    database: Database
+    clock: Clock
+    crew: Crew
+
+
+Make = Callable[[Bench], Worker]
+"""Makes one worker of a service."""
+
+
+def make_retention(bench: Bench, name: str, policy: Policy) -> Worker:
+    """The worker that forgets a service's old rows by its policy."""
+    worker = retention.Retention(
+        bench.database, bench.clock, policy, bench.settings, rest=bench.crew.stopping.wait
+    )
+    tidy = Tidy(bench.clock, retention.EVERY, worker.try_forget_some)
+    return Worker(name, tidy.try_one, poll_s=RETENTION_EVERY_S, niceness=NICENESS)

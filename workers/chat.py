@@ -1,0 +1,90 @@
+"""The chat service's workers, by name."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from adapters.mail.wiring import build_mailer
+from models.chat.ground.vault import Vault
+from models.chat.identity.api_keys import load_secrets
+from models.chat.retention import POLICY
+from workers.bench import Bench, Make, make_retention
+from workers.exports import Exports
+from workers.loop import NICENESS, Worker
+from workers.message_removal import MessageRemovals
+from workers.outbox import OutboxWorker
+from workers.scheduled_delivery import ScheduledDelivery
+from workers.search_index import SearchIndex
+
+DELIVERY_EVERY_S = 0.25
+MAIL_EVERY_S = 0.5
+EXPORTS_EVERY_S = 1.0
+SEARCH_EVERY_S = 0.5
+REMOVAL_EVERY_S = 0.5
+
+
+def chat_retention(bench: Bench) -> Worker:
+    """Forgets the chat service's old rows; any number of processes share the work."""
+    return make_retention(bench, "chat_retention", POLICY)
+
+
+def scheduled_delivery(bench: Bench) -> Worker:
+    """Sends scheduled messages at their time; any number of processes share the work."""
+    worker = ScheduledDelivery(
+        bench.database,
+        bench.clock,
+        late_window=timedelta(seconds=bench.settings.scheduled_late_window_s),
+    )
+    return Worker("scheduled_delivery", worker.try_deliver_one, poll_s=DELIVERY_EVERY_S)
+
+
+def search_index(bench: Bench) -> Worker:
+    """Has search know what moved or went; any number of processes share the work."""
+    worker = SearchIndex(bench.database, rest=bench.crew.stopping.wait)
+    return Worker("search_index", worker.try_refresh_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
+
+
+def message_removal(bench: Bench) -> Worker:
+    """Deletes what a request began to delete; any number of processes share the work."""
+    worker = MessageRemovals(bench.database, bench.clock, rest=bench.crew.stopping.wait)
+    return Worker(
+        "message_removal", worker.try_remove_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS
+    )
+
+
+def outbox(bench: Bench) -> Worker:
+    """Lets mail leave; any number of processes share the work."""
+    settings = bench.settings
+    worker = OutboxWorker(
+        bench.database,
+        bench.clock,
+        build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s),
+        Vault(
+            *load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
+        ),
+        sender=settings.mail_from,
+    )
+    return Worker("outbox", worker.try_send_one, poll_s=MAIL_EVERY_S)
+
+
+def exports(bench: Bench) -> Worker:
+    """Makes archives of organizations' data; any number of processes share the work."""
+    settings = bench.settings
+    worker = Exports(
+        bench.database,
+        bench.clock,
+        settings.chat_export_dir,
+        public_url=settings.public_url,
+        retention=timedelta(seconds=settings.chat_export_retention_s),
+        stopping=bench.crew.stopping,
+    )
+    return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S, niceness=NICENESS)
+
+
+WORKERS: Mapping[str, Make] = {
+    "chat_retention": chat_retention,
+    "exports": exports,
+    "message_removal": message_removal,
+    "outbox": outbox,
+    "scheduled_delivery": scheduled_delivery,
+    "search_index": search_index,
+}

@@ -1,0 +1,90 @@
+"""The payment service's workers, by name."""
+
+from collections.abc import Mapping
+
+from adapters.chain.gateway import RpcChainGateway
+from adapters.chain.rpc_reader import RpcChainReader
+from models.payment import watching
+from models.payment.retention import POLICY
+from workers.bench import Bench, Make, make_retention
+from workers.chain_watcher import ChainWatcher
+from workers.invoice_expiry import InvoiceExpiry
+from workers.leadership import Leadership
+from workers.loop import Worker
+
+LOOK_FOR_CHAINS_EVERY_S = 5.0
+EXPIRY_EVERY_S = 2.0
+
+
+def chain_watcher(bench: Bench) -> Worker:
+    """Starts a watcher for each chain that a method names and an endpoint serves, as found."""
+    gateway = RpcChainGateway(
+        bench.settings.chain_rpc_urls, timeout_s=bench.settings.chain_rpc_timeout_s
+    )
+    watched: set[int] = set()
+
+    def try_start_one() -> bool:
+        with bench.database.reading() as reader:
+            chains = watching.find_chains(reader)
+        for chain_id in chains:
+            if chain_id not in watched and gateway.is_configured(chain_id):
+                watched.add(chain_id)
+                bench.crew.start(watch_chain(bench, chain_id))
+                return True
+        return False
+
+    return Worker("chain_watcher", try_start_one, poll_s=LOOK_FOR_CHAINS_EVERY_S)
+
+
+def watch_chain(bench: Bench, chain_id: int) -> Worker:
+    """The watcher of one chain; of several processes one leads, and a lease says which."""
+    settings = bench.settings
+    name = f"chain_watcher:{chain_id}"
+    leadership = Leadership(bench.database, bench.clock, name=name)
+    reader = RpcChainReader(
+        settings.chain_rpc_urls,
+        chain_id,
+        settings.chain_rpc_timeout_s,
+        lambda: watcher.least_head,
+    )
+    watcher = ChainWatcher(
+        bench.database,
+        reader,
+        bench.clock,
+        chain_id=chain_id,
+        log_range=settings.chain_log_range,
+    )
+
+    def try_one() -> bool:
+        if not leadership.try_lead():
+            return False
+        try:
+            return watcher.try_watch_one()
+        except Exception:
+            # Another process may reach an endpoint that this one does not.
+            leadership.give_up()
+            raise
+
+    def close() -> None:
+        leadership.give_up()
+        reader.close()
+
+    return Worker(name, try_one, poll_s=settings.chain_poll_s, close=close)
+
+
+def invoice_expiry(bench: Bench) -> Worker:
+    """Lets invoices expire; any number of processes share the work."""
+    expiry = InvoiceExpiry(bench.database, bench.clock)
+    return Worker("invoice_expiry", expiry.try_expire_one, poll_s=EXPIRY_EVERY_S)
+
+
+def payment_retention(bench: Bench) -> Worker:
+    """Forgets the payment service's old rows; any number of processes share the work."""
+    return make_retention(bench, "payment_retention", POLICY)
+
+
+WORKERS: Mapping[str, Make] = {
+    "chain_watcher": chain_watcher,
+    "invoice_expiry": invoice_expiry,
+    "payment_retention": payment_retention,
+}
