@@ -1,4 +1,4 @@
-"""The README against the program: settings, commands, tree and links cannot drift apart."""
+"""The documentation against the program: settings, commands, tree, scripts and links agree."""
 
 import re
 import subprocess
@@ -9,10 +9,28 @@ import click
 import pytest
 
 from cli.main import specd
-from settings import Settings
+from tests.house import decisions_page, settings_page
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
+COMMANDS = (ROOT / "docs/commands.md").read_text()
+README_LINES = 200
+WIDTH = 100
+
+DOCUMENTS = [
+    str(path.relative_to(ROOT))
+    for path in sorted(
+        [*ROOT.glob("*.md"), *ROOT.glob("benchmarks/*.md"), *ROOT.glob("docs/**/*.md")]
+    )
+]
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may name after `#`: headings as repository hosts spell them, and `<a id>`."""
+    text = page.read_text()
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    spelt = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+    return spelt | set(re.findall(r'<a id="([^"]+)">', text))
 
 
 def table_rows(text: str) -> list[list[str]]:
@@ -34,23 +52,16 @@ def commands(group: click.Group = specd, prefix: str = "specd") -> Iterator[str]
             yield from commands(command, path)
 
 
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) < README_LINES
+
+
 def test_the_settings_table_is_what_settings_py_says() -> None:
-    section = README.partition("<!-- settings -->")[2].partition("<!-- /settings -->")[0]
-    documented = {
-        row[0].strip("`"): [cell.strip("` |") for cell in row[1:]]
-        for row in (
-            [cell.strip() for cell in line.split("|")[1:4]] for line in section.splitlines()
-        )
-        if len(row) == 3 and row[0].startswith("`")
-    }
-    described = {
-        line.variable: [line.default, line.help.strip("`")] for line in Settings().describe({})
-    }
-    assert documented == described, "run scripts/settings-table"
+    assert settings_page.rendered() == settings_page.PAGE.read_text(), "run scripts/settings-table"
 
 
-def test_every_command_the_readme_names_exists() -> None:
-    code = re.findall(r"`[^`]*`|^    .*$", README, re.MULTILINE)
+def test_every_command_that_is_named_exists() -> None:
+    code = re.findall(r"`[^`]*`|^    .*$", README + COMMANDS, re.MULTILINE)
     known = {tuple(command.split()[1:]) for command in commands()}
     named = {
         tuple(words.split())
@@ -62,11 +73,11 @@ def test_every_command_the_readme_names_exists() -> None:
         assert any(words[: len(command)] == command for command in known), f"specd {words}"
 
 
-def test_every_command_is_in_the_readme() -> None:
-    rows = {row[0].strip("`") for row in table_rows(README)}
+def test_every_command_is_listed() -> None:
+    rows = {row[0].strip("`") for row in table_rows(COMMANDS)}
     missing = {c for c in commands() if c not in rows} - {"specd chain mine", "specd chain reorg"}
     assert not missing
-    assert "`mine N` and `reorg --depth N`" in README
+    assert "`mine N` adds blocks, `reorg --depth N` simulates" in COMMANDS
 
 
 def test_the_tree_names_every_top_level_directory() -> None:
@@ -80,11 +91,14 @@ def test_the_tree_names_every_top_level_directory() -> None:
     assert not {top for top in tops if not top.startswith(".") and f"`{top}/`" not in tree}
 
 
-@pytest.mark.parametrize("document", ["README.md", *(p.name for p in ROOT.glob("docs/*.md"))])
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
-    path = ROOT / document if (ROOT / document).exists() else ROOT / "docs" / document
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
-        assert (path.parent / target).exists(), f"{document} links to {target}"
+    path = ROOT / document
+    for target, anchor in re.findall(r"\]\(([^)#:\s]*)(#[^)\s]+)?\)", path.read_text()):
+        linked = path.parent / target if target else path
+        assert linked.exists(), f"{document} links to {target}"
+        if anchor:
+            assert anchor[1:] in anchors(linked), f"{document} links to {target}{anchor}"
 
 
 def test_scripts_the_readme_names_exist() -> None:
@@ -92,8 +106,36 @@ def test_scripts_the_readme_names_exist() -> None:
         assert (ROOT / "scripts" / script).exists(), script
 
 
-def test_decisions_have_a_number_each_and_are_titled_alike() -> None:
-    files = sorted((ROOT / "docs/decisions").glob("*.md"))
-    assert len({file.name[:4] for file in files}) == len(files) > 0
-    for file in files:
-        assert file.read_text().startswith(f"# {int(file.name[:4])}. ")
+def test_every_script_is_listed() -> None:
+    rows = {row[0].strip("`") for row in table_rows((ROOT / "docs/contributing.md").read_text())}
+    listed = {row for row in rows if row.startswith("scripts/")}
+    assert listed == {f"scripts/{path.name}" for path in ROOT.glob("scripts/*") if path.is_file()}
+
+
+def test_the_index_of_decisions_is_what_the_records_say() -> None:
+    assert decisions_page.rendered() == decisions_page.PAGE.read_text(), (
+        "run scripts/decisions-index"
+    )
+
+
+def test_decisions_are_numbered_and_superseded_by_later_ones() -> None:
+    records = decisions_page.records()
+    numbers = [record.number for record in records]
+    assert len(set(numbers)) == len(numbers) > 0
+    for record in records:
+        assert record.path.name.startswith(f"{record.number:04d}-")
+        assert "\n## Decision" in record.path.read_text(), record.path.name
+        assert all(later in numbers and later > record.number for later in record.superseded_by)
+
+
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != "CHANGELOG.md"])
+def test_prose_has_one_width(document: str) -> None:
+    """Tables, code, links that cannot be broken and generated pages are exempt."""
+    text = (ROOT / document).read_text()
+    if re.search(r"^Written by `scripts/", text, re.MULTILINE):
+        return
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    for line in prose.splitlines():
+        breakable = " " in line.strip().removeprefix("- ")
+        if not line.lstrip().startswith("|") and not line.startswith("    ") and breakable:
+            assert len(line) <= WIDTH, line

@@ -58,6 +58,40 @@ def test_every_file_of_our_packages_is_shipped_and_nothing_else(wheel: Path) -> 
     assert shipped(wheel) == expected()
 
 
+def test_the_licences_are_shipped(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for licence in ("LICENSE", "NOTICE"):
+        (name,) = [n for n in names if ".dist-info/" in n and n.endswith(f"/{licence}")]
+        assert zipfile.ZipFile(wheel).read(name) == (ROOT / licence).read_bytes()
+
+
+def test_the_notice_names_every_file_of_others() -> None:
+    """Files that carry a licence of their own, and data that a module says is taken from others."""
+    notice = (ROOT / "NOTICE").read_text()
+    carried = [
+        path.relative_to(ROOT).parent.as_posix()
+        for name in PACKAGES
+        for path in (ROOT / name).rglob("*")
+        if path.name.startswith(("LICENSE", "NOTICE")) or "LICENSE" in path.name
+    ]
+    assert len(carried) >= 3
+    for folder in [*carried, "models/chat/people/confusables.txt"]:
+        assert folder in notice
+
+
+def test_an_image_is_built_of_all_that_is_shipped() -> None:
+    """`.dockerignore` leaves everything out that it does not name."""
+    let_in = {
+        line.removeprefix("!")
+        for line in (ROOT / ".dockerignore").read_text().splitlines()
+        if line.startswith("!")
+    }
+    needed = {name.partition("/")[0] for name in expected()}
+    needed |= {"LICENSE", "NOTICE", "README.md", "constraints.txt", "pyproject.toml", "setup.cfg"}
+    assert needed <= let_in
+    assert {name for name in let_in if not (ROOT / name).exists()} == set()
+
+
 def test_runs_from_an_installed_wheel_without_the_sources(wheel: Path, tmp_path: Path) -> None:
     """Installed, not editable: documents, templates and migrations are found beside the code."""
     target = tmp_path / "site"

@@ -1,0 +1,26 @@
+"""docs/settings.md: its table, written from the fields of `settings.py`."""
+
+from pathlib import Path
+
+from settings import Settings
+
+PAGE = Path(__file__).parents[2] / "docs/settings.md"
+BEGIN, END = "<!-- settings -->\n", "<!-- /settings -->"
+
+
+def rendered() -> str:
+    """The whole page: the prose as it is, the table between its markers anew."""
+    before, begin, rest = PAGE.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError("docs/settings.md has lost a marker of its table")
+    return before + begin + "".join(f"{line}\n" for line in table()) + end + after
+
+
+def table() -> list[str]:
+    """One row for each variable: name, default, meaning."""
+    rows = ["| variable | default | meaning |", "|---|---|---|"]
+    for line in Settings().describe({}):
+        default = f"`{line.default}`" if line.default else ""
+        rows.append(f"| `{line.variable}` | {default} | {line.help} |")
+    return rows
