@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.access.permissions import find_channel
+from models.chat.access.channels import find_channel
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
 from models.chat.identity.actors import find_actor, find_realm_at

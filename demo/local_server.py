@@ -85,7 +85,7 @@ class LocalServer:
     def __init__(self, counterpart: Counterpart, port: int = 0, *, fault: str = "none") -> None:
         self.fault = fault
         self._closing = threading.Event()
-        self._server = _Server(("127.0.0.1", port), _handler(self, counterpart))
+        self._server = _Server(self, counterpart, port)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def start(self) -> None:
@@ -108,70 +108,73 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
+    def __init__(self, owner: LocalServer, counterpart: Counterpart, port: int) -> None:
+        self.owner = owner
+        self.counterpart = counterpart
+        super().__init__(("127.0.0.1", port), _Handler)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: clients go away in the middle, which is what faults are for."""
 
 
-def _handler(server: LocalServer, counterpart: Counterpart) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = 60
-        disable_nagle_algorithm = True
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+    disable_nagle_algorithm = True
 
-        def do_GET(self) -> None:
-            self._answer()
+    def do_GET(self) -> None:
+        self._answer()
 
-        do_POST = do_DELETE = do_GET
+    do_POST = do_DELETE = do_GET
 
-        def _answer(self) -> None:
-            length = self.headers.get("Content-Length", "0")
-            if not (length.isascii() and length.isdigit()) or int(length) > LONGEST_BODY:
+    def _answer(self) -> None:
+        length = self.headers.get("Content-Length", "0")
+        if not (length.isascii() and length.isdigit()) or int(length) > LONGEST_BODY:
+            self.close_connection = True
+            self.send_error(413)
+            return
+        body = self.rfile.read(int(length))
+        match self.server.owner.fault:
+            case "hang":
+                self.server.owner.hang()
                 self.close_connection = True
-                self.send_error(413)
-                return
-            body = self.rfile.read(int(length))
-            match server.fault:
-                case "hang":
-                    server.hang()
-                    self.close_connection = True
-                case "break":
-                    self.close_connection = True
-                case "forbidden":
-                    self._send(Reply(403, {"result": "error", "msg": "No", "code": "FORBIDDEN"}))
-                case "down":
-                    self._send(Reply(503, body=b"<h1>Down</h1>"))
-                case "garbage":
-                    self._send(Reply(200, body=b"<h1>Welcome to the hotel's network</h1>"))
-                case "redirect":
-                    self._send(Reply(302, headers={"Location": "http://127.0.0.1:1/"}))
-                case "flood":
-                    self._send(Reply(200, body=b'{"result": "' + b"x" * 1_000_000))
-                case _:
-                    self._send(counterpart(self._request(body)))
+            case "break":
+                self.close_connection = True
+            case "forbidden":
+                self._send(Reply(403, {"result": "error", "msg": "No", "code": "FORBIDDEN"}))
+            case "down":
+                self._send(Reply(503, body=b"<h1>Down</h1>"))
+            case "garbage":
+                self._send(Reply(200, body=b"<h1>Welcome to the hotel's network</h1>"))
+            case "redirect":
+                self._send(Reply(302, headers={"Location": "http://127.0.0.1:1/"}))
+            case "flood":
+                self._send(Reply(200, body=b'{"result": "' + b"x" * 1_000_000))
+            case _:
+                self._send(self.server.counterpart(self._request(body)))
 
-        def _request(self, body: bytes) -> Request:
-            parts = urlsplit(self.path)
-            return Request(
-                self.command,
-                parts.path,
-                dict(parse_qsl(parts.query, keep_blank_values=True)),
-                {name.lower(): value for name, value in self.headers.items()},
-                body,
-            )
+    def _request(self, body: bytes) -> Request:
+        parts = urlsplit(self.path)
+        return Request(
+            self.command,
+            parts.path,
+            dict(parse_qsl(parts.query, keep_blank_values=True)),
+            {name.lower(): value for name, value in self.headers.items()},
+            body,
+        )
 
-        def _send(self, reply: Reply) -> None:
-            content, kind = reply.body, "text/html; charset=utf-8"
-            if reply.document is not None:
-                content, kind = orjson.dumps(reply.document), "application/json"
-            self.send_response(reply.status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
-            for name, value in reply.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
+    def _send(self, reply: Reply) -> None:
+        content, kind = reply.body, "text/html; charset=utf-8"
+        if reply.document is not None:
+            content, kind = orjson.dumps(reply.document), "application/json"
+        self.send_response(reply.status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing: addresses hold codes and states."""
-
-    return Handler
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: addresses hold codes and states."""

@@ -5,20 +5,17 @@ PostgreSQL runs READ COMMITTED with explicit row locks and time limits on statem
 idle transactions.
 """
 
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import structlog
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from models.errors import DatabaseUnavailable
+from models.outages import is_lost_race, raise_outage
 
 T = TypeVar("T")
 
@@ -29,42 +26,7 @@ SQLITE_STEPS_PER_LOOK = 100_000
 """Steps of SQLite's machine, about a millisecond, between two looks at the time."""
 SNAPSHOT_TIMEOUT_S = 600
 CONNECT_TIMEOUT_S = 5
-
-SQLITE_BUSY = 5
-SQLITE_OUTAGES = frozenset({5, 6, 7, 9, 10, 11, 13, 14, 15, 26})
-# busy, locked, out of memory, interrupted, ..., full, no file
-SQLITE_UNIQUE = frozenset({1555, 2067})  # SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
-UNIQUE_VIOLATION = "23505"
-LOCK_NOT_AVAILABLE = "55P03"
 _AFTER_COMMIT = "after_commit"
-RACES = frozenset({UNIQUE_VIOLATION, "40001", "40P01"})  # and serialization failure, deadlock
-
-
-def is_lock_timeout(error: DBAPIError) -> bool:
-    """Did this statement give up waiting for somebody else's lock?"""
-    return (
-        getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE
-        or getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == SQLITE_BUSY
-    )
-
-
-def is_outage(error: Exception) -> bool:
-    """Is the database away, full or busy, rather than asked something wrong?
-
-    SQLite reports "no such table" as the same class as "locked", so its codes decide.
-    """
-    cause = getattr(error, "orig", None)
-    if isinstance(cause, sqlite3.Error):
-        return getattr(cause, "sqlite_errorcode", 0) & 0xFF in SQLITE_OUTAGES
-    return isinstance(error, (OperationalError, InterfaceError, PoolTimeout))
-
-
-def is_lost_race(error: DBAPIError) -> bool:
-    """Would the same unit, run again, see what the winner wrote?"""
-    return (
-        getattr(error.orig, "sqlstate", None) in RACES
-        or getattr(error.orig, "sqlite_errorcode", None) in SQLITE_UNIQUE
-    )
 
 
 def after_commit(session: Session, call: Callable[[], None]) -> None:
@@ -119,7 +81,7 @@ class Database:
                     connection.info["deadline"].ends_at = time.monotonic() + seconds
                 yield connection
         except SQLAlchemyError as error:
-            _raise_outage(error)
+            raise_outage(error)
             raise
 
     @contextmanager
@@ -153,10 +115,10 @@ class Database:
             except _TryAgain:
                 return self._attempt(writer, work)
         except _TryAgain as lost:
-            _raise_outage(lost.error)
+            raise_outage(lost.error)
             raise lost.error from None
         except SQLAlchemyError as error:
-            _raise_outage(error)
+            raise_outage(error)
             raise
 
     def ping(self) -> None:
@@ -253,15 +215,6 @@ class Database:
 
     def _sqlite_pragmas(self, *more: str) -> tuple[str, ...]:
         return ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", *more)
-
-
-def _raise_outage(error: Exception) -> None:
-    """Raise the failure callers know for an outage; whatever else went wrong is a bug."""
-    if is_outage(error):
-        cause = getattr(error, "orig", None) or error
-        log = structlog.get_logger("database")
-        log.warning("database_unavailable", kind=type(cause).__name__, cause=str(cause).strip())
-        raise DatabaseUnavailable() from error
 
 
 class _TryAgain(Exception):

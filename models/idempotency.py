@@ -14,8 +14,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from models.database import is_lock_timeout
 from models.errors import DomainError
+from models.outages import is_lock_timeout
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from adapters.chain.reader import Block, ChainReader, Transfer
-from models.payment import watching
+from models.payment import receivers
 from models.payment.checkpoints import BlockMark
-from models.payment.watching import Newcomer, Observation, Receiver
+from models.payment.receivers import Newcomer, Receiver
+from models.payment.watching import Observation
 from workers.transfer_scan import TransferScan
 
 SHALLOW = 64
@@ -148,7 +149,7 @@ def mark(block: Block) -> BlockMark:
 
 
 def _start(newcomer: Newcomer, base: BlockMark) -> int | None:
-    if newcomer.catch_up_block != watching.NEVER_LOOKED_AT:
+    if newcomer.catch_up_block != receivers.NEVER_LOOKED_AT:
         return newcomer.catch_up_block
     if newcomer.creation_block is None:
         return None

@@ -32,23 +32,20 @@ contains and not what is open.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import structlog
-from sqlalchemy.orm import Session
 
 from adapters.chain.reader import Block, ChainReader, EndpointsBehind, RangeTooLarge
 from models.clock import Clock
 from models.database import Database
-from models.payment import checkpoints, watching
 from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
-from models.payment.watching import Newcomer, Observation
-from workers.chain_view import ChainView, by_token, mark
+from models.payment.receivers import Newcomer
+from models.payment.watching import Observation
+from workers.chain_books import ChainBooks
+from workers.chain_view import ChainView, by_token
 
 MANY_RECEIVERS = 500
 """With more open invoices than this, whole blocks are read and matched in the database."""
-
-NEWCOMERS_AT_ONCE = 200
 
 
 class ChainWatcher:
@@ -64,11 +61,9 @@ class ChainWatcher:
         log_range: int,
         many: int = MANY_RECEIVERS,
     ) -> None:
-        self._database = database
         self._reader = reader
-        self._clock = clock
-        self._chain_id = chain_id
         self._many = many
+        self._books = ChainBooks(database, clock, chain_id)
         self._view = ChainView(reader, widest=log_range)
         self._newcomers_had_their_turn = False
         self._looks_behind = False
@@ -101,10 +96,7 @@ class ChainWatcher:
     def _watch_one(self) -> bool:
         head = self._reader.head()
         self._looks_behind = False
-        with self._database.reading() as books:
-            # The checkpoint first: its revision vouches for everything read after it.
-            checkpoint = checkpoints.find_checkpoint(books, self._chain_id)
-            newcomers = watching.find_newcomers(books, self._chain_id, limit=NEWCOMERS_AT_ONCE)
+        checkpoint, newcomers = self._books.look()
         if checkpoint is None:
             return self._begin(head)
         self._checkpoint_number = checkpoint.block.number
@@ -134,63 +126,37 @@ class ChainWatcher:
         *,
         reorganised: bool = False,
     ) -> bool:
-        """Read from `base` to `tip` for all joined invoices; `base` is known to be canonical.
-
-        After a reorganisation this also drops what the blocks above `base` had brought, in the same
-        transaction: a payment that is mined again at once never looks lost in between.
-        """
-        with self._database.reading() as books:
-            open_now = watching.find_receivers(
-                books, self._chain_id, since=base.timestamp, limit=self._many + 1
-            )
-            whole_tokens = len(open_now) > self._many and self._view.scan.takes_whole_token
-            if len(open_now) > self._many and not whole_tokens:
-                open_now = watching.find_receivers(
-                    books, self._chain_id, since=base.timestamp, limit=None
-                )
-            tokens = watching.find_tokens(books, self._chain_id) if whole_tokens else []
-        wanted = dict.fromkeys(tokens) if whole_tokens else by_token(open_now)
-        transfers = self._view.read(wanted, self._view.first(base, tip), tip.number)
-        if whole_tokens:
-            with self._database.reading() as books:
-                open_now = watching.match_receivers(
-                    books,
-                    self._chain_id,
-                    since=base.timestamp,
-                    addresses={transfer.receiver for transfer in transfers},
-                )
-        seen = self._view.observe(transfers, open_now)
+        """Read from `base` to `tip` for all joined invoices; `base` is known to be canonical."""
+        seen = self._read(base, tip)
         if seen is None or not self._view.is_canonical(tip):
             return self._moved_under_us()
         if tip is not head and not self._view.is_canonical(head):
             return self._moved_under_us()
-        now = self._clock.now()
-
-        def write(session: Session) -> int:
-            checkpoints.move(
-                session,
-                checkpoint,
-                to=mark(tip),
-                head_number=head.number,
-                now=now,
-                forget_above=base.number if reorganised else None,
-            )
-            touched: set[str] = set()
-            if reorganised:
-                watching.lower_newcomers(session, self._chain_id, to=base.number + 1)
-                touched |= watching.orphan(
-                    session, self._chain_id, above=base.number, keep={each.key for each in seen}
-                )
-            touched |= watching.record(session, self._chain_id, seen, now=now)
-            touched |= watching.find_maturing(session, self._chain_id, head_number=head.number)
-            return self._settle(session, touched, head=head, checkpoint=tip, now=now)
-
-        settled = self._database.run(write)
+        settled = self._books.extend(
+            checkpoint, base, tip, seen, head=head, reorganised=reorganised
+        )
         if settled:
             self._log.info(
                 "invoices_settled", checkpoint=tip.number, head=head.number, invoices=settled
             )
         return True
+
+    def _read(self, base: BlockMark, tip: Block) -> list[Observation] | None:
+        """What the joined invoices got from `base` to `tip`; None where the chain moved meanwhile.
+
+        With more than `many` open invoices the token's logs are read whole.
+        """
+        since = base.timestamp
+        open_now = self._books.open_receivers(since=since, limit=self._many + 1)
+        first = self._view.first(base, tip)
+        if len(open_now) > self._many and self._view.scan.takes_whole_token:
+            wanted = dict.fromkeys(self._books.tokens())
+            transfers = self._view.read(wanted, first, tip.number)
+            addresses = {transfer.receiver for transfer in transfers}
+            return self._view.observe(transfers, self._books.owners(addresses, since=since))
+        if len(open_now) > self._many:
+            open_now = self._books.open_receivers(since=since, limit=None)
+        return self._view.observe(self._view.read(by_token(open_now), first, tip.number), open_now)
 
     def _catch_up(self, head: Block, checkpoint: Checkpoint, newcomers: Sequence[Newcomer]) -> bool:
         """Read newcomers' own blocks, up to the checkpoint; those that arrive join the others."""
@@ -209,36 +175,10 @@ class ChainWatcher:
             return self._moved_under_us()
         arrived = last >= base.number or first > last
         ids = [each.invoice_id for each in receivers]
-        now = self._clock.now()
-
-        def write(session: Session) -> None:
-            checkpoints.move(session, checkpoint, to=base, head_number=head.number, now=now)
-            watching.record(session, self._chain_id, seen or [], now=now)
-            watching.note_caught_up(session, ids, next_block=None if arrived else last + 1)
-            if arrived:
-                paid = watching.find_with_payments(session, ids)
-                self._settle(session, paid, head=head, checkpoint=base, now=now)
-
-        self._database.run(write)
+        next_block = None if arrived else last + 1
+        self._books.catch_up(checkpoint, ids, seen, head=head, next_block=next_block)
         self._log.debug("newcomers_read", invoices=len(ids), first=first, last=last)
         return True
-
-    def _settle(
-        self,
-        session: Session,
-        invoice_ids: set[str],
-        *,
-        head: Block,
-        checkpoint: Block | BlockMark,
-        now: datetime,
-    ) -> int:
-        return watching.settle_touched(
-            session,
-            invoice_ids,
-            head_number=head.number,
-            checkpoint_time=checkpoint.timestamp,
-            now=now,
-        )
 
     # When the chain is not what the books say.
 
@@ -248,25 +188,14 @@ class ChainWatcher:
         if ends is None:
             return self._moved_under_us()
         genesis, start = ends
-        now = self._clock.now()
-        self._database.run(
-            lambda session: checkpoints.begin(
-                session,
-                self._chain_id,
-                genesis=mark(genesis),
-                block=mark(start),
-                head_number=head.number,
-                now=now,
-            )
-        )
+        self._books.begin(genesis=genesis, start=start, head=head)
         self._log.info("chain_begun", checkpoint=start.number, head=head.number)
         return True
 
     def _follow_reorganisation(self, head: Block, checkpoint: Checkpoint) -> bool:
         """The checkpoint's block is gone: go back to the newest known block that is still there."""
         lost = checkpoint.block
-        with self._database.reading() as books:
-            known = checkpoints.find_known_blocks(books, self._chain_id, up_to=head.number)
+        known = self._books.known_blocks(up_to=head.number)
         ancestor = self._view.newest_canonical(known)
         is_older = head.number < lost.number and head.timestamp <= lost.timestamp
         if is_older and ancestor is not None and ancestor == known[-1]:
@@ -300,22 +229,7 @@ class ChainWatcher:
         self._log.error(
             "chain_replaced", alert=True, checkpoint=checkpoint.block.number, head=head.number
         )
-        since = checkpoint.block.timestamp
-        now = self._clock.now()
-
-        def write(session: Session) -> None:
-            checkpoints.restart(
-                session,
-                checkpoint,
-                genesis=mark(genesis),
-                block=mark(start),
-                head_number=head.number,
-                now=now,
-            )
-            watching.orphan(session, self._chain_id, above=-1, since=since)
-            watching.send_back_to_start(session, self._chain_id, since=since)
-
-        self._database.run(write)
+        self._books.begin_again(checkpoint, genesis=genesis, start=start, head=head)
         return True
 
     def _moved_under_us(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.rpc_reader import RpcChainReader
-from models.payment import watching
+from models.payment import receivers
 from models.payment.retention import POLICY
 from workers.bench import Bench, Make, make_retention
 from workers.chain_watcher import ChainWatcher
@@ -25,7 +25,7 @@ def chain_watcher(bench: Bench) -> Worker:
 
     def try_start_one() -> bool:
         with bench.database.reading() as reader:
-            chains = watching.find_chains(reader)
+            chains = receivers.find_chains(reader)
         for chain_id in chains:
             if chain_id not in watched and gateway.is_configured(chain_id):
                 watched.add(chain_id)

@@ -6,7 +6,7 @@ Reading lives in `invoice_view`; whatever changes an invoice's status lives in `
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import Table, and_, bindparam, insert, select, update
 from sqlalchemy.orm import Session
@@ -160,17 +160,21 @@ def create_invoice(
         "creation_block": order.checkpoint_number,
     }
     connection.execute(_INSERT, row)
-    event = {
+    connection.execute(_INSERT_EVENT, _created(view))
+    return view
+
+
+def _created(view: InvoiceView) -> dict[str, Any]:
+    """The row of an invoice's first event."""
+    return {
         "invoice_id": view.id,
         "kind": "created",
         "from_status": None,
         "to_status": view.status,
         "exception": view.exception,
         "facts": "{}",
-        "at": now,
+        "at": view.created_at,
     }
-    connection.execute(_INSERT_EVENT, event)
-    return view
 
 
 _COLUMNS = tuple(name for name in InvoiceView.__dataclass_fields__ if name != "payments")

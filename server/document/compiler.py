@@ -19,6 +19,7 @@ from connexion.resolver import Resolver
 from connexion.spec import Specification
 
 from server.document.bodies import MULTIPART, URLENCODED, Body
+from server.document.execution import operation_of
 from server.document.operation import Operation
 from server.document.parameters import Parameters
 from server.document.responses import Responses
@@ -84,8 +85,8 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
             raise DocumentError(f"{place}: x-required-role needs the service's require_role")
         declared = self._parameters(path, raw)
         body = raw.get("requestBody")
-        compiled = Operation(
-            service=self.service,
+        compiled = operation_of(
+            self.service,
             operation_id=operation_id,
             method=method.upper(),
             # A document may spell its prefix in every path or leave it to the base path.

@@ -22,12 +22,13 @@ import security_events
 from server.context import Context
 from server.document.bodies import URLENCODED, Disconnected, read_body
 from server.document.compiler import CompiledAPI
-from server.document.operation import Call, Operation
+from server.document.operation import Call
 from server.document.threads import Threads
 from server.errors import MethodNotAllowed, NotFound
 from server.response import Response, standing_headers
 from server.service import Service
 from server.serving.documents import published
+from server.serving.exchange import Exchange
 from server.serving.health import Probes
 from server.serving.metrics import METRICS_LAG_S, Meter
 from server.serving.override import find_meant_method, media_type_of
@@ -39,8 +40,6 @@ from server.wire.proxies import TrustedProxies
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
-# Until the headers are known to be sound, a body may follow, and the connection cannot go on.
-_UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
 
 
 class ServedAPI:
@@ -63,33 +62,6 @@ class ServedAPI:
 
     def close(self) -> None:
         self.threads.close()
-
-
-class Exchange:
-    """One request being answered: what is known of it so far, for its log line and its end."""
-
-    __slots__ = ("call", "client", "ctx", "headers", "operation", "request_id", "unread")
-
-    def __init__(self, request_id: str, client: str) -> None:
-        self.request_id = request_id
-        self.client = client
-        self.operation: Operation | None = None
-        self.call: Call | None = None
-        self.ctx: Context | None = None
-        self.headers = _UNKNOWN_FRAMING
-        self.unread = True
-
-    @property
-    def operation_id(self) -> str | None:
-        return None if self.operation is None else self.operation.operation_id
-
-    @property
-    def actor_id(self) -> int | str | None:
-        return None if self.ctx is None else self.ctx.actor_id
-
-    @property
-    def key_id(self) -> str | None:
-        return None if self.ctx is None else self.ctx.key_id
 
 
 class Engine(SpecMiddleware):

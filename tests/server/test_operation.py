@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from server.context import Context
-from server.document.operation import SMALL
+from server.document.execution import SMALL
 from server.document.threads import LONG_READS
 from server.phases import changes_nothing, prepared_by
 from tests.server.client import Client

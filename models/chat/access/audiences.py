@@ -6,8 +6,8 @@ from functools import cached_property
 
 from sqlalchemy import select
 
+from models.chat.access.channels import ChannelView
 from models.chat.access.membership import find_members_of_each
-from models.chat.access.permissions import ChannelView
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import RealmView
 from models.chat.identity.roles import Role

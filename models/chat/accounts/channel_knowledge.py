@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import Audiences
-from models.chat.access.permissions import ChannelView, channels_seen_by
+from models.chat.access.channels import ChannelView, channels_seen_by
 from models.chat.channels.channels import (
     ChannelQuery,
     describe_channels,

@@ -7,15 +7,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, false, func, or_, select
 
+from models.chat.access.channels import ChannelView, channels_seen_by
 from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
 from models.chat.access.known_people import shown_id
 from models.chat.access.membership import group_ids_of
-from models.chat.access.permissions import (
-    ChannelView,
-    channels_seen_by,
-    keep_known,
-    readable_channel_ids,
-)
+from models.chat.access.permissions import keep_known, readable_channel_ids
 from models.chat.errors.channels import (
     ChannelNameIsEmpty,
     ChannelNameTooLong,

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView
 from models.chat.access.group_settings import (
     CHANNEL_GROUPS,
     CREATOR,
@@ -15,7 +16,8 @@ from models.chat.access.group_settings import (
     check_group_value,
     store_anonymous_group,
 )
-from models.chat.access.permissions import CHANNEL_COLUMNS, ChannelView, belongs, require
+from models.chat.access.membership import belongs
+from models.chat.access.permissions import require
 from models.chat.errors.authorization import MustBeOwner
 from models.chat.errors.channels import (
     DefaultChannelIsPrivate,

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from models.chat.access.permissions import ChannelView, find_channel
-from models.chat.channels.subscribing import Subscribed
+from models.chat.access.channels import ChannelView, find_channel
+from models.chat.channels.joining import Subscribed
 from models.chat.identity.actors import Actor
 from models.chat.messages.direct_notices import send_direct_notices
 from models.chat.messages.notices import try_to_tell

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import Audiences
-from models.chat.access.permissions import ChannelView
+from models.chat.access.channels import ChannelView
 from models.chat.channels.channels import (
     describe_channels,
     find_default_channel_ids,

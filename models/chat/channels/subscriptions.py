@@ -1,7 +1,7 @@
 """Subscriptions: whose they are, and the personal settings they hold."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -9,8 +9,9 @@ from typing import Any, cast
 from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView, find_channels
 from models.chat.access.known_people import find_known_ids
-from models.chat.access.permissions import CHANNEL_COLUMNS, ChannelView, find_channels, keep_known
+from models.chat.access.permissions import keep_known
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.errors.channels import InvalidChannelId, NotSubscribed, UnknownSubscriptionProperty
 from models.chat.errors.parameters import InvalidParameter
@@ -130,17 +131,7 @@ def change_settings(
     ids = {change.channel_id for change in changes}
     found = find_channels(session, actor, channel_ids=ids)
     known = {channel.id for channel in keep_known(session, actor, found)}
-    # Locked: two changes at a time of different properties shall both stay.
-    rows = session.execute(
-        select(Subscription.channel_id, *_SETTING_COLUMNS)
-        .where(
-            Subscription.user_id == actor.id,
-            Subscription.channel_id.in_(ids),
-            Subscription.is_active,
-        )
-        .with_for_update()
-    )
-    held = {row["channel_id"]: dict(row) for row in rows.mappings()}
+    held = _lock_settings(session, actor, ids)
     told: list[tuple[dict[str, Any], list[int]]] = []
     for change in changes:
         if change.property not in PROPERTIES:
@@ -181,6 +172,24 @@ def change_settings(
         actor_id=actor.id,
         now=now,
     )
+
+
+def _lock_settings(
+    session: Session, actor: Actor, channel_ids: Collection[int]
+) -> dict[int, dict[str, Any]]:
+    """Channel id -> the actor's settings in it. Locked: two changes at a time of different
+    properties shall both stay.
+    """
+    rows = session.execute(
+        select(Subscription.channel_id, *_SETTING_COLUMNS)
+        .where(
+            Subscription.user_id == actor.id,
+            Subscription.channel_id.in_(channel_ids),
+            Subscription.is_active,
+        )
+        .with_for_update()
+    )
+    return {row["channel_id"]: dict(row) for row in rows.mappings()}
 
 
 def _checked(change: SettingChange) -> list[tuple[str, Any]]:

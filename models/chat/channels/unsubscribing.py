@@ -8,8 +8,9 @@ from typing import Any, cast
 from sqlalchemy import Table, literal, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.access.channels import ChannelView
 from models.chat.access.naming import access_principals
-from models.chat.access.permissions import ChannelView, can_remove_subscribers, require
+from models.chat.access.permissions import can_remove_subscribers, require
 from models.chat.channels.channels import check_channel_name, find_known_channels_by_name
 from models.chat.channels.subscribing import check_ties
 from models.chat.channels.subscription_events import tell_of_leavers

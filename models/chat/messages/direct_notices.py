@@ -2,7 +2,7 @@
 statements that does not grow with them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -52,17 +52,38 @@ def send_direct_notices(
     rendered = prepare_text(session, bot, content, (quotes or Quotes()).names).rendered
     draft = Draft(bot, None, (), "", content, rendered, CLIENT, False)
     conversations = _require_conversations(session, realm_id, bot.id, user_ids)
+    message_ids = _insert_messages(session, draft, conversations, now=now)
+    words = plain_text(rendered.html)
+    search.index_messages(session, [(message_id, "", words) for message_id in message_ids.values()])
+    people = find_people(session, bot, [*user_ids, bot.id])
+    told: list[tuple[dict[str, Any], list[int]]] = []
+    for user_id, conversation_id in conversations.items():
+        both = [people[one] for one in sorted((user_id, bot.id))]
+        message = message_as_sent(
+            draft, message_ids[conversation_id], conversation_id, both, now=now
+        )
+        told.append(({"message": message, "flags": []}, [user_id, bot.id]))
+    events.append_all(session, realm_id, "message", told, now=now)
+
+
+def _insert_messages(
+    session: Session, draft: Draft, conversations: Mapping[int, int], *, now: datetime
+) -> dict[int, int]:
+    """Write the draft into each conversation (by user id), with a copy for both who are in it.
+    Conversation id -> message id.
+    """
+    bot, rendered = draft.sender, draft.rendered
     connection = session.connection()
     sent = connection.execute(
         _INSERT_MESSAGE,
         [
             {
-                "realm_id": realm_id,
+                "realm_id": bot.realm_id,
                 "sender_id": bot.id,
                 "conversation_id": conversation_id,
                 "topic": "",
                 "topic_key": "",
-                "content": content,
+                "content": draft.content,
                 "rendered_content": rendered.html,
                 "sent_at": now,
                 "has_link": rendered.has_link,
@@ -86,17 +107,7 @@ def send_direct_notices(
             for reader_id in (user_id, bot.id)
         ],
     )
-    words = plain_text(rendered.html)
-    search.index_messages(session, [(message_id, "", words) for message_id in message_ids.values()])
-    people = find_people(session, bot, [*user_ids, bot.id])
-    told: list[tuple[dict[str, Any], list[int]]] = []
-    for user_id, conversation_id in conversations.items():
-        both = [people[one] for one in sorted((user_id, bot.id))]
-        message = message_as_sent(
-            draft, message_ids[conversation_id], conversation_id, both, now=now
-        )
-        told.append(({"message": message, "flags": []}, [user_id, bot.id]))
-    events.append_all(session, realm_id, "message", told, now=now)
+    return message_ids
 
 
 def _require_conversations(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
+from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
-from models.chat.access.permissions import ChannelView
 from models.chat.errors.sending import (
     EmptyTopicNotAllowed,
     GroupMentionNotAllowed,

@@ -53,6 +53,11 @@ class Changes:
     notify_old_thread: bool = False
     notify_new_thread: bool = True
 
+    @property
+    def moves(self) -> bool:
+        """Is a place named, a topic or a channel?"""
+        return self.topic is not None or self.channel_id is not None
+
 
 def prepare_edit(reader: Reader, actor: Actor, content: str) -> PreparedText:
     """An emptied message stays as a tombstone, as the reference has it."""
@@ -75,19 +80,7 @@ def edit_message(
     message = access_message(session, actor, message_id, lock=True)
     if message.is_archived:
         raise InvalidMessage()
-    if changes.content is None and changes.topic is None and changes.channel_id is None:
-        raise NothingToChange()
-    if message.channel is None:
-        if changes.channel_id is not None:
-            raise DirectMessagesCannotMove()
-        if changes.topic is not None:
-            raise DirectMessagesHaveNoTopic()
-    if changes.propagate_mode != "change_one" and (
-        changes.topic is None and changes.channel_id is None
-    ):
-        raise PropagationWithoutMove()
-    if changes.content is not None and changes.channel_id is not None:
-        raise ContentAndChannelEdited()
+    _check_sense(message, changes)
     move = check_move(
         session,
         actor,
@@ -123,6 +116,21 @@ def edit_message(
             new_thread=changes.notify_new_thread,
             now=now,
         )
+
+
+def _check_sense(message: MessageView, changes: Changes) -> None:
+    """Raise where the changes contradict each other, or what kind of message this is."""
+    if changes.content is None and not changes.moves:
+        raise NothingToChange()
+    if message.channel is None:
+        if changes.channel_id is not None:
+            raise DirectMessagesCannotMove()
+        if changes.topic is not None:
+            raise DirectMessagesHaveNoTopic()
+    if changes.propagate_mode != "change_one" and not changes.moves:
+        raise PropagationWithoutMove()
+    if changes.content is not None and changes.channel_id is not None:
+        raise ContentAndChannelEdited()
 
 
 def _check_content(

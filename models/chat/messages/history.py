@@ -1,11 +1,13 @@
 """What became of a message, edit by edit."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from models.chat.access.permissions import find_channels, has_content_access
+from models.chat.access.channels import find_channels
+from models.chat.access.permissions import has_content_access
 from models.chat.errors.messages import EditHistoryDisabled
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView, access_message
@@ -57,60 +59,88 @@ def find_history(
         empty = actor.realm.empty_topic_display_name
         return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
 
-    topic, content = message.topic, message.content
-    rendered, channel_id = message.rendered_content, message.channel_id
-    snapshots: list[dict[str, Any]] = []
-    left = MOST_DIFFED
     edits = reader.execute(_EDITS, {"message_id": message.id}).all()
-    beginning = (message.sent_at, message.sender_id)
+    began_at, author_id = message.sent_at, message.sender_id
     if len(edits) > MOST_EDITS:
-        beginning = (edits[-1].edited_at, edits[-1].editor_id)
+        began_at, author_id = edits[-1].edited_at, edits[-1].editor_id
     readable = _find_readable_places(reader, actor, message, edits[:MOST_EDITS])
+    past = _Past(message, shown, readable, tells_content=policy == "all")
+    snapshots: list[dict[str, Any]] = []
     for edit in edits[:MOST_EDITS]:
-        here = channel_id in readable
-        snapshot: dict[str, Any] = {
-            "topic": shown(topic),
-            "content": content,
-            "rendered_content": rendered,
-            "timestamp": int(edit.edited_at.timestamp()),
-            "user_id": edit.editor_id,
-        }
+        here = past.channel_id in readable
+        snapshot = past.undo(edit)
         moved = edit.prev_topic is not None or edit.prev_channel_id is not None
-        came_from = edit.prev_channel_id if edit.prev_channel_id is not None else channel_id
-        if edit.prev_topic is not None:
-            if came_from in readable:
-                snapshot["prev_topic"] = shown(edit.prev_topic)
-            topic = edit.prev_topic
-        if edit.prev_channel_id is not None:
-            if came_from in readable:
-                snapshot |= {"stream": channel_id, "prev_stream": came_from}
-            channel_id = came_from
-        if edit.prev_content is not None:
-            if policy == "all":
-                snapshot["prev_content"] = edit.prev_content
-                snapshot["prev_rendered_content"] = edit.prev_rendered_content
-                left -= len(edit.prev_rendered_content) + len(rendered)
-                compare = content_html_diff if left >= 0 else coarse_html_diff
-                snapshot["content_html_diff"] = compare(edit.prev_rendered_content, rendered)
-            content, rendered = edit.prev_content, edit.prev_rendered_content
         if here and (policy == "all" or moved):
             snapshots.append(snapshot)
-    if channel_id in readable:
-        snapshots.append(
-            {
-                "topic": shown(topic),
-                "content": content,
-                "rendered_content": rendered,
-                "timestamp": int(beginning[0].timestamp()),
-                "user_id": beginning[1],
-            }
-        )
+    if past.channel_id in readable:
+        snapshots.append(past.snapshot(began_at, author_id))
     if policy == "moves":
         # What a message said before is not shown: every snapshot has what it says now.
         for snapshot in snapshots:
             snapshot["content"] = message.content
             snapshot["rendered_content"] = message.rendered_content
     return snapshots[::-1]
+
+
+class _Past:
+    """A message on its way back in time: what it said and where it stood, before each edit."""
+
+    def __init__(
+        self,
+        message: MessageView,
+        shown: Callable[[str], str],
+        readable: set[int | None],
+        *,
+        tells_content: bool,
+    ) -> None:
+        self.channel_id = message.channel_id
+        self._topic = message.topic
+        self._content = message.content
+        self._rendered = message.rendered_content
+        self._shown = shown
+        self._readable = readable
+        self._tells_content = tells_content
+        self._left = MOST_DIFFED
+
+    def snapshot(self, at: datetime, user_id: int) -> dict[str, Any]:
+        """The message as it is now on its way, which that user had made of it at that time."""
+        return {
+            "topic": self._shown(self._topic),
+            "content": self._content,
+            "rendered_content": self._rendered,
+            "timestamp": int(at.timestamp()),
+            "user_id": user_id,
+        }
+
+    def undo(self, edit: Any) -> dict[str, Any]:
+        """Go back before an edit. The snapshot that the edit had left, with what it had changed."""
+        snapshot = self.snapshot(edit.edited_at, edit.editor_id)
+        came_from = edit.prev_channel_id if edit.prev_channel_id is not None else self.channel_id
+        if edit.prev_topic is not None:
+            if came_from in self._readable:
+                snapshot["prev_topic"] = self._shown(edit.prev_topic)
+            self._topic = edit.prev_topic
+        if edit.prev_channel_id is not None:
+            if came_from in self._readable:
+                snapshot |= {"stream": self.channel_id, "prev_stream": came_from}
+            self.channel_id = came_from
+        if edit.prev_content is not None:
+            if self._tells_content:
+                snapshot |= self._compare(edit)
+            self._content, self._rendered = edit.prev_content, edit.prev_rendered_content
+        return snapshot
+
+    def _compare(self, edit: Any) -> dict[str, Any]:
+        """What the message said before the edit, and the difference, coarse once `MOST_DIFFED`
+        characters were compared.
+        """
+        self._left -= len(edit.prev_rendered_content) + len(self._rendered)
+        compare = content_html_diff if self._left >= 0 else coarse_html_diff
+        return {
+            "prev_content": edit.prev_content,
+            "prev_rendered_content": edit.prev_rendered_content,
+            "content_html_diff": compare(edit.prev_rendered_content, self._rendered),
+        }
 
 
 def _find_readable_places(

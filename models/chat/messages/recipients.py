@@ -4,15 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from models.chat.access.channels import ChannelView, find_channel
 from models.chat.access.membership import belongs, find_member_ids
 from models.chat.access.naming import find_named
-from models.chat.access.permissions import (
-    ChannelView,
-    bot_owner,
-    can_send_to_channel,
-    find_channel,
-    find_known_channel,
-)
+from models.chat.access.permissions import bot_owner, can_send_to_channel, find_known_channel
 from models.chat.access.user_emails import api_email
 from models.chat.errors.sending import (
     DirectMessageInitiationNotAllowed,

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.access.permissions import find_channel
+from models.chat.access.channels import find_channel
 from models.chat.errors.messages import ExplanationRequired, ReportingNotEnabled
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor, find_actor

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from models.chat.access.permissions import ChannelView, find_channels, keep_known
+from models.chat.access.channels import ChannelView, find_channels
+from models.chat.access.permissions import keep_known
 from models.chat.errors.narrows import BadNarrow
 from models.chat.identity.actors import Actor
 from models.reader import Reader

@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 
 from models.chat.errors.parameters import InvalidParameter, MissingParameter
 from models.chat.identity.actors import Actor
-from models.chat.reading.narrow import Narrow
+from models.chat.reading.conditions import Narrow
 from models.chat.reading.ranges import NEWEST, id_select
 from models.chat.tables import Message
 from models.reader import Reader

@@ -7,7 +7,7 @@ to the users and channels it was given and to nothing else: no name in it is loo
 
 import re
 
-from models.chat.access.permissions import ChannelView
+from models.chat.access.channels import ChannelView
 from models.chat.rendering import Names
 from models.chat.rendering.syntax import channel_slug, encode_fragment
 

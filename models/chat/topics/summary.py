@@ -9,7 +9,7 @@ from sqlalchemy import Table, bindparam, case, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from models.chat.access.permissions import ChannelView
+from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Message, Topic, UserMessage
 from models.chat.topics.names import key_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.chat.access.permissions import ChannelView
+from models.chat.access.channels import ChannelView
 from models.chat.rendering import Names, render
 from models.chat.rendering.quotes import Quotes, inert_block, inert_line
 from tests.judges.voice.payloads import LINES, PAYLOADS

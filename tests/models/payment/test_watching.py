@@ -8,11 +8,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.database import Database
-from models.payment import dust, watching
+from models.payment import dust, receivers, watching
 from models.payment.checkpoints import BlockMark
 from models.payment.invoice_view import InvoiceView
+from models.payment.receivers import Receiver
 from models.payment.tables import Payment
-from models.payment.watching import Observation, Receiver
+from models.payment.watching import Observation
 from tests.support.payment.factories import CHAIN_ID, Merchant, make_hash, make_invoice
 
 
@@ -104,11 +105,11 @@ class TestNewcomers:
     def test_an_invoice_is_a_newcomer_until_it_has_caught_up(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
-        assert (newcomers(database), receivers(database, now)) == ([invoice.id], [])
+        assert (newcomers(database), receiver_ids(database, now)) == ([invoice.id], [])
         caught_up(database, invoice, next_block=5)
-        assert (newcomers(database), receivers(database, now)) == ([invoice.id], [])
+        assert (newcomers(database), receiver_ids(database, now)) == ([invoice.id], [])
         caught_up(database, invoice, next_block=None)
-        assert (newcomers(database), receivers(database, now)) == ([], [invoice.id])
+        assert (newcomers(database), receiver_ids(database, now)) == ([], [invoice.id])
 
     def test_a_newcomer_is_not_settled(
         self, database: Database, invoice: InvoiceView, now: datetime
@@ -127,9 +128,9 @@ class TestNewcomers:
     ) -> None:
         for before, after in ((3, 3), (40, 10)):
             caught_up(database, invoice, next_block=before)
-            database.run(lambda session: watching.lower_newcomers(session, CHAIN_ID, to=10))
+            database.run(lambda session: receivers.lower_newcomers(session, CHAIN_ID, to=10))
             with database.reading() as reader:
-                found = watching.find_newcomers(reader, CHAIN_ID, limit=5)
+                found = receivers.find_newcomers(reader, CHAIN_ID, limit=5)
             assert [each.catch_up_block for each in found] == [after]
 
     def test_receivers_end_with_their_monitoring(
@@ -137,25 +138,25 @@ class TestNewcomers:
     ) -> None:
         caught_up(database, invoice, next_block=None)
         end = invoice.monitoring_ends_at
-        assert receivers(database, end) == [invoice.id]
-        assert receivers(database, end + timedelta(milliseconds=1)) == []
+        assert receiver_ids(database, end) == [invoice.id]
+        assert receiver_ids(database, end + timedelta(milliseconds=1)) == []
 
 
 def caught_up(database: Database, invoice: InvoiceView, *, next_block: int | None) -> None:
     database.run(
-        lambda session: watching.note_caught_up(session, [invoice.id], next_block=next_block)
+        lambda session: receivers.note_caught_up(session, [invoice.id], next_block=next_block)
     )
 
 
 def newcomers(database: Database) -> list[str]:
     with database.reading() as reader:
-        found = watching.find_newcomers(reader, CHAIN_ID, limit=5)
+        found = receivers.find_newcomers(reader, CHAIN_ID, limit=5)
     return [each.receiver.invoice_id for each in found]
 
 
-def receivers(database: Database, since: datetime) -> list[str]:
+def receiver_ids(database: Database, since: datetime) -> list[str]:
     with database.reading() as reader:
-        found = watching.find_receivers(reader, CHAIN_ID, since=since, limit=None)
+        found = receivers.find_receivers(reader, CHAIN_ID, since=since, limit=None)
     return [each.invoice_id for each in found]
 
 

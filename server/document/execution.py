@@ -1,0 +1,160 @@
+"""Where the work of an operation runs: on the event loop or in threads, with a database or without.
+
+Which way an operation goes is decided when its document is compiled (`operation_of`). A read that
+never waits (SQLite) runs on the event loop, unless it may take long there: a read that answers with
+a list, and every request of more than `SMALL` bytes, runs in one of the threads for that. What may
+wait for a lock or a network runs in one hop in the service's threads.
+
+The caller is looked up twice where a request changes something: before anything it sent is parsed,
+and again in the unit that makes the change, because much may have happened while it waited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from security_events import asking
+from server.context import Context
+from server.document.operation import Call, Operation
+from server.document.threads import Threads
+from server.phases import is_reading, preparation_of
+from server.response import Response
+from server.service import Database, Service
+
+SMALL = 8 * 1024
+
+
+def operation_of(service: Service, **parts: Any) -> Operation:
+    """An operation of a service, of `Operation`'s parts, that is executed as the service allows."""
+    if service.database is None:
+        return WithoutDatabase(service=service, **parts)
+    return WithDatabase(service.database, service=service, **parts)
+
+
+class WithoutDatabase(Operation):
+    """An operation of a service that has no database: everything runs on the event loop."""
+
+    __slots__ = ()
+
+    async def serve(self, ctx: Context, call: Call, threads: Threads) -> Response:
+        arguments = self.prepare(ctx, call)
+        reply = self.function(ctx, **arguments)
+        return self.finish(await reply if self.is_async else reply, call)
+
+
+class WithDatabase(Operation):
+    """An operation whose handler reads or writes the service's database."""
+
+    __slots__ = ("_database", "_inline_reads", "_is_long_read", "_prepare_function")
+
+    def __init__(self, database: Database, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._database = database
+        self._inline_reads = database.reads_inline
+        self._is_long_read = is_reading(self.function) or (
+            self.readonly and self.responses.hold_lists
+        )
+        self._prepare_function = preparation_of(self.function)
+
+    async def serve(self, ctx: Context, call: Call, threads: Threads) -> Response:
+        loop = asyncio.get_running_loop()
+        is_large = len(call.query) + len(call.body) > SMALL
+        if self.is_async:
+            return await self._serve_async(ctx, call, threads, is_large=is_large)
+        if self.readonly:
+            if self._inline_reads and not (self._is_long_read or is_large):
+                return self._read(ctx, call)
+            return await loop.run_in_executor(threads.reading, self._read, ctx, call)
+        if not self._inline_reads:
+            return await loop.run_in_executor(threads.writing, self._prepare_and_write, ctx, call)
+        arguments = await self._prepare_off(ctx, call, threads, is_large=is_large)
+        return await loop.run_in_executor(threads.writing, self._write, ctx, call, arguments)
+
+    async def _prepare_off(
+        self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
+    ) -> dict[str, Any]:
+        """The handler's arguments, and its first phase where it has two; on the event loop only
+        where that takes no time.
+        """
+        if self._inline_reads and not is_large and self._prepare_function is None:
+            return self._prepare_with(ctx, call)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(threads.reading, self._prepare_with, ctx, call)
+
+    async def _serve_async(
+        self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
+    ) -> Response:
+        loop = asyncio.get_running_loop()
+        database = self._database
+        arguments = await self._prepare_off(ctx, call, threads, is_large=is_large)
+        ctx.session = None
+
+        def read(work: Callable[[Any], Any]) -> Any:
+            with database.reading() as connection:
+                return work(connection)
+
+        def write(work: Callable[[Any], Any]) -> Any:
+            def unit(session: Any) -> Any:
+                self._ask_again(ctx, session)
+                return work(session)
+
+            return database.run(_asked_by(ctx, unit))
+
+        ctx.bind_units(
+            read=lambda work: loop.run_in_executor(threads.reading, read, work),
+            write=lambda work: loop.run_in_executor(threads.writing, write, work),
+            write_down=lambda work: loop.run_in_executor(
+                threads.writing, database.run, _asked_by(ctx, work)
+            ),
+        )
+        return self.finish(await self.function(ctx, **arguments), call)
+
+    def _prepare_with(self, ctx: Context, call: Call) -> dict[str, Any]:
+        with self._database.reading() as connection:
+            ctx.session = connection
+            arguments = self.prepare(ctx, call)
+            if self._prepare_function is not None:
+                ctx.prepared = self._prepare_function(ctx, **arguments)
+            return arguments
+
+    def _read(self, ctx: Context, call: Call) -> Response:
+        with self._database.reading() as connection:
+            ctx.session = connection
+            arguments = self.prepare(ctx, call)
+            return self.finish(self.function(ctx, **arguments), call)
+
+    def _prepare_and_write(self, ctx: Context, call: Call) -> Response:
+        return self._write(ctx, call, self._prepare_with(ctx, call))
+
+    def _write(self, ctx: Context, call: Call, arguments: dict[str, Any]) -> Response:
+        # The answer is encoded and checked inside the unit: an answer that cannot go out must not
+        # leave its effects behind.
+        def work(session: Any) -> Response:
+            self._ask_again(ctx, session)
+            ctx.session = session
+            with asking(ctx):
+                return self.finish(self.function(ctx, **arguments), call)
+
+        return self._database.run(work)
+
+    def _ask_again(self, ctx: Context, session: Any) -> None:
+        """Who asks, and whether they may, as it is in this write unit."""
+        if self.authenticate is None:
+            return
+        here = copy.copy(ctx)  # the session of an async handler stays None
+        here.session = session
+        ctx.actor = here.actor = self.authenticate(here)
+        self.require_role(here)
+
+
+def _asked_by(ctx: Context, work: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`work`, whose events are told as this request's."""
+
+    def asked(session: Any) -> Any:
+        with asking(ctx):
+            return work(session)
+
+    return asked
