@@ -52,32 +52,9 @@ def subscribe(
     topics_policy: str | None = None,
     folder_id: int | None = None,
     send_new_subscription_messages: bool,
-    can_add_subscribers_group: GroupValue | None = None,
-    can_administer_channel_group: GroupValue | None = None,
-    can_create_topic_group: GroupValue | None = None,
-    can_delete_any_message_group: GroupValue | None = None,
-    can_delete_own_message_group: GroupValue | None = None,
-    can_move_messages_out_of_channel_group: GroupValue | None = None,
-    can_move_messages_within_channel_group: GroupValue | None = None,
-    can_remove_subscribers_group: GroupValue | None = None,
-    can_resolve_topics_group: GroupValue | None = None,
-    can_send_message_group: GroupValue | None = None,
-    can_subscribe_group: GroupValue | None = None,
+    **groups: GroupValue | None,
 ) -> Response:
-    """Subscribe users to channels."""
-    groups: dict[str, GroupValue | None] = {
-        "can_add_subscribers_group": can_add_subscribers_group,
-        "can_administer_channel_group": can_administer_channel_group,
-        "can_create_topic_group": can_create_topic_group,
-        "can_delete_any_message_group": can_delete_any_message_group,
-        "can_delete_own_message_group": can_delete_own_message_group,
-        "can_move_messages_out_of_channel_group": can_move_messages_out_of_channel_group,
-        "can_move_messages_within_channel_group": can_move_messages_within_channel_group,
-        "can_remove_subscribers_group": can_remove_subscribers_group,
-        "can_resolve_topics_group": can_resolve_topics_group,
-        "can_send_message_group": can_send_message_group,
-        "can_subscribe_group": can_subscribe_group,
-    }
+    """Subscribe users to channels, with these group settings for those that are made."""
     outcome = subscribing.subscribe(
         ctx.session,
         ctx.actor,

@@ -2,7 +2,15 @@
 
 import pytest
 
-from tests.house.rooms import FLOORS, ROOM_LINES, rooms_of, upward
+from tests.house.rooms import (
+    FLOORS,
+    ROOM_LINES,
+    SHIPPED,
+    long_functions,
+    rooms_of,
+    sources,
+    upward,
+)
 
 
 @pytest.mark.parametrize("package", FLOORS)
@@ -14,3 +22,7 @@ def test_no_import_points_up(package: str) -> None:
 def test_no_room_is_too_large(package: str) -> None:
     rooms = rooms_of(package).values()
     assert [(room.name, room.lines) for room in rooms if room.lines > ROOM_LINES] == []
+
+
+def test_no_function_is_too_long() -> None:
+    assert long_functions(sources(*SHIPPED)) == []

@@ -97,15 +97,8 @@ def subscribe(
     check_ties(len(by_key), len(people))
     if taken and refuse_unauthorized:
         raise ChannelNotAccessible(name=taken[0].name)
-    created = create_channels(
-        session,
-        actor,
-        [(c.name, c.description) for c in missing],
-        new,
-        groups,
-        html=html,
-        now=now,
-    )
+    made = [(channel.name, channel.description) for channel in missing]
+    created = create_channels(session, actor, made, new, groups, html=html, now=now)
     refused = [*(channel.name for channel in unauthorized), *(channel.name for channel in taken)]
     joinable = {channel.name.casefold(): channel for channel in (*created, *authorized)}
     channels = [joinable[key] for key in by_key if key in joinable]
