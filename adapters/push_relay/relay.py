@@ -14,7 +14,7 @@ from typing import Protocol
 import structlog
 
 from adapters.exchanges import Answer, NoAnswer, Peer
-from models.chat.errors.push import (
+from models.chat.devices.errors import (
     AdminActionRequired,
     FailedToConnectBouncer,
     InternalServerErrorOnBouncer,

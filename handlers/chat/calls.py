@@ -18,14 +18,14 @@ from handlers.chat.wire.vendor_tokens import NEUTRAL, REFERENCE, create_call
 from models.chat.access.permissions import require_role
 from models.chat.calls import sessions as vendor_sessions
 from models.chat.calls import tokens as vendor_tokens
-from models.chat.errors.calls import (
+from models.chat.calls.errors import (
     InvalidVendorCredentials,
     InvalidVendorSession,
     NotFromVendor,
     VendorNotConfigured,
 )
-from models.chat.errors.identity import NotLoggedIn
 from models.chat.identity.actors import access_realm
+from models.chat.identity.errors import NotLoggedIn
 from models.chat.identity.links import find_link, make_link, try_spend
 from server.response import Response
 

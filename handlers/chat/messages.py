@@ -7,8 +7,7 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import answer_once
 from handlers.chat.wire.quotas import require_of
 from models.chat.deletion import messages as deletion
-from models.chat.errors.parameters import MissingParameter
-from models.chat.errors.sending import OneChannelExpected
+from models.chat.ground.errors import MissingParameter
 from models.chat.ground.quotas import MESSAGE_EDITS
 from models.chat.messages import editing, reports, sending
 from models.chat.messages import history as message_history
@@ -16,6 +15,7 @@ from models.chat.messages import view as message_view
 from models.chat.messages.access import access_message, find_readable
 from models.chat.messages.clients import client_name
 from models.chat.messages.drafts import check_message
+from models.chat.messages.errors import OneChannelExpected
 from models.chat.messages.recipients import Destination, ToChannel, ToUsers
 from models.chat.messages.view import ViewOptions
 from models.chat.reading.listing import Wanted, list_range

@@ -9,14 +9,14 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.quotas import require_own
 from models.chat.devices import devices
 from models.chat.devices.devices import PushToken
-from models.chat.devices.push_crypto import encrypt
-from models.chat.errors.push import (
+from models.chat.devices.errors import (
     AdminActionRequired,
     FailedToConnectBouncer,
     InternalServerErrorOnBouncer,
     NoActivePushDevice,
     PushServiceNotConfigured,
 )
+from models.chat.devices.push_crypto import encrypt
 from models.chat.ground.quotas import DEVICES
 from models.types import to_ms
 from server.response import Response

@@ -11,9 +11,9 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.hashing import run_hashing
 from models.chat.access.known_people import find_known_ids
 from models.chat.access.naming import access_user
-from models.chat.errors.identity import NotInProduction
 from models.chat.identity import jwt_sign_in, sign_in
 from models.chat.identity.actors import access_realm, find_actor
+from models.chat.identity.errors import NotInProduction
 from models.chat.identity.passwords import is_password
 from models.chat.people.emails import as_stored, check_email
 from server.response import Response

@@ -11,10 +11,10 @@ from adapters.archives import verify_archive
 from models.chat.accounts import key_renewal
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
-from models.chat.errors.identity import InvalidApiKey
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, authenticate, find_actor
 from models.chat.identity.api_keys import load_secret
+from models.chat.identity.errors import InvalidApiKey
 from models.chat.identity.passwords import is_password
 from models.chat.tables import AuditLog, JwtConfiguration, Realm, Subscription, User
 from models.database import Database

@@ -12,12 +12,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FUNCTION_LINES = 60
 MODULE_LINES = 300
-ROOM_LINES = 2600
+ROOM_LINES = 2700
 
 # Package -> its floors from the ground up. A room may import rooms of lower floors only.
 FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "models.chat": (
-        ("errors", "tables"),
+        ("tables",),
         ("ground",),
         ("identity",),
         ("access", "calls", "devices"),

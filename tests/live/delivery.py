@@ -18,8 +18,8 @@ from typing import Any
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from models.chat.errors.scheduling import ScheduledMessageAlreadySent
 from models.chat.identity.actors import find_actor
+from models.chat.scheduling.errors import ScheduledMessageAlreadySent
 from models.chat.scheduling.scheduled_messages import (
     Changes,
     delete_scheduled_message,

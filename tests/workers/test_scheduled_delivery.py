@@ -11,10 +11,10 @@ import structlog
 from sqlalchemy import delete, select, text, update
 from sqlalchemy.orm import Session
 
-from models.chat.errors.scheduling import ScheduledMessageAlreadySent, ScheduledMessageDoesNotExist
 from models.chat.identity.actors import find_actor
 from models.chat.rendering.texts import prepare_text
 from models.chat.scheduling import delivery
+from models.chat.scheduling.errors import ScheduledMessageAlreadySent, ScheduledMessageDoesNotExist
 from models.chat.scheduling.scheduled_messages import (
     Changes,
     delete_scheduled_message,

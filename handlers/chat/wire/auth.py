@@ -6,14 +6,14 @@ The reference tells a missing header, another scheme and a malformed one apart; 
 from handlers.chat.wire.context import Context
 from models.chat.access import permissions
 from models.chat.errors import ChatError
-from models.chat.errors.identity import (
+from models.chat.ground.hosts import parse_host
+from models.chat.identity import actors
+from models.chat.identity.actors import Actor
+from models.chat.identity.errors import (
     BasicAuthenticationRequired,
     InvalidAuthorizationHeader,
     NotLoggedIn,
 )
-from models.chat.ground.hosts import parse_host
-from models.chat.identity import actors
-from models.chat.identity.actors import Actor
 
 
 def host_of(ctx: Context) -> str:

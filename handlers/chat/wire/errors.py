@@ -11,22 +11,17 @@ from connexion.exceptions import ProblemException
 
 from handlers.chat.wire.envelope import failure
 from handlers.chat.wire.violations import first_error
-from models.chat.errors import (
-    ChatError,
-    administration,
-    calls,
-    exports,
-    identity,
-    messages,
-    narrows,
-    organization_lists,
-    parameters,
-    push,
-    scheduling,
-    sending,
-    settings,
-    tokens,
-)
+from models.chat.accounts import errors as accounts
+from models.chat.calls import errors as calls
+from models.chat.devices import errors as devices
+from models.chat.errors import ChatError
+from models.chat.exports import errors as exports
+from models.chat.ground import errors as ground
+from models.chat.identity import errors as identity
+from models.chat.messages import errors as messages
+from models.chat.organization import errors as organization
+from models.chat.scheduling import errors as scheduling
+from models.chat.settings import errors as settings
 from models.errors import DatabaseUnavailable, DomainError
 from security_events import SecurityEvent
 from server import errors as engine
@@ -52,12 +47,12 @@ DOMAIN: dict[type[DomainError], Answer] = {
     identity.AuthenticationFailed: Answer(401),
     identity.SignInDeactivated: Answer(401),
     identity.SignInRealmDeactivated: Answer(401),
-    administration.LastUser: Answer(400, ("is_last_owner", "entity")),
-    parameters.MissingParameter: Answer(400, ("var_name",)),
-    parameters.BadParameter: Answer(400, ("var_name", "bad_value")),
-    sending.StreamDoesNotExist: Answer(400, ("stream_id",)),
-    sending.StreamNameDoesNotExist: Answer(400, ("stream",)),
-    narrows.BadNarrow: Answer(400, ("desc",)),
+    accounts.LastUser: Answer(400, ("is_last_owner", "entity")),
+    ground.MissingParameter: Answer(400, ("var_name",)),
+    ground.BadParameter: Answer(400, ("var_name", "bad_value")),
+    messages.StreamDoesNotExist: Answer(400, ("stream_id",)),
+    messages.StreamNameDoesNotExist: Answer(400, ("stream",)),
+    messages.BadNarrow: Answer(400, ("desc",)),
     messages.MoveTimeLimitExceeded: Answer(
         400,
         (
@@ -66,15 +61,15 @@ DOMAIN: dict[type[DomainError], Answer] = {
             "total_messages_allowed_to_move",
         ),
     ),
-    parameters.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
-    organization_lists.ValidationFailure: Answer(400, ("errors",)),
-    push.AdminActionRequired: Answer(403),
-    push.FailedToConnectBouncer: Answer(502),
-    push.InternalServerErrorOnBouncer: Answer(502),
+    ground.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
+    organization.ValidationFailure: Answer(400, ("errors",)),
+    devices.AdminActionRequired: Answer(403),
+    devices.FailedToConnectBouncer: Answer(502),
+    devices.InternalServerErrorOnBouncer: Answer(502),
     scheduling.ScheduledMessageDoesNotExist: Answer(404),
     settings.ConfirmationNotFound: Answer(404),
-    scheduling.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
-    scheduling.IdempotencyKeyReused: Answer(422),
+    ground.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
+    ground.IdempotencyKeyReused: Answer(422),
 }
 """By class; a class that is not here has the row of the nearest class it derives from."""
 
@@ -108,8 +103,8 @@ SECURITY_EVENTS: dict[type[Exception], SecurityEvent] = {
     identity.AuthenticationFailed: SecurityEvent.SIGN_IN_REFUSED,
     identity.SignInDeactivated: SecurityEvent.SIGN_IN_REFUSED,
     identity.SignInRealmDeactivated: SecurityEvent.SIGN_IN_REFUSED,
-    tokens.BadJwt: SecurityEvent.SIGN_IN_REFUSED,
-    tokens.JwtWithoutEmail: SecurityEvent.SIGN_IN_REFUSED,
+    identity.BadJwt: SecurityEvent.SIGN_IN_REFUSED,
+    identity.JwtWithoutEmail: SecurityEvent.SIGN_IN_REFUSED,
     identity.NotInProduction: SecurityEvent.SIGN_IN_REFUSED,
     settings.WrongPassword: SecurityEvent.CREDENTIAL_REFUSED,
     settings.ConfirmationNotFound: SecurityEvent.CREDENTIAL_REFUSED,

@@ -6,10 +6,9 @@ import pkgutil
 import sys
 from collections.abc import Iterator
 
+import models.chat
 from handlers.chat.wire.errors import ENGINE, UNAVAILABLE, anchor_of, find_answer
-from models.chat import errors as chat_errors
-from models.chat.errors import ChatError
-from models.chat.errors.organizations import RefusedCommand
+from models.chat.errors import ChatError, RefusedCommand
 from models.errors import DatabaseUnavailable
 from server.error_docs import Failure, describe
 
@@ -18,12 +17,8 @@ def list_failures() -> tuple[Failure, ...]:
     """Every text of the service, as the page of errors tells of it: those with a code of their own
     by status, then those without by subject.
     """
-    for module in pkgutil.iter_modules(chat_errors.__path__):
-        importlib.import_module(f"{chat_errors.__name__}.{module.name}")
     code, msg = UNAVAILABLE
-    # Modules by name: classes stand in the order of imports otherwise.
-    kinds = sorted(_below(ChatError), key=lambda kind: kind.__module__)
-    failures = [_describe(kind) for kind in kinds if _is_sayable(kind)]
+    failures = [_describe(kind) for kind in find_refusals() if _is_sayable(kind)]
     failures += [
         describe(
             kind,
@@ -37,6 +32,17 @@ def list_failures() -> tuple[Failure, ...]:
     ]
     failures.append(describe(DatabaseUnavailable, anchor=code, code=code, status=503, message=msg))
     return tuple(sorted(failures, key=lambda f: (f.subject, f.status, f.code or "")))
+
+
+def find_refusals() -> list[type[ChatError]]:
+    """The refusals of every room and of what serves the tags, by module, in the order in which
+    the module states them.
+    """
+    for module in pkgutil.walk_packages(models.chat.__path__, f"{models.chat.__name__}."):
+        if module.name.endswith(".errors"):
+            importlib.import_module(module.name)
+    # By module: classes stand in the order of imports otherwise.
+    return sorted(_below(ChatError), key=lambda kind: kind.__module__)
 
 
 def _describe(kind: type[ChatError]) -> Failure:

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope, errors
 from handlers.chat.wire.context import Context
-from models.chat.errors.scheduling import DeliveryTimeNotInFuture
 from models.chat.ground.idempotency import KEYS
+from models.chat.scheduling.errors import DeliveryTimeNotInFuture
 from models.idempotency import StoredAnswer
 from server.response import Headers, Response
 

@@ -11,10 +11,10 @@ from math import ceil
 
 from sqlalchemy.orm import Session
 
-from models.chat.errors.settings import TooManyAttempts
 from models.chat.identity import attempts
 from models.chat.identity.attempts import Allowance as Attempts
 from models.chat.identity.attempts import AttemptsUsedUp, Guesser
+from models.chat.settings.errors import TooManyAttempts
 from server.context import Context
 from server.errors import RateLimited
 from server.rate_limit import Allowance, Headers, Limit, RateLimiter, SharedTable

@@ -8,8 +8,7 @@ from datetime import timedelta
 from adapters.video_vendor.vendor import TokenRejected, VendorFailed
 from handlers.chat.wire.context import Context
 from models.chat.calls import tokens as vendor_tokens
-from models.chat.calls.tokens import KnownTokens
-from models.chat.errors.calls import (
+from models.chat.calls.errors import (
     CallNotCreated,
     InvalidVendorToken,
     InvalidZoomToken,
@@ -17,6 +16,7 @@ from models.chat.errors.calls import (
     ZoomCallNotCreated,
     ZoomNotConfigured,
 )
+from models.chat.calls.tokens import KnownTokens
 
 LOOK_AGAIN_S = 0.05
 

@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from models.chat.channels.errors import UnknownSubscriptionProperty
 from models.chat.errors import ChatError
-from models.chat.errors.channels import UnknownSubscriptionProperty
-from models.chat.errors.narrows import InvalidNarrow
-from models.chat.errors.parameters import ConfusingParameters, InvalidParameter, MissingParameter
+from models.chat.ground.errors import ConfusingParameters, InvalidParameter, MissingParameter
+from models.chat.reading.errors import InvalidNarrow
 from server.errors import Violation
 
 TYPES = {

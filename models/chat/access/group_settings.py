@@ -13,14 +13,14 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.access.membership import add_to_group
-from models.chat.access.naming import find_named
-from models.chat.errors.people import (
+from models.chat.access.errors import (
     GroupNotAllowed,
     InvalidUserGroup,
     InvalidUserId,
     UserGroupDeactivated,
 )
+from models.chat.access.membership import add_to_group
+from models.chat.access.naming import find_named
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import (

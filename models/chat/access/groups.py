@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
+from models.chat.access.errors import InvalidUserGroup, InvalidUserGroupName, UserGroupExists
 from models.chat.access.group_settings import (
     CREATOR,
     USER_GROUP_GROUPS,
@@ -20,7 +21,6 @@ from models.chat.access.group_settings import (
 from models.chat.access.known_people import shown_id
 from models.chat.access.membership import add_to_group, belongs
 from models.chat.access.permissions import require
-from models.chat.errors.people import InvalidUserGroup, InvalidUserGroupName, UserGroupExists
 from models.chat.ground import audit, events
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import select
 
+from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.known_people import USER_COLUMNS, known_to, sees_everybody
 from models.chat.access.user_emails import DUMMY_EMAIL, visible_email
-from models.chat.errors.people import NoSuchUser, UserIsDeactivated
 from models.chat.ground.id_lists import ID_MAX, id_in
 from models.chat.identity.actors import Actor
 from models.chat.tables import User

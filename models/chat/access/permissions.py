@@ -11,16 +11,17 @@ from typing import Any
 from sqlalchemy import Select, bindparam, false, or_, select
 
 from models.chat.access.channels import ChannelView, find_channel
-from models.chat.access.membership import belongs, group_ids_of
-from models.chat.errors.authorization import (
+from models.chat.access.errors import (
     InsufficientPermission,
+    InvalidChannelId,
+    InvalidChannelName,
     MustBeAdministrator,
     MustBeMember,
     MustBeOwner,
     NotAllowedForGuests,
     NotForBots,
 )
-from models.chat.errors.channels import InvalidChannelId, InvalidChannelName
+from models.chat.access.membership import belongs, group_ids_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
 from models.reader import Reader

@@ -8,15 +8,15 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.access.naming import access_user
-from models.chat.errors.administration import GuestCannotAdminister, OnlyOwnerRole
-from models.chat.errors.authorization import (
+from models.chat.access.errors import (
     InsufficientPermission,
     MustBeAdministrator,
     MustBeOwner,
+    NoSuchUser,
+    UserIsDeactivated,
 )
-from models.chat.errors.organizations import NoUserWithEmail
-from models.chat.errors.people import NoSuchUser, UserIsDeactivated
+from models.chat.access.naming import access_user
+from models.chat.accounts.errors import GuestCannotAdminister, NoUserWithEmail, OnlyOwnerRole
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from models.chat.access.errors import InsufficientPermission, MustBeOwner
 from models.chat.access.membership import follow_role
 from models.chat.accounts.administering import Administered, access_administered, await_writes_of
 from models.chat.accounts.channel_knowledge import find_known_channels, tell_of_access
-from models.chat.errors.administration import EmailChangeNotAllowed
-from models.chat.errors.authorization import InsufficientPermission, MustBeOwner
+from models.chat.accounts.errors import EmailChangeNotAllowed
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import DIRECT_GROUPS, EmailVisibility, Role

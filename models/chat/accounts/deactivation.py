@@ -15,9 +15,9 @@ from models.chat.access.user_emails import dummy_email
 from models.chat.accounts.administering import access_administered, await_writes_of, lock_user
 from models.chat.accounts.changes import tell_of_picture
 from models.chat.accounts.channel_knowledge import tell_peers
+from models.chat.accounts.errors import LastUser, OnlyOwner
 from models.chat.accounts.key_renewal import renew_key
 from models.chat.deletion.removals import Places, remove_sent
-from models.chat.errors.administration import LastUser, OnlyOwner
 from models.chat.ground import audit
 from models.chat.ground.outbox import enqueue_mail
 from models.chat.identity.actors import Actor

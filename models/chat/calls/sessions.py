@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 import orjson
 from sqlalchemy.orm import Session
 
-from models.chat.errors.calls import InvalidVendorSession
+from models.chat.calls.errors import InvalidVendorSession
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, find_actor, find_writer
 from models.chat.identity.links import Link, key_mark_of

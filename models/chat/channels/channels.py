@@ -12,7 +12,7 @@ from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
 from models.chat.access.known_people import shown_id
 from models.chat.access.membership import group_ids_of
 from models.chat.access.permissions import keep_known, readable_channel_ids
-from models.chat.errors.channels import (
+from models.chat.channels.errors import (
     ChannelNameIsEmpty,
     ChannelNameTooLong,
     InvalidCharacterInChannelName,

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView
+from models.chat.access.errors import MustBeOwner
 from models.chat.access.group_settings import (
     CHANNEL_GROUPS,
     CREATOR,
@@ -18,15 +19,14 @@ from models.chat.access.group_settings import (
 )
 from models.chat.access.membership import belongs
 from models.chat.access.permissions import require
-from models.chat.errors.authorization import MustBeOwner
-from models.chat.errors.channels import (
+from models.chat.channels.errors import (
     DefaultChannelIsPrivate,
     InvalidChannelFolder,
     InvalidParameters,
     WebPublicChannelsDisabled,
 )
-from models.chat.errors.parameters import BadParameter
 from models.chat.ground import audit
+from models.chat.ground.errors import BadParameter
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 from models.chat.tables import Channel, ChannelFolder, DefaultChannel

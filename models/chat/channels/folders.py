@@ -9,16 +9,16 @@ from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.known_people import find_known_ids, shown_id
-from models.chat.errors.channel_folders import (
+from models.chat.channels.errors import (
     FolderExists,
     FolderInUse,
     FolderNameIsEmpty,
+    InvalidChannelFolder,
     InvalidCharacterInFolderName,
     InvalidFolderOrder,
 )
-from models.chat.errors.channels import InvalidChannelFolder
-from models.chat.errors.parameters import InvalidParameter
 from models.chat.ground import audit, events
+from models.chat.ground.errors import InvalidParameter
 from models.chat.ground.one_line import is_forbidden
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, ChannelFolder, Realm

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
+from models.chat.access.errors import InsufficientPermission
 from models.chat.access.membership import belongs
 from models.chat.access.naming import access_principals, is_self
 from models.chat.access.permissions import can_add_subscribers, can_subscribe, keep_known, require
@@ -23,14 +24,13 @@ from models.chat.channels.creation import (
     parse_retention,
     require_may_create,
 )
-from models.chat.channels.joining import Subscribed, join
-from models.chat.channels.subscriptions import check_color, color_of
-from models.chat.errors.authorization import InsufficientPermission
-from models.chat.errors.channels import (
+from models.chat.channels.errors import (
     ChannelNotAccessible,
     TooManyNewChannels,
     TooManySubscriptions,
 )
+from models.chat.channels.joining import Subscribed, join
+from models.chat.channels.subscriptions import check_color, color_of
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 

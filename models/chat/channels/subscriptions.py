@@ -10,12 +10,13 @@ from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView, find_channels
+from models.chat.access.errors import InvalidChannelId
 from models.chat.access.known_people import find_known_ids
 from models.chat.access.permissions import keep_known
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
-from models.chat.errors.channels import InvalidChannelId, NotSubscribed, UnknownSubscriptionProperty
-from models.chat.errors.parameters import InvalidParameter
+from models.chat.channels.errors import NotSubscribed, UnknownSubscriptionProperty
 from models.chat.ground import audit, events
+from models.chat.ground.errors import InvalidParameter
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
 from models.reader import Reader

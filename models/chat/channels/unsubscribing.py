@@ -12,9 +12,9 @@ from models.chat.access.channels import ChannelView
 from models.chat.access.naming import access_principals
 from models.chat.access.permissions import can_remove_subscribers, require
 from models.chat.channels.channels import check_channel_name, find_known_channels_by_name
+from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.subscribing import check_ties
 from models.chat.channels.subscription_events import tell_of_leavers
-from models.chat.errors.channels import ChannelsDoNotExist
 from models.chat.ground import audit, events
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor

@@ -8,16 +8,12 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
 from models.chat.access.membership import belongs
-from models.chat.errors.messages import (
-    DeletionNotAllowed,
-    DeletionTooLate,
-    InvalidMessage,
-    MessageAlreadyDeleted,
-)
+from models.chat.deletion.errors import DeletionNotAllowed, DeletionTooLate, MessageAlreadyDeleted
 from models.chat.ground import events
 from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
+from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Message, MessageArchive, User
 from models.chat.topics.summary import recount_first_message, recount_topics
 from models.reader import Reader

@@ -11,14 +11,14 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from models.chat.devices.push_crypto import check_push_key, check_push_key_id, check_token_id
-from models.chat.errors.push import (
+from models.chat.devices.errors import (
     InvalidDeviceId,
     MissingPushFields,
     NoActivePushDevice,
     NoRegistrationToRotate,
     RegistrationInProgress,
 )
+from models.chat.devices.push_crypto import check_push_key, check_push_key_id, check_token_id
 from models.chat.ground import events
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from nacl.secret import SecretBox
 
-from models.chat.errors.push import InvalidPushKey, InvalidPushKeyId, TokenIdNotBase64
+from models.chat.devices.errors import InvalidPushKey, InvalidPushKeyId, TokenIdNotBase64
 
 SECRETBOX = 0x31
 KEY_BYTES = 33

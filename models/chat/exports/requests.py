@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.permissions import require_role
 from models.chat.errors import ChatError
-from models.chat.errors.exports import (
+from models.chat.exports.errors import (
     ExportAlreadyDeleted,
     ExportHasFailed,
     ExportInProgress,

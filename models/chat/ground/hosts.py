@@ -2,7 +2,7 @@
 
 import re
 
-from models.chat.errors.organizations import InvalidHost
+from models.chat.ground.errors import InvalidHost
 
 HOST_MAX = 253
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"

@@ -1,6 +1,6 @@
 """The chat service's idempotency keys, each of a user (models/idempotency.py)."""
 
-from models.chat.errors.scheduling import IdempotencyInProgress, IdempotencyKeyReused
+from models.chat.ground.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.chat.tables import IdempotencyKey
 from models.idempotency import IdempotencyKeys
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from models.chat.errors.parameters import NotOneLine
+from models.chat.ground.errors import NotOneLine
 
 
 def require_one_line(name: str, text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.errors.quotas import QuotaExceeded
+from models.chat.ground.errors import QuotaExceeded
 from models.chat.tables import (
     Channel,
     ChannelFolder,

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
-from models.chat.errors.identity import (
+from models.chat.identity.errors import (
     AccountDeactivated,
     InvalidApiKey,
     MalformedApiKey,

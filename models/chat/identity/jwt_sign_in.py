@@ -20,15 +20,15 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from models.chat.errors.tokens import (
+from models.chat.ground import audit
+from models.chat.ground.vault import Vault
+from models.chat.identity.errors import (
     BadJwt,
     InvalidJwtConfiguration,
     JwtMissing,
     JwtNotEnabled,
     JwtWithoutEmail,
 )
-from models.chat.ground import audit
-from models.chat.ground.vault import Vault
 from models.chat.tables import JwtConfiguration
 from models.reader import Reader
 

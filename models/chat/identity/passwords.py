@@ -8,7 +8,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from zxcvbn import zxcvbn
 from zxcvbn.matching import L33T_TABLE
 
-from models.chat.errors.people import PasswordTooWeak
+from models.chat.identity.errors import PasswordTooWeak
 
 LENGTH_MIN, LENGTH_MAX = 8, 100
 LENGTH_ESTIMATED = 40

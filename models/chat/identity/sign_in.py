@@ -7,14 +7,14 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from models.chat.errors.identity import (
+from models.chat.ground import audit
+from models.chat.identity.actors import RealmView, find_writer
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.identity.errors import (
     AuthenticationFailed,
     SignInDeactivated,
     SignInRealmDeactivated,
 )
-from models.chat.ground import audit
-from models.chat.identity.actors import RealmView, find_writer
-from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import Realm, User
 from models.reader import Reader
 

@@ -17,9 +17,9 @@ from sqlalchemy.orm import aliased
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import group_ids_of
 from models.chat.access.permissions import find_known_channel, readable_channels, reading_as
-from models.chat.errors.messages import InvalidMessage
 from models.chat.ground.id_lists import ID_MAX, bound_id_in, bound_ids
 from models.chat.identity.actors import Actor
+from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage
 from models.reader import Reader, dialect_of
 

@@ -10,7 +10,9 @@ from sqlalchemy import func, select
 
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
-from models.chat.errors.sending import (
+from models.chat.identity.actors import Actor
+from models.chat.messages.clients import reads_own_messages
+from models.chat.messages.errors import (
     EmptyTopicNotAllowed,
     GroupMentionNotAllowed,
     MessageHasNullBytes,
@@ -21,8 +23,6 @@ from models.chat.errors.sending import (
     TopicsNotAllowed,
     TopicWildcardMentionNotAllowed,
 )
-from models.chat.identity.actors import Actor
-from models.chat.messages.clients import reads_own_messages
 from models.chat.messages.recipients import (
     Destination,
     ToChannel,

@@ -9,7 +9,12 @@ from sqlalchemy import Table, insert, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
-from models.chat.errors.messages import (
+from models.chat.ground import events
+from models.chat.identity.actors import Actor
+from models.chat.messages import search
+from models.chat.messages.access import MessageView, access_message
+from models.chat.messages.drafts import Draft, check_content, check_mentions
+from models.chat.messages.errors import (
     ContentAndChannelEdited,
     DirectMessagesCannotMove,
     DirectMessagesHaveNoTopic,
@@ -21,11 +26,6 @@ from models.chat.errors.messages import (
     PreviousContentMismatch,
     PropagationWithoutMove,
 )
-from models.chat.ground import events
-from models.chat.identity.actors import Actor
-from models.chat.messages import search
-from models.chat.messages.access import MessageView, access_message
-from models.chat.messages.drafts import Draft, check_content, check_mentions
 from models.chat.messages.flags import ANY_MENTION
 from models.chat.messages.moving import Move, check_move, move_messages
 from models.chat.messages.sending import mention_bits

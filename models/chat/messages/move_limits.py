@@ -6,14 +6,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from models.chat.errors import ChatError
-from models.chat.errors.messages import (
-    ChannelEditTooLate,
-    MoveTimeLimitExceeded,
-    TopicEditTooLate,
-)
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView
+from models.chat.messages.errors import ChannelEditTooLate, MoveTimeLimitExceeded, TopicEditTooLate
 from models.chat.tables import Message
 
 

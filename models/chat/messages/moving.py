@@ -14,11 +14,6 @@ from models.chat.access.audiences import find_readers
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
 from models.chat.access.permissions import access_channel, can_send_to_channel
-from models.chat.errors.messages import (
-    MoveNotAllowed,
-    ResolveNotAllowed,
-)
-from models.chat.errors.sending import NotAuthorizedToSend
 from models.chat.ground import events
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
@@ -26,6 +21,7 @@ from models.chat.identity.roles import Role
 from models.chat.messages import search
 from models.chat.messages.access import MessageView
 from models.chat.messages.drafts import check_topic
+from models.chat.messages.errors import MoveNotAllowed, NotAuthorizedToSend, ResolveNotAllowed
 from models.chat.messages.flags import WITHOUT_COPY
 from models.chat.messages.move_limits import check_age
 from models.chat.messages.notices import try_to_tell

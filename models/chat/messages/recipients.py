@@ -9,7 +9,9 @@ from models.chat.access.membership import belongs, find_member_ids
 from models.chat.access.naming import find_named
 from models.chat.access.permissions import bot_owner, can_send_to_channel, find_known_channel
 from models.chat.access.user_emails import api_email
-from models.chat.errors.sending import (
+from models.chat.identity.actors import Actor
+from models.chat.messages.conversations import find_conversation
+from models.chat.messages.errors import (
     DirectMessageInitiationNotAllowed,
     DirectMessageNotAllowed,
     DirectMessagesDisabled,
@@ -21,8 +23,6 @@ from models.chat.errors.sending import (
     StreamDoesNotExist,
     StreamNameDoesNotExist,
 )
-from models.chat.identity.actors import Actor
-from models.chat.messages.conversations import find_conversation
 from models.reader import Reader
 
 MOST_RECIPIENTS = 1000

@@ -6,12 +6,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import find_channel
-from models.chat.errors.messages import ExplanationRequired, ReportingNotEnabled
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.conversations import find_members
 from models.chat.messages.drafts import effective_topics_policy
+from models.chat.messages.errors import ExplanationRequired, ReportingNotEnabled
 from models.chat.messages.notices import try_to_tell
 from models.chat.messages.recipients import ToChannel
 from models.chat.rendering.quotes import Quotes, fenced, inert_block, link, one_line, topic_address

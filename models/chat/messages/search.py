@@ -23,8 +23,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from models.chat.errors.narrows import BadNarrow
 from models.chat.ground.id_lists import bound_ids, id_in
+from models.chat.messages.errors import BadNarrow
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
 from models.reader import Reader, dialect_of

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.errors.organization_lists import DomainExists, InvalidDomain, NoSuchDomain
 from models.chat.ground import audit, events
 from models.chat.identity.actors import Actor
+from models.chat.organization.errors import DomainExists, InvalidDomain, NoSuchDomain
 from models.chat.organization.settings import change_realm
 from models.chat.tables import Realm, RealmDomain
 from models.reader import Reader

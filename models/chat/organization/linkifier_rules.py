@@ -8,8 +8,8 @@ from typing import Any
 import re2
 from uritemplate import URITemplate
 
-from models.chat.errors.organization_lists import ValidationFailure
 from models.chat.ground.url_templates import is_url_template, leads_to_safety
+from models.chat.organization.errors import ValidationFailure
 
 BLANK = "This field cannot be blank."
 NO_TEMPLATE = "Invalid URL template."

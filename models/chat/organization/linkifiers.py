@@ -8,14 +8,14 @@ import orjson
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.errors.organization_lists import (
+from models.chat.ground import audit, events
+from models.chat.ground.url_templates import leads_to_safety
+from models.chat.identity.actors import Actor
+from models.chat.organization.errors import (
     InvalidLinkifierOrder,
     LinkifierNotFound,
     ValidationFailure,
 )
-from models.chat.ground import audit, events
-from models.chat.ground.url_templates import leads_to_safety
-from models.chat.identity.actors import Actor
 from models.chat.organization.linkifier_rules import CheckedLinkifier, LinkifierFacts
 from models.chat.tables import Linkifier, Realm
 from models.reader import Reader

@@ -8,15 +8,11 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 from uritemplate import URITemplate
 
-from models.chat.errors.organization_lists import (
-    InvalidLanguage,
-    InvalidPlayground,
-    ValidationFailure,
-)
 from models.chat.ground import audit, events
 from models.chat.ground.one_line import require_one_line
 from models.chat.ground.url_templates import is_url_template, leads_to_safety
 from models.chat.identity.actors import Actor
+from models.chat.organization.errors import InvalidLanguage, InvalidPlayground, ValidationFailure
 from models.chat.tables import Playground, Realm
 from models.reader import Reader
 

@@ -12,15 +12,17 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from models.chat.access.errors import InvalidChannelId, MustBeOwner
 from models.chat.access.group_settings import REALM_GROUPS, find_group_values, store_group_value
-from models.chat.errors.authorization import MustBeOwner
-from models.chat.errors.channels import InvalidChannelId
-from models.chat.errors.organizations import RealmDoesNotExist, UnknownRealmSetting
-from models.chat.errors.parameters import BadParameter, InvalidChoice, InvalidParameter
-from models.chat.errors.people import ExpectedValueMismatch
 from models.chat.ground import audit, events
+from models.chat.ground.errors import BadParameter, InvalidChoice, InvalidParameter
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
+from models.chat.organization.errors import (
+    ExpectedValueMismatch,
+    RealmDoesNotExist,
+    UnknownRealmSetting,
+)
 from models.chat.tables import Channel, Realm
 
 UNLIMITED = "unlimited"

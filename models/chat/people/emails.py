@@ -6,15 +6,15 @@ from disposable_email_domains import blocklist
 from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import bindparam, select
 
-from models.chat.errors.identity import InvalidEmail
-from models.chat.errors.people import (
+from models.chat.ground.hosts import is_host
+from models.chat.identity.actors import RealmView
+from models.chat.people.errors import (
     DisposableEmail,
     EmailContainsPlus,
     EmailInUse,
     EmailNotAllowed,
+    InvalidEmail,
 )
-from models.chat.ground.hosts import is_host
-from models.chat.identity.actors import RealmView
 from models.chat.tables import RealmDomain, User
 from models.reader import Reader
 

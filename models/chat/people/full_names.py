@@ -6,7 +6,10 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from models.chat.errors.people import (
+from models.chat.ground.one_line import is_forbidden
+from models.chat.identity.actors import RealmView
+from models.chat.people.confusables import is_invisible, look_alike, looks, skeleton
+from models.chat.people.errors import (
     InvalidCharactersInName,
     InvalidNameFormat,
     NameIsReserved,
@@ -14,9 +17,6 @@ from models.chat.errors.people import (
     NameTooShort,
     UniqueNamesRequired,
 )
-from models.chat.ground.one_line import is_forbidden
-from models.chat.identity.actors import RealmView
-from models.chat.people.confusables import is_invisible, look_alike, looks, skeleton
 from models.chat.tables import User
 from models.reader import Reader
 

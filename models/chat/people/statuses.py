@@ -9,18 +9,17 @@ from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.naming import access_user
-from models.chat.errors.people import (
+from models.chat.ground import events
+from models.chat.ground.one_line import require_one_line
+from models.chat.identity.actors import Actor
+from models.chat.people.errors import (
     EmojiCodeWithoutName,
     EmojiDoesNotExist,
     InvalidEmoji,
     NoNewStatus,
-    NoSuchUser,
-    UserIsDeactivated,
 )
-from models.chat.ground import events
-from models.chat.ground.one_line import require_one_line
-from models.chat.identity.actors import Actor
 from models.chat.rendering.emoji import EMOJI
 from models.chat.tables import RealmEmoji, User, UserStatus
 from models.reader import Reader

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
+from models.chat.access.errors import NoSuchUser
 from models.chat.access.known_people import (
     USER_COLUMNS,
     find_those_who_know,
@@ -16,7 +17,6 @@ from models.chat.access.known_people import (
 )
 from models.chat.access.membership import follow_role
 from models.chat.access.user_emails import api_email, dummy_email, may_see_email, visible_email
-from models.chat.errors.people import NoSuchUser
 from models.chat.ground import audit, events
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.api_keys import KeyMaker

@@ -9,17 +9,17 @@ import orjson
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.errors.profile_fields import (
+from models.chat.ground import audit, events
+from models.chat.identity.actors import Actor
+from models.chat.profiles.errors import (
     DefaultFieldUnchangeable,
     InvalidFieldOrder,
     LabelTaken,
     NotForMatching,
     NotForSummary,
+    ProfileFieldNotFound,
     SummaryIsFull,
 )
-from models.chat.errors.profile_values import ProfileFieldNotFound
-from models.chat.ground import audit, events
-from models.chat.identity.actors import Actor
 from models.chat.profiles.field_data import check_field_data, find_account
 from models.chat.profiles.fields import (
     MATCHING,

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from models.chat.errors.profile_fields import InvalidFieldData
+from models.chat.profiles.errors import InvalidFieldData
 from models.chat.profiles.values import FieldType
 
 

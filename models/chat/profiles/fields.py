@@ -7,8 +7,11 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.errors.parameters import InvalidParameter
-from models.chat.errors.profile_fields import (
+from models.chat.ground import audit, events
+from models.chat.ground.errors import InvalidParameter
+from models.chat.ground.one_line import require_one_line
+from models.chat.identity.actors import Actor
+from models.chat.profiles.errors import (
     BlankLabel,
     InvalidFieldType,
     LabelTaken,
@@ -16,9 +19,6 @@ from models.chat.errors.profile_fields import (
     NotForSummary,
     SummaryIsFull,
 )
-from models.chat.ground import audit, events
-from models.chat.ground.one_line import require_one_line
-from models.chat.identity.actors import Actor
 from models.chat.profiles.field_data import check_field_data, find_account
 from models.chat.profiles.values import FieldType
 from models.chat.tables import ProfileField, Realm
@@ -74,7 +74,7 @@ def create_profile_field(
 ) -> int:
     """The id of a new field, the last one in order. A known outside service brings its own name.
 
-    Raises the errors of models/chat/errors/profile_fields.py, `InvalidParameter`.
+    Raises the errors of errors.py, `InvalidParameter`.
     """
     # Those who define fields at once take turns, so that the summary's cap and the labels hold.
     session.execute(

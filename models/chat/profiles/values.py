@@ -11,20 +11,20 @@ import orjson
 from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
+from models.chat.access.errors import InvalidUserId
 from models.chat.access.naming import find_named
-from models.chat.errors.parameters import InvalidParameter
-from models.chat.errors.people import InvalidUserId
-from models.chat.errors.profile_values import (
+from models.chat.ground.errors import InvalidParameter
+from models.chat.ground.hosts import is_host
+from models.chat.ground.one_line import require_one_line
+from models.chat.identity.actors import Actor
+from models.chat.people.events import tell_of_user
+from models.chat.profiles.errors import (
     FieldNotEditable,
     InvalidFieldChoice,
     ProfileFieldNotFound,
     UserIsABot,
     UserWithIdIsDeactivated,
 )
-from models.chat.ground.hosts import is_host
-from models.chat.ground.one_line import require_one_line
-from models.chat.identity.actors import Actor
-from models.chat.people.events import tell_of_user
 from models.chat.rendering.texts import NO_TEXTS
 from models.chat.tables import ProfileField, ProfileValue, User
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from models.chat.access.channels import ChannelView, find_channels
 from models.chat.access.permissions import keep_known
-from models.chat.errors.narrows import BadNarrow
 from models.chat.identity.actors import Actor
+from models.chat.messages.errors import BadNarrow
 from models.reader import Reader
 
 _ID = re.compile(r"[0-9]{1,10}", re.ASCII)

@@ -20,10 +20,10 @@ from sqlalchemy import (
 )
 
 from models.chat.access.channels import ChannelView
-from models.chat.errors.narrows import BadNarrow
 from models.chat.ground.id_lists import ID_MAX
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_conversations
+from models.chat.messages.errors import BadNarrow
 from models.chat.reading.channels import NamedChannels
 from models.chat.reading.people import NamedUsers
 from models.chat.reading.terms import NAMES_PEOPLE, Term

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import func, select
 
-from models.chat.errors.parameters import InvalidParameter, MissingParameter
+from models.chat.ground.errors import InvalidParameter, MissingParameter
 from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow
 from models.chat.reading.ranges import NEWEST, id_select

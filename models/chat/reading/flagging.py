@@ -14,12 +14,12 @@ from sqlalchemy import BigInteger, Table, bindparam, insert, select, update
 from sqlalchemy import cast as as_type
 from sqlalchemy.orm import Session
 
-from models.chat.errors.narrows import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.ground import events
 from models.chat.ground.id_lists import bound_id_in, bound_ids, id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_members
 from models.chat.messages.flags import ANY_MENTION, EDITABLE, FIXED, READ, WITHOUT_COPY
+from models.chat.reading.errors import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.tables import Message, Subscription, UserMessage
 from models.reader import dialect_of
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from models.chat.access.permissions import has_content_access
-from models.chat.errors.messages import InvalidMessage
-from models.chat.errors.narrows import BadNarrow
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_message
+from models.chat.messages.errors import BadNarrow, InvalidMessage
 from models.chat.reading.conditions import Builder, Narrow, message_id_of
 from models.chat.reading.terms import Term, parse_terms
 from models.reader import Reader

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from models.chat.access.naming import find_named
-from models.chat.errors.narrows import BadNarrow
 from models.chat.identity.actors import Actor
+from models.chat.messages.errors import BadNarrow
 from models.reader import Reader
 
 MOST_PEOPLE = 1000

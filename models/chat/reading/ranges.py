@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Select, exists, or_, select
 
 from models.chat.access.permissions import readable_channel_ids
-from models.chat.errors.narrows import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
 from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow, without_reads
+from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
 from models.chat.tables import Message, UserMessage
 from models.reader import Reader
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from models.chat.errors.narrows import BadNarrow, InvalidNarrow
+from models.chat.messages.errors import BadNarrow
+from models.chat.reading.errors import InvalidNarrow
 
 MOST_TERMS = 100
 ALIASES = {

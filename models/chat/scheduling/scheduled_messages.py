@@ -13,20 +13,20 @@ import orjson
 from sqlalchemy import Select, Table, bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.errors.messages import NothingToChange
-from models.chat.errors.scheduling import (
+from models.chat.ground import events
+from models.chat.identity.actors import Actor
+from models.chat.messages.drafts import Draft, check_message
+from models.chat.messages.errors import NothingToChange
+from models.chat.messages.recipients import Destination, ToChannel, ToUsers
+from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.scheduling.errors import (
     DeliveryTimeNotInFuture,
+    InvalidRecipientType,
     RecipientRequired,
     ScheduledMessageAlreadySent,
     ScheduledMessageDoesNotExist,
     TopicRequired,
 )
-from models.chat.errors.sending import InvalidRecipientType
-from models.chat.ground import events
-from models.chat.identity.actors import Actor
-from models.chat.messages.drafts import Draft, check_message
-from models.chat.messages.recipients import Destination, ToChannel, ToUsers
-from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.tables import ScheduledMessage
 from models.reader import Reader
 

@@ -13,17 +13,13 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.naming import find_named
 from models.chat.accounts.changes import change_email
-from models.chat.errors.people import DisposableEmail, EmailInUse
-from models.chat.errors.settings import (
-    ConfirmationNotFound,
-    EmailChangesDisabled,
-    RealEmailWanted,
-)
 from models.chat.ground.outbox import enqueue_mail
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.people.emails import check_email, check_email_allowed
+from models.chat.people.errors import DisposableEmail, EmailInUse
 from models.chat.rendering.quotes import one_line
+from models.chat.settings.errors import ConfirmationNotFound, EmailChangesDisabled, RealEmailWanted
 from models.chat.tables import EmailChange, User
 from models.reader import Reader
 

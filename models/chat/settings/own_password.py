@@ -8,10 +8,10 @@ from datetime import datetime
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.errors.settings import NewPasswordTooWeak, WrongPassword
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.identity.passwords import hash_if_strong, is_password
+from models.chat.settings.errors import NewPasswordTooWeak, WrongPassword
 from models.chat.tables import EmailChange, User
 from models.reader import Reader
 

@@ -11,21 +11,25 @@ import orjson
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.access.errors import (
+    InvalidUserGroup,
+    InvalidUserId,
+    MustBeAdministrator,
+    UserGroupDeactivated,
+)
 from models.chat.access.membership import find_members_of_any
-from models.chat.errors.authorization import MustBeAdministrator
-from models.chat.errors.parameters import InvalidChoice, InvalidParameter
-from models.chat.errors.people import InvalidUserGroup, InvalidUserId, UserGroupDeactivated
-from models.chat.errors.settings import (
+from models.chat.ground import events
+from models.chat.ground.errors import InvalidChoice, InvalidParameter
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import Actor
+from models.chat.settings.effects import tell_of_effects
+from models.chat.settings.errors import (
     InvalidBatchingPeriod,
     InvalidDefaultLanguage,
     InvalidNotificationSound,
     NoTargets,
     NotForOthers,
 )
-from models.chat.ground import events
-from models.chat.ground.id_lists import id_in
-from models.chat.identity.actors import Actor
-from models.chat.settings.effects import tell_of_effects
 from models.chat.settings.languages import LANGUAGES
 from models.chat.tables import AuditLog, User, UserGroup
 from models.chat.tables.setting_table import SETTINGS, Value

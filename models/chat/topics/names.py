@@ -1,7 +1,7 @@
 """What may be a topic: normalised, checked, cut to length. The empty one has several names."""
 
-from models.chat.errors.sending import InvalidCharacterInTopic
 from models.chat.ground.one_line import is_forbidden
+from models.chat.topics.errors import InvalidCharacterInTopic
 
 TOPIC_MAX = 60
 NO_TOPIC = "(no topic)"

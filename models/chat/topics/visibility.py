@@ -7,12 +7,13 @@ from typing import Any
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
+from models.chat.access.errors import InvalidChannelId
 from models.chat.access.permissions import access_channel_by_name, find_known_channel
-from models.chat.errors.channels import IncompatibleParameters, InvalidChannelId
-from models.chat.errors.parameters import MissingParameter
 from models.chat.ground import events
+from models.chat.ground.errors import MissingParameter
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, UserTopic
+from models.chat.topics.errors import IncompatibleParameters
 from models.chat.topics.names import key_of, normalise_topic
 from models.reader import Reader
 

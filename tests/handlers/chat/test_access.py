@@ -11,10 +11,10 @@ from sqlalchemy import update
 
 from models.chat.access.audiences import find_readers
 from models.chat.access.group_settings import add_to_group
-from models.chat.errors.messages import InvalidMessage
 from models.chat.identity.actors import find_actor
 from models.chat.identity.roles import Role
 from models.chat.messages.access import access_message, find_readable
+from models.chat.messages.errors import InvalidMessage
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, UserGroup

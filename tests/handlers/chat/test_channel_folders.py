@@ -8,8 +8,8 @@ import orjson
 import pytest
 from sqlalchemy import select, update
 
+from models.chat.channels.errors import FolderExists
 from models.chat.channels.folders import create_folder
-from models.chat.errors.channel_folders import FolderExists
 from models.chat.identity.actors import find_actor
 from models.chat.tables import AuditLog, Channel, ChannelFolder, Event
 from models.database import Database

@@ -9,7 +9,7 @@ import jwt
 import pytest
 from sqlalchemy import inspect, text, update
 
-from models.chat.errors.tokens import InvalidJwtConfiguration
+from models.chat.identity.errors import InvalidJwtConfiguration
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import User
 from models.database import Database

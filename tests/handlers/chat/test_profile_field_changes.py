@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 from sqlalchemy import select
 
-from models.chat.errors.profile_fields import SummaryIsFull
 from models.chat.identity.actors import find_actor
+from models.chat.profiles.errors import SummaryIsFull
 from models.chat.profiles.field_changes import FieldChanges, update_profile_field
 from models.chat.tables import Event, ProfileValue
 from models.database import Database

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import specs
-from models.chat.errors.parameters import NotOneLine
+from models.chat.ground.errors import NotOneLine
 from models.chat.ground.one_line import require_one_line
 from tests.judges.authorization.chat_stage import ChatStage
 from tests.judges.authorization.policy import ALLOWED, Case, load

@@ -15,7 +15,7 @@ SERVICES = {"payment": payment.list_failures, "chat": chat.list_failures}
 HEAD = """# What to do about an error
 
 Written by `scripts/errors-table` from the error classes: `models/payment/errors.py`,
-`models/chat/errors/`, `server/errors.py`. Change those, not this page.
+`models/chat/*/errors.py`, `server/errors.py`. Change those, not this page.
 
 Every answer that is an error has a header `Link: </docs/<service>/errors#...>; rel="help"`, which
 leads to its row on the running server's copy of this page. `{braces}` stand for what the failure

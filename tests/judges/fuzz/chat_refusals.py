@@ -1,21 +1,18 @@
 """Which 400s of the chat service speak of the state of things, not of the shape of a request.
 
 A schema promises which requests are well formed, not which channels exist and who may do what. The
-sentences come from models/chat/errors, so a new one is known here as soon as it is there; what a
-document could have said (a type, a length, a range) is not among them.
+sentences come from the rooms of models/chat, so a new one is known here as soon as it is there.
+What a document could have said (a type, a length, a range) is not among them.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import models.chat.errors
-from models.chat.errors import ChatError
-from models.chat.errors.parameters import (
+from handlers.chat.wire.failures import find_refusals
+from models.chat.ground.errors import (
     ConfusingParameters,
     InvalidChoice,
     InvalidParameter,
@@ -26,21 +23,13 @@ SHAPE = (ConfusingParameters, InvalidChoice, InvalidParameter, MissingParameter)
 """Errors about one parameter alone: a document can, and shall, rule these out."""
 
 
-def _sentences(kind: type[ChatError]) -> Iterator[str]:
-    for derived in kind.__subclasses__():
-        if derived.__module__.startswith("models.") and not issubclass(derived, SHAPE):
-            if "sentence" in vars(derived):
-                yield derived.sentence
-            yield from _sentences(derived)
-
-
 def _patterns() -> list[re.Pattern[str]]:
-    package = models.chat.errors
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
     patterns = []
-    for sentence in _sentences(ChatError):
-        literal = [re.escape(text) for text in re.split(r"{[^}]*}", sentence)]
+    for kind in find_refusals():
+        is_of_models = kind.__module__.startswith("models.")
+        if not is_of_models or issubclass(kind, SHAPE) or "sentence" not in vars(kind):
+            continue
+        literal = [re.escape(text) for text in re.split(r"{[^}]*}", kind.sentence)]
         if any(re.search(r"[a-z]{3}", text) for text in literal):
             patterns.append(re.compile("(.*)".join(literal), re.DOTALL))
     return patterns

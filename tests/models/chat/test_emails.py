@@ -2,8 +2,8 @@
 
 import pytest
 
-from models.chat.errors.identity import InvalidEmail
 from models.chat.people.emails import as_stored, check_email, is_disposable
+from models.chat.people.errors import InvalidEmail
 
 
 @pytest.mark.parametrize(

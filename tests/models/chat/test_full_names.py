@@ -3,12 +3,8 @@
 import pytest
 
 from models.chat.errors import ChatError
-from models.chat.errors.people import (
-    InvalidCharactersInName,
-    InvalidNameFormat,
-    NameIsReserved,
-)
 from models.chat.people.confusables import look_alike, looks
+from models.chat.people.errors import InvalidCharactersInName, InvalidNameFormat, NameIsReserved
 from models.chat.people.full_names import NOTIFICATION_BOT, check_full_name
 
 

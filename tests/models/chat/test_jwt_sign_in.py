@@ -16,12 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from models.chat.errors.tokens import (
-    BadJwt,
-    InvalidJwtConfiguration,
-    JwtMissing,
-    JwtWithoutEmail,
-)
+from models.chat.identity.errors import BadJwt, InvalidJwtConfiguration, JwtMissing, JwtWithoutEmail
 from models.chat.identity.jwt_sign_in import TokenRules, check_key, read_email
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

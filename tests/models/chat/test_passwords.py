@@ -6,8 +6,8 @@ from threading import Event, Lock
 
 import pytest
 
-from models.chat.errors.people import PasswordTooWeak
 from models.chat.identity import passwords
+from models.chat.identity.errors import PasswordTooWeak
 from models.chat.identity.passwords import (
     HASHES_AT_ONCE,
     LENGTH_MAX,

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView, find_channel
+from models.chat.access.errors import InvalidChannelId, InvalidChannelName
 from models.chat.access.group_settings import CHANNEL_GROUPS, store_group_value
 from models.chat.access.permissions import (
     access_channel,
@@ -21,7 +22,6 @@ from models.chat.access.permissions import (
     has_metadata_access,
     readable_channel_ids,
 )
-from models.chat.errors.channels import InvalidChannelId, InvalidChannelName
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Realm, Subscription, UserGroup
 from models.database import Database

@@ -1,13 +1,6 @@
-"""Channels and subscriptions."""
+"""Channels, subscriptions and channel folders."""
 
 from models.chat.errors import ChatError
-
-
-class InvalidChannelId(ChatError):
-    """Unknown, another organization's, or one that may not be seen: all the same."""
-
-    sentence = "Invalid channel ID"
-    advice = "Use a `stream_id` that `GET /streams` or `GET /users/me/subscriptions` returns."
 
 
 class ChannelNameIsEmpty(ChatError):
@@ -80,13 +73,6 @@ class InvalidParameters(ChatError):
     advice = "Send combinations that the operation's description names."
 
 
-class IncompatibleParameters(ChatError):
-    """Parameters were sent together that exclude each other. Facts: `names`, joined."""
-
-    sentence = "Unsupported parameter combination: {names}"
-    advice = "Leave out all but one of the parameters that are named."
-
-
 class InvalidChannelFolder(ChatError):
     """No folder of the organization has this id, or it is archived."""
 
@@ -115,8 +101,36 @@ class NotAuthorizedForQuery(ChatError):
     advice = "Leave out the parameter, or call it as an administrator."
 
 
-class InvalidChannelName(ChatError):
-    """Like `InvalidChannelId`, by name. Facts: `name`."""
+class FolderNameIsEmpty(ChatError):
+    """The name is empty, or nothing but spaces."""
 
-    sentence = "Invalid channel name '{name}'"
-    advice = "Use a name that `GET /streams` returns."
+    sentence = "Channel folder name can't be empty."
+    advice = "Send a name."
+
+
+class InvalidCharacterInFolderName(ChatError):
+    """The name holds a character that is not printed. Facts: `position`, from 1."""
+
+    sentence = "Invalid character in channel folder name, at position {position}."
+    advice = "Leave out the character at that position."
+
+
+class FolderExists(ChatError):
+    """Another folder has the name, in any case. Facts: `name`."""
+
+    sentence = "Channel folder '{name}' already exists"
+    advice = "Choose another name, or use the folder that has it."
+
+
+class FolderInUse(ChatError):
+    """A folder that still has channels was to be archived."""
+
+    sentence = "You need to remove all the channels from this folder to archive it."
+    advice = "Move its channels to another folder or to none, then archive it."
+
+
+class InvalidFolderOrder(ChatError):
+    """Not every folder of the organization is in the order."""
+
+    sentence = "Invalid order mapping."
+    advice = "Send every folder's id exactly once; `GET /channel_folders` lists them."

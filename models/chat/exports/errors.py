@@ -1,4 +1,4 @@
-"""What can go wrong with exports of an organization's data."""
+"""Exports of the data of an organization."""
 
 from models.chat.errors import ChatError
 

@@ -5,7 +5,7 @@ that its clients match.
 """
 
 from models.chat.errors import ChatError
-from models.chat.errors.identity import Unauthorized
+from models.chat.identity.errors import Unauthorized
 
 
 class VendorNotConfigured(ChatError):

@@ -1,6 +1,6 @@
-"""Parameters whose rules a schema cannot say."""
+"""Parameters, quotas and idempotency keys: what many operations refuse alike."""
 
-from models.chat.errors import ChatError
+from models.chat.errors import ChatError, RefusedCommand
 
 
 class InvalidParameter(ChatError):
@@ -52,3 +52,40 @@ class ConfusingParameters(ChatError):
     code = "REQUEST_CONFUSING_VAR"
     sentence = "Can't decide between '{var_name1}' and '{var_name2}' arguments"
     advice = "Send only one of the two."
+
+
+class QuotaExceeded(ChatError):
+    """There would be more of a thing than the server's operator lets one user, organization or
+    message have. Facts: `what`, `limit`.
+    """
+
+    sentence = "Too many {what} (limit: {limit})."
+    advice = "Delete or archive what is no longer used, or ask the operator for more."
+
+
+class InvalidHost(RefusedCommand):
+    """Facts: `host`."""
+
+    sentence = "{host} is not a host name; write it without scheme, port and path."
+
+
+class IdempotencyKeyReused(ChatError):
+    """The key was used for a different request."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+    sentence = (
+        "This Idempotency-Key was used for a different request; use a fresh key for each request."
+    )
+    advice = (
+        "Send a fresh `Idempotency-Key` with each new request; the old one only to repeat its own."
+    )
+
+
+class IdempotencyInProgress(ChatError):
+    """The first request with this key has not finished within the lock timeout."""
+
+    code = "IDEMPOTENCY_IN_PROGRESS"
+    sentence = (
+        "A request with this Idempotency-Key is still in progress; send it again in a moment."
+    )
+    advice = "Wait for the seconds that `Retry-After` says, then send the same request again."

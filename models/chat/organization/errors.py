@@ -1,6 +1,36 @@
-"""What an organization keeps lists of: code playgrounds and email domains."""
+"""Organizations: settings, email domains, linkifiers and playgrounds."""
 
-from models.chat.errors import ChatError
+from models.chat.errors import ChatError, RefusedCommand
+
+
+class HostInUse(RefusedCommand):
+    """Facts: `host`."""
+
+    sentence = "An organization already lives at {host}; choose another host."
+
+
+class InvalidRealmName(RefusedCommand):
+    sentence = "Give the organization a name of 1 to 40 characters."
+
+
+class RealmDoesNotExist(RefusedCommand):
+    """Facts: `realm`."""
+
+    sentence = "There is no organization {realm}; use the realm_id that create-realm printed."
+
+
+class UnknownRealmSetting(RefusedCommand):
+    """Facts: `name`, `hint`."""
+
+    sentence = "{name} is not a setting of an organization: {hint}"
+
+
+class ExpectedValueMismatch(ChatError):
+    """Somebody else changed the setting first (the `old` value is not the stored one)."""
+
+    code = "EXPECTATION_MISMATCH"
+    sentence = "'old' value does not match the expected value."
+    advice = "Read the setting again, and send its present value as `old`."
 
 
 class ValidationFailure(ChatError):

@@ -1,27 +1,13 @@
-"""People, their status, and groups of people."""
+"""Users: names, email addresses and statuses."""
 
 from models.chat.errors import ChatError
 
 
-class NoSuchUser(ChatError):
-    """Unknown, another organization's, or not to be found this way by the one who asks."""
+class InvalidEmail(ChatError):
+    """The text is no email address."""
 
-    sentence = "No such user"
-    advice = "Use an id or an email that `GET /users` returns."
-
-
-class UserIsDeactivated(ChatError):
-    """The user was deactivated."""
-
-    sentence = "User is deactivated"
-    advice = "Choose somebody else, or reactivate the user first."
-
-
-class InvalidUserId(ChatError):
-    """No user of the organization has this id, or it cannot be used here. Facts: `user_id`."""
-
-    sentence = "Invalid user ID: {user_id}"
-    advice = "Use an id that `GET /users` returns."
+    sentence = "Enter a valid email address."
+    advice = "Send an address such as `name@example.com`."
 
 
 class NoNewStatus(ChatError):
@@ -57,13 +43,6 @@ class EmailInUse(ChatError):
 
     sentence = "Email '{email}' already in use"
     advice = "Choose another address."
-
-
-class PasswordTooWeak(ChatError):
-    """Too short, too long or too easy to guess."""
-
-    sentence = "The password is too weak."
-    advice = "Choose a longer password that nobody would guess."
 
 
 class EmailNotAllowed(ChatError):
@@ -127,46 +106,3 @@ class UniqueNamesRequired(ChatError):
 
     sentence = "Unique names required in this organization."
     advice = "Choose another name."
-
-
-class InvalidUserGroup(ChatError):
-    """Unknown, another organization's, or an anonymous one named by its id."""
-
-    sentence = "Invalid user group"
-    advice = "Use the id of a group that `GET /user_groups` returns."
-
-
-class UserGroupDeactivated(ChatError):
-    """The group was deactivated."""
-
-    sentence = "User group is deactivated."
-    advice = "Choose another group."
-
-
-class UserGroupExists(ChatError):
-    """Another group has the name. Facts: `name`."""
-
-    sentence = "User group '{name}' already exists."
-    advice = "Choose another name."
-
-
-class InvalidUserGroupName(ChatError):
-    """Groups cannot have this name. Facts: `problem`, such as `can't be empty!`."""
-
-    sentence = "User group name {problem}"
-    advice = "Choose a name that `msg` does not refuse."
-
-
-class GroupNotAllowed(ChatError):
-    """A system group that a setting does not take. Facts: `setting`, `group`."""
-
-    sentence = "'{setting}' setting cannot be set to '{group}' group."
-    advice = "Choose another group."
-
-
-class ExpectedValueMismatch(ChatError):
-    """Somebody else changed the setting first (the `old` value is not the stored one)."""
-
-    code = "EXPECTATION_MISMATCH"
-    sentence = "'old' value does not match the expected value."
-    advice = "Read the setting again, and send its present value as `old`."

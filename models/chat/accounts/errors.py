@@ -1,6 +1,6 @@
 """Administering people: making them, changing them, deactivating them."""
 
-from models.chat.errors import ChatError
+from models.chat.errors import ChatError, RefusedCommand
 
 
 class UserCreationNotAllowed(ChatError):
@@ -55,3 +55,9 @@ class LastUser(ChatError):
     def __init__(self, *, is_last_owner: bool) -> None:
         entity = "organization owner" if is_last_owner else "user"
         super().__init__(is_last_owner=is_last_owner, entity=entity)
+
+
+class NoUserWithEmail(RefusedCommand):
+    """Facts: `email`."""
+
+    sentence = "There is no user {email} in this organization; use their real email."

@@ -1,4 +1,4 @@
-"""Scheduled messages and idempotency keys."""
+"""Scheduled messages."""
 
 from models.chat.errors import ChatError
 
@@ -38,23 +38,8 @@ class TopicRequired(ChatError):
     advice = "Send `topic` together with `type`."
 
 
-class IdempotencyKeyReused(ChatError):
-    """The key was used for a different request."""
+class InvalidRecipientType(ChatError):
+    """`to` has a type that this kind of message does not take. Facts: `what`."""
 
-    code = "IDEMPOTENCY_KEY_REUSED"
-    sentence = (
-        "This Idempotency-Key was used for a different request; use a fresh key for each request."
-    )
-    advice = (
-        "Send a fresh `Idempotency-Key` with each new request; the old one only to repeat its own."
-    )
-
-
-class IdempotencyInProgress(ChatError):
-    """The first request with this key has not finished within the lock timeout."""
-
-    code = "IDEMPOTENCY_IN_PROGRESS"
-    sentence = (
-        "A request with this Idempotency-Key is still in progress; send it again in a moment."
-    )
-    advice = "Wait for the seconds that `Retry-After` says, then send the same request again."
+    sentence = "Invalid data type for {what}"
+    advice = "Send a channel's id or name, or an array of users' ids or of their emails."

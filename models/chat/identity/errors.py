@@ -1,6 +1,6 @@
-"""Who is asking: credentials, sign-in, and the organization that is asked."""
+"""The caller: credentials, sign-in, tokens, and the organization that is called."""
 
-from models.chat.errors import ChatError
+from models.chat.errors import ChatError, RefusedCommand
 
 
 class NonexistentSubdomain(ChatError):
@@ -114,8 +114,42 @@ class NotInProduction(ChatError):
     advice = "Sign in with `POST /fetch_api_key`."
 
 
-class InvalidEmail(ChatError):
-    """The text is no email address."""
+class JwtNotEnabled(ChatError):
+    """The organization has no key that tokens are signed with."""
 
-    sentence = "Enter a valid email address."
-    advice = "Send an address such as `name@example.com`."
+    sentence = "JWT authentication is not enabled for this organization"
+    advice = "Sign in another way, or ask the operator of the server."
+
+
+class JwtMissing(ChatError):
+    """No token was sent."""
+
+    sentence = "No JSON web token passed in request"
+    advice = "Send the signed token as `token`."
+
+
+class BadJwt(ChatError):
+    """Whatever is wrong with a token: the answer does not say what."""
+
+    sentence = "Bad JSON web token"
+    advice = "Have a new token signed, with the agreed key, algorithm, audience and times."
+
+
+class JwtWithoutEmail(ChatError):
+    """The token names nobody."""
+
+    sentence = "No email specified in JSON web token claims"
+    advice = "Sign tokens with the claim `email`."
+
+
+class InvalidJwtConfiguration(RefusedCommand):
+    """The operator's mistake. Facts: `problem`, which never quotes the key."""
+
+    sentence = "This cannot be set: {problem}."
+
+
+class PasswordTooWeak(ChatError):
+    """Too short, too long or too easy to guess."""
+
+    sentence = "The password is too weak."
+    advice = "Choose a longer password that nobody would guess."

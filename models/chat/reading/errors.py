@@ -3,14 +3,6 @@
 from models.chat.errors import ChatError
 
 
-class BadNarrow(ChatError):
-    """A filter nobody understands. Facts: `desc`."""
-
-    code = "BAD_NARROW"
-    sentence = "Invalid narrow operator: {desc}"
-    advice = "Correct or leave out the term that `desc` names."
-
-
 class InvalidNarrow(ChatError):
     """A filter of the wrong shape. Facts: `index`, `problem`."""
 
