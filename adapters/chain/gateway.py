@@ -17,11 +17,18 @@ from adapters.chain.json_rpc import (
     endpoints_for,
     parse_quantity,
 )
-from models.payment.errors import ChainNotConfigured, ChainUnavailable
 from models.payment.methods import MAIN_NETS
 
 # A chain id answers in 40 bytes; whatever is longer than this is something else.
 _ANSWER_LIMIT = 64 * 1024
+
+
+class NoEndpoint(Exception):
+    """No endpoint is configured for the chain."""
+
+
+class ChainUnreachable(Exception):
+    """No endpoint answered, or one answered for another chain."""
 
 
 class ChainGateway(Protocol):
@@ -34,8 +41,7 @@ class ChainGateway(Protocol):
     async def check(self, chain_id: int) -> None:
         """Return when the chain is healthy now.
 
-        Raises `ChainNotConfigured` without an endpoint for it, `ChainUnavailable` when none answers
-        or one that answers reports another chain.
+        Raises `NoEndpoint` and `ChainUnreachable`.
         """
         ...
 
@@ -58,13 +64,13 @@ class RpcChainGateway:
         """Ask every endpoint at once; one slow endpoint costs at most the timeout, not a sum."""
         endpoints = endpoints_for(self._urls, chain_id)
         if chain_id in MAIN_NETS or not endpoints:
-            raise ChainNotConfigured(chain_id=chain_id)
+            raise NoEndpoint(chain_id)
         answers = await asyncio.gather(*(self._chain_id(endpoint) for endpoint in endpoints))
         reported = [answer for answer in answers if answer is not None]
         strangers = [answer for answer in reported if answer != chain_id]
         if not reported or strangers:
             _log.warning("chain_unavailable", chain_id=chain_id, reported=reported)
-            raise ChainUnavailable(chain_id=chain_id)
+            raise ChainUnreachable(chain_id)
 
     async def _chain_id(self, endpoint: Endpoint) -> int | None:
         """What the endpoint reports, or None when it does not answer."""

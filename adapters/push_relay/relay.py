@@ -14,11 +14,6 @@ from typing import Protocol
 import structlog
 
 from adapters.exchanges import Answer, NoAnswer, Peer
-from models.chat.devices.errors import (
-    AdminActionRequired,
-    FailedToConnectBouncer,
-    InternalServerErrorOnBouncer,
-)
 
 REGISTER = "/api/v1/remotes/push/e2ee/register"
 NOTIFY = "/api/v1/remotes/push/e2ee/notify"
@@ -31,6 +26,22 @@ REFUSALS = frozenset(
     )
 )
 """What is wrong with a registration itself; trying the same again is no use."""
+
+
+class RelayFailed(Exception):
+    """The relay did not do what it was asked."""
+
+
+class RelayUnreachable(RelayFailed):
+    """No answer of the relay's, or none that can be understood."""
+
+
+class RelayBroken(RelayFailed):
+    """The relay answered that it has failed."""
+
+
+class RelayDenied(RelayFailed):
+    """The relay refuses this server or organization, or none is configured."""
 
 
 class RegistrationRefused(Exception):
@@ -52,9 +63,7 @@ class Push:
 
 
 class PushRelay(Protocol):
-    """Every method raises `FailedToConnectBouncer`, `InternalServerErrorOnBouncer` and
-    `AdminActionRequired`.
-    """
+    """Every method raises `RelayUnreachable`, `RelayBroken` and `RelayDenied`."""
 
     @property
     def is_configured(self) -> bool: ...
@@ -119,7 +128,7 @@ class HttpPushRelay:
 
     async def _ask(self, path: str, **what: object) -> Answer:
         if not self.is_configured:
-            raise AdminActionRequired()
+            raise RelayDenied()
         try:
             return await self._peer.send(
                 "POST",
@@ -129,16 +138,16 @@ class HttpPushRelay:
             )
         except NoAnswer as failure:
             _log.warning("push_relay_failed", reason=str(failure))
-            raise FailedToConnectBouncer() from None
+            raise RelayUnreachable() from None
 
     def _require_success(self, answer: Answer) -> dict[str, object]:
         """The body of a success; anything else by its class."""
         if answer.status >= 500:
             _log.warning("push_relay_failed", reason=f"answered HTTP {answer.status}")
-            raise InternalServerErrorOnBouncer()
+            raise RelayBroken()
         if 400 <= answer.status < 500:
             _log.warning("push_relay_refused", reason=f"answered HTTP {answer.status}")
-            raise AdminActionRequired()
+            raise RelayDenied()
         if (
             answer.status != 200
             or answer.document is None
@@ -147,9 +156,9 @@ class HttpPushRelay:
             raise self._garbage()
         return answer.document
 
-    def _garbage(self) -> FailedToConnectBouncer:
+    def _garbage(self) -> RelayUnreachable:
         _log.warning("push_relay_failed", reason="answered something that is no answer of a relay")
-        return FailedToConnectBouncer()
+        return RelayUnreachable()
 
 
 _log = structlog.get_logger(__name__)

@@ -1,9 +1,17 @@
 """Operations of the tag mobile_push."""
 
 import uuid
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from adapters.push_relay.relay import Push, RegistrationRefused
+from adapters.push_relay.relay import (
+    Push,
+    RegistrationRefused,
+    RelayBroken,
+    RelayDenied,
+    RelayFailed,
+    RelayUnreachable,
+)
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.quotas import require_own
@@ -17,6 +25,7 @@ from models.chat.devices.errors import (
     PushServiceNotConfigured,
 )
 from models.chat.devices.push_crypto import encrypt
+from models.chat.errors import ChatError
 from models.chat.ground.quotas import DEVICES
 from models.types import to_ms
 from server.response import Response
@@ -86,8 +95,8 @@ async def _tell_relay(ctx: Context, device_id: int, token: PushToken) -> None:
         )
     except RegistrationRefused as refused:
         error_code = refused.code
-    except (AdminActionRequired, FailedToConnectBouncer, InternalServerErrorOnBouncer) as error:
-        failure = error
+    except RelayFailed as error:
+        failure = _worded(error)
     await ctx.write_down(
         lambda session: devices.end_registration(
             session,
@@ -118,7 +127,10 @@ async def send_test_push_notification(ctx: Context, *, device_id: int | None = N
     pushes = [
         Push(to.token_id, to.token_kind, to.key_id, encrypt(payload, to.key)) for to in targets
     ]
-    gone = await ctx.adapters.push.notify(_realm_uuid(ctx), pushes)
+    try:
+        gone = await ctx.adapters.push.notify(_realm_uuid(ctx), pushes)
+    except RelayFailed as failure:
+        raise _worded(failure) from None
     if gone:
         await ctx.write_down(
             lambda session: devices.forget_tokens(session, actor, gone, now=ctx.now)
@@ -126,6 +138,18 @@ async def send_test_push_notification(ctx: Context, *, device_id: int | None = N
     if all(push.token_id in gone for push in pushes):
         raise NoActivePushDevice()
     return envelope.success(ctx)
+
+
+REFUSALS: Mapping[type[RelayFailed], type[ChatError]] = {
+    RelayBroken: InternalServerErrorOnBouncer,
+    RelayDenied: AdminActionRequired,
+    RelayUnreachable: FailedToConnectBouncer,
+}
+
+
+def _worded(failure: RelayFailed) -> ChatError:
+    """How a client is told that the relay failed."""
+    return REFUSALS[type(failure)]()
 
 
 def _realm_uuid(ctx: Context) -> str:

@@ -3,9 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
+from adapters.chain.gateway import ChainUnreachable, NoEndpoint
 from handlers.payment import render
 from handlers.payment.wire.context import Context
 from models.payment import checkout_sessions, invoice_view
+from models.payment.errors import ChainNotConfigured, ChainUnavailable
 
 
 async def create_checkout_session(ctx: Context, *, id_: str) -> tuple[dict[str, Any], int]:
@@ -17,7 +19,7 @@ async def create_checkout_session(ctx: Context, *, id_: str) -> tuple[dict[str, 
         )
     )
     checkout_sessions.check_payable(invoice)
-    await ctx.adapters.chain.check(invoice.chain_id)
+    await _require_chain(ctx, invoice.chain_id)
     checkout, token = await ctx.write(
         lambda session: checkout_sessions.create_checkout_session(
             session,
@@ -28,3 +30,13 @@ async def create_checkout_session(ctx: Context, *, id_: str) -> tuple[dict[str, 
         )
     )
     return render.checkout_session(checkout, token, public_url=ctx.settings.public_url), 201
+
+
+async def _require_chain(ctx: Context, chain_id: int) -> None:
+    """Raises `ChainNotConfigured`, and `ChainUnavailable` unless the chain is healthy now."""
+    try:
+        await ctx.adapters.chain.check(chain_id)
+    except NoEndpoint:
+        raise ChainNotConfigured(chain_id=chain_id) from None
+    except ChainUnreachable:
+        raise ChainUnavailable(chain_id=chain_id) from None

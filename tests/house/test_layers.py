@@ -87,6 +87,14 @@ def test_services_do_not_know_each_other(layer: str) -> None:
                 assert other not in parts[1:2], f"{path}:{node.lineno} imports {module}"
 
 
+def test_adapters_raise_exceptions_of_their_own() -> None:
+    """How a client is told of a failure outside is for the caller of the adapter to say."""
+    for path in sources("adapters"):
+        for module, node in imports(ast.parse(path.read_text())):
+            is_refusal = module.startswith("models.") and "errors" in module.split(".")
+            assert not is_refusal, f"{path}:{node.lineno} imports {module}"
+
+
 @pytest.mark.parametrize("layer", ALLOWED)
 def test_imports_stand_at_the_top(layer: str) -> None:
     for path in sources(layer):

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from adapters.chain.gateway import ChainUnreachable, NoEndpoint
 from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wiring import build_service
 from models.clock import Clock
 from models.database import Database
-from models.payment.errors import ChainNotConfigured, ChainUnavailable
 from settings import Settings
 from tests.support.app import Relay, ServiceApp
 
@@ -26,11 +26,11 @@ class FakeGateway:
 
     async def check(self, chain_id: int) -> None:
         if not self.is_configured(chain_id):
-            raise ChainNotConfigured(chain_id=chain_id)
+            raise NoEndpoint(chain_id)
         while self.before_answer:
             self.before_answer.pop(0)()
         if not self.is_healthy:
-            raise ChainUnavailable(chain_id=chain_id)
+            raise ChainUnreachable(chain_id)
 
 
 class PaymentApp(ServiceApp):
