@@ -31,6 +31,9 @@ FLAGS = (
 )
 
 
+STILL = 10  # so many looks in a row, of 20 ms each
+
+
 class Browser:
     """A thin cover over selenium's Chrome; `driver` is there for the rest."""
 
@@ -83,6 +86,16 @@ class Browser:
 
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
+
+    def wait_still(self, selector: str) -> None:
+        """Wait until the element no longer moves: a click at where it was a moment ago is lost."""
+        places: list[object] = []
+
+        def is_still() -> bool:
+            places.append(self.find(selector).rect)
+            return len(places) > STILL and all(place == places[-1] for place in places[-STILL:])
+
+        self.wait(is_still, f"{selector} to stand still")
 
     def wait(self, condition: Callable[[], object], what: str, seconds: float = 20) -> None:
         """Wait until `condition()` is true; fails naming `what`."""

@@ -25,6 +25,7 @@ def authorize(browser: Browser, key: str) -> None:
 def open_operation(browser: Browser, operation_id: str) -> None:
     browser.find(f"[id$='-{operation_id}'] .opblock-summary-control").click()
     browser.wait(lambda: browser.find_all(".btn.execute"), "the operation to open")
+    browser.wait_still(".btn.execute")
 
 
 def send(browser: Browser) -> tuple[str, str]:
