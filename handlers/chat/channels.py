@@ -22,7 +22,7 @@ def list_channels(
     include_can_access_content: bool,
     exclude_archived: bool,
 ) -> Response:
-    """List the channels you may know of."""
+    """List the channels you can access."""
     query = ChannelQuery(
         include_public=include_public,
         include_web_public=include_web_public,

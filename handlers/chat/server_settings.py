@@ -27,7 +27,7 @@ ABSENT_METHODS = (
 
 
 def get_server_settings(ctx: Context) -> Response:
-    """Get what one can know without signing in."""
+    """Get public information about the server."""
     realm = access_realm(ctx.session, host_of(ctx))
     # The address as this client reaches it: its own Host, and the scheme the operator publishes.
     url = f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host')}"

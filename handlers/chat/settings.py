@@ -38,7 +38,7 @@ async def update_settings(
     target_users: dict[str, Any] | None = None,
     **settings: Any,
 ) -> Response:
-    """Change your settings, or those of others."""
+    """Change your settings or those of other users."""
     if target_users is not None:
         targets = Targets(**target_users)
         more = any(value is not None for value in (email, full_name, new_password))
@@ -121,14 +121,14 @@ def _base_url(ctx: Context) -> str:
 
 
 def get_email_confirmation(ctx: Context, *, token: str) -> Response:
-    """Show what a mailed link would change."""
+    """Show the change that a mailed link would make."""
     realm = access_realm(ctx.session, host_of(ctx))
     change = email_changes.access_change(ctx.session, realm, token, now=ctx.now)
     return _answer(ctx, change.new_email, ASK)
 
 
 def confirm_new_email(ctx: Context, *, token: str) -> Response:
-    """Change your email to the address a link was mailed to."""
+    """Confirm the new email address of a mailed link."""
     realm = access_realm(ctx.session, host_of(ctx))
     email = email_changes.confirm_change(ctx.session, realm, token, now=ctx.now)
     return _answer(ctx, email, DONE)

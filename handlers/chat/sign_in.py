@@ -40,7 +40,7 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
 
 
 def dev_fetch_api_key(ctx: Context, *, username: str) -> Response:
-    """Get anybody's API key, on a development server."""
+    """Get any user's API key on a development server."""
     if not ctx.settings.development:
         raise NotInProduction()
     realm = access_realm(ctx.session, host_of(ctx))

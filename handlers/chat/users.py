@@ -217,7 +217,7 @@ def update_own_profile_data(ctx: Context, *, data: list[dict[str, Any]]) -> Resp
 
 
 def clear_own_profile_data(ctx: Context, *, data: list[int]) -> Response:
-    """Clear custom profile fields of yours."""
+    """Clear some of your custom profile fields."""
     values = [(field_id, None) for field_id in data]
     actor = ctx.actor
     profile_values.set_profile_values(ctx.session, actor, actor.id, values, now=ctx.now)
