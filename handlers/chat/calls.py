@@ -56,7 +56,7 @@ async def create_video_call(ctx: Context, *, is_video_call: bool) -> Response:
 
 
 async def create_zoom_call(ctx: Context, *, is_video_call: bool) -> Response:
-    """Create a video call, under the reference's name."""
+    """Create a video call by the reference's path."""
     url = await create_call(ctx, REFERENCE, is_video_call=is_video_call)
     return envelope.success(ctx, url=url)
 
@@ -102,7 +102,7 @@ def _send_to_vendor(ctx: Context, text: str) -> Response:
 async def complete_vendor_authorization(
     ctx: Context, *, code: str | None = None, error: str | None = None, state: str | None = None
 ) -> Response:
-    """End what the vendor's page sends the browser back for."""
+    """Complete the authorization after the vendor's consent page."""
     vendor, vault = ctx.adapters.vendor, ctx.adapters.vault
     if not vendor.is_configured:
         raise VendorNotConfigured()
@@ -149,13 +149,13 @@ async def complete_vendor_authorization(
 
 
 def get_vendor_token_state(ctx: Context) -> Response:
-    """Tell whether you have authorized video calls."""
+    """Get whether you have authorized video calls."""
     has_token = vendor_tokens.has_token(ctx.session, ctx.actor.id)
     return envelope.success(ctx, has_vendor_token=has_token)
 
 
 async def revoke_vendor_token(ctx: Context) -> Response:
-    """Withdraw your authorization of video calls."""
+    """Revoke your authorization of video calls."""
     vault, user_id = ctx.adapters.vault, ctx.actor.id
     tokens = await ctx.read(lambda reader: vendor_tokens.find_tokens(reader, vault, user_id))
     await ctx.write(
@@ -171,7 +171,7 @@ async def revoke_vendor_token(ctx: Context) -> Response:
 
 
 def receive_vendor_notice(ctx: Context, *, body: dict[str, Any]) -> Response:
-    """Take the vendor's notice that a user has withdrawn."""
+    """Receive the vendor's notice that a user has deauthorized."""
     access_realm(ctx.session, host_of(ctx))
     shared = ctx.settings.video_vendor_notice_token
     if not shared:

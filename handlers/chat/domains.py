@@ -24,7 +24,7 @@ def create_domain(ctx: Context, *, domain: str, allow_subdomains: bool) -> Respo
 
 
 def update_domain(ctx: Context, *, domain: str, allow_subdomains: bool) -> Response:
-    """Say whether a domain's subdomains count."""
+    """Include or exclude a domain's subdomains."""
     realm_domains.change_domain(
         ctx.session, ctx.actor, domain, allow_subdomains=allow_subdomains, now=ctx.now
     )

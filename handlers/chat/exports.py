@@ -35,7 +35,7 @@ def list_exports(ctx: Context) -> Response:
 
 
 def list_export_consents(ctx: Context) -> Response:
-    """List who consents to the export of private data."""
+    """List consents to the export of private data."""
     consents = exports.find_consents(ctx.session, ctx.actor.realm_id)
     return envelope.success(ctx, export_consents=consents)
 

@@ -11,7 +11,7 @@ from server.response import Response
 
 
 def set_user_topic(ctx: Context, *, stream_id: int, topic: str, visibility_policy: int) -> Response:
-    """Set what you want of a topic."""
+    """Set your visibility policy for a topic."""
     user_topics.set_user_topic(
         ctx.session,
         ctx.actor,
