@@ -214,7 +214,7 @@ class Settings:
     """All settings of one process, parsed and checked; `_s` are seconds."""
 
     data_dir: Path = setting(
-        Path("./var"), Path, "Directory of SQLite files and run-time state.", shown="./var"
+        Path("./var"), Path, "Directory of the SQLite files and the run-time state.", shown="./var"
     )
     database_urls: Mapping[str, str] = setting_per_service(
         parse_database_url,
@@ -222,215 +222,238 @@ class Settings:
         shown="sqlite:///{SPECD_DATA_DIR}/{service}.db",
     )
     database_pool_size: int = setting(
-        8, whole(1, 200), "PostgreSQL connections per process: for reads, and again for writes."
+        8,
+        whole(1, 200),
+        "PostgreSQL connections per process: this many for reads and as many for writes.",
     )
     lock_timeout_s: float = setting(
-        5.0, seconds(0.05, 60), "Longest wait for a database lock before the request is refused."
+        5.0, seconds(0.05, 60), "Longest wait for a database lock before the request fails."
     )
-    bind: str = setting("127.0.0.1:8080", parse_bind, "Address the HTTP server listens on.")
+    bind: str = setting("127.0.0.1:8080", parse_bind, "Address that the HTTP server listens on.")
     public_url: str = setting(
         "",
         parse_public_url,
-        "Address shoppers reach; checkout URLs are built from it.",
+        "Public address of the server, from which checkout URLs are built.",
         shown="http://{SPECD_BIND}",
     )
     allowed_origins: tuple[str, ...] = setting(
         (),
         parse_origins,
-        "Other origins whose pages may change things; own pages always may, all others never.",
+        "Origins, besides the server's own, whose pages can send state-changing requests.",
         shown="",
     )
     trusted_proxies: tuple[str, ...] = setting(
         (),
         parse_proxies,
-        "Proxies whose `X-Forwarded-For` is believed: addresses, networks, `unix`.",
+        "Proxies whose `X-Forwarded-For` is trusted: addresses, networks, `unix`.",
         shown="",
     )
-    workers: int = setting(2, whole(1, 128), "HTTP server processes.")
+    workers: int = setting(2, whole(1, 128), "Number of HTTP server processes.")
     body_read_timeout_s: float = setting(
-        15.0, seconds(0.1, 600), "Deadline for a client to send its whole request body."
+        15.0, seconds(0.1, 600), "Deadline for a client to send the whole request body."
     )
     answer_read_timeout_s: float = setting(
-        20.0, seconds(0.1, 600), "How long a client may take no part of an answer before it ends."
+        20.0,
+        seconds(0.1, 600),
+        "Longest time a client can stop reading a response before the connection closes.",
     )
     rate_limits: bool = setting(
-        True, parse_bool, "Limit requests per API key (`specd demo` runs without)."
+        True, parse_bool, "Enable rate limits (`specd demo` runs without limits)."
     )
     rate_limit_per_minute: int = setting(
-        600, whole(1, 10_000_000), "Requests per key and minute when limits are on."
+        600, whole(1, 10_000_000), "Requests per API key and minute when rate limits are on."
     )
     chat_rate_limit_per_user: int = setting(
-        200, whole(1, 10_000_000), "Chat requests per user and minute when limits are on."
+        200, whole(1, 10_000_000), "Chat requests per user and minute when rate limits are on."
     )
     chat_rate_limit_per_address: int = setting(
         100,
         whole(1, 10_000_000),
-        "Chat requests per address and minute without a valid key, when limits are on.",
+        "Chat requests per address and minute without a valid key, when rate limits are on.",
     )
     chat_secret: str = setting(
         "",
         secret_text(32),
-        "Secret that makes chat API keys and seals chat secrets; the same on every machine.",
+        "Secret that derives chat API keys and encrypts chat secrets; the same on every machine.",
         shown="kept in {SPECD_DATA_DIR}/chat-secret",
         secret=True,
     )
     chat_secret_previous: str = setting(
         "",
         secret_text(32),
-        "Secret before `SPECD_CHAT_SECRET`, until `specd chat reseal` has sealed anew.",
+        "Secret used before `SPECD_CHAT_SECRET`, required until `specd chat reseal` has run.",
         shown="",
         secret=True,
     )
     chat_web_public_streams_enabled: bool = setting(
-        True, parse_bool, "Let chat organizations open channels to the web."
+        True, parse_bool, "Allow chat organizations to create web-public channels."
     )
     chat_export_dir: Path = setting(
         Path(),
         Path,
-        "Directory of chat organizations' exports; servers and workers share it.",
+        "Directory of chat organizations' exports, shared by servers and workers.",
         shown="{SPECD_DATA_DIR}/exports",
     )
     chat_export_messages_max: int = setting(
         250_000,
         whole(1, 1_000_000_000),
-        "Most messages of an organization whose administrators may ask for exports.",
+        "Maximum number of messages of an organization that can request exports.",
     )
     chat_administrator_email: str = setting(
-        "administrator@localhost", str, "Whom chat organizations may turn to about this server."
+        "administrator@localhost",
+        str,
+        "Contact address of the server's operator, shown to chat organizations.",
     )
     mail_url: str = setting(
         "",
         parse_mail_url,
-        "Where mail leaves: `smtp://USER:PASSWORD@HOST:PORT` (STARTTLS), `smtps://`, or `file://`.",
+        "Outgoing mail: `smtp://USER:PASSWORD@HOST:PORT` (STARTTLS), `smtps://` or `file://`.",
         shown="file://{SPECD_DATA_DIR}/outbox",
         secret=True,
     )
     mail_from: str = setting(
-        "specd <noreply@localhost>", parse_sender, "Sender of mail: `ADDRESS` or `NAME <ADDRESS>`."
+        "specd <noreply@localhost>",
+        parse_sender,
+        "Sender of outgoing mail: `ADDRESS` or `NAME <ADDRESS>`.",
     )
     mail_timeout_s: float = setting(
-        10.0, seconds(0.05, 300), "Deadline for one answer of the mail server."
+        10.0, seconds(0.05, 300), "Timeout of one response from the mail server."
     )
     push_relay_url: str = setting(
         "",
         parse_service_url,
-        "Relay for mobile push notifications; without one there are none.",
+        "Relay for mobile push notifications; if empty, notifications are disabled.",
     )
-    push_relay_organization: str = setting("specd", str, "This server's name at the push relay.")
+    push_relay_organization: str = setting("specd", str, "Name of this server at the push relay.")
     push_relay_key: str = setting(
-        "", secret_text(8), "This server's key at the push relay.", secret=True
+        "", secret_text(8), "Key of this server at the push relay.", secret=True
     )
     push_relay_timeout_s: float = setting(
-        3.0, seconds(0.05, 60), "Deadline for one answer of the push relay."
+        3.0, seconds(0.05, 60), "Timeout of one response from the push relay."
     )
     video_vendor_url: str = setting(
         "",
         parse_service_url,
-        "Vendor of video calls, where users authorize this server; without one there are none.",
+        "Vendor of video calls, where users authorize this server; if empty, calls are disabled.",
     )
     video_vendor_api_url: str = setting(
         "",
         parse_service_url,
-        "Where the vendor's meetings are made.",
+        "Address of the vendor's API, which creates meetings.",
         shown="{SPECD_VIDEO_VENDOR_URL}",
     )
-    video_vendor_client_id: str = setting("", str, "This server's OAuth client at the vendor.")
+    video_vendor_client_id: str = setting(
+        "", str, "Client id of this server's OAuth client at the vendor."
+    )
     video_vendor_client_secret: str = setting(
-        "", secret_text(8), "Secret of that client.", secret=True
+        "", secret_text(8), "Secret of this server's OAuth client at the vendor.", secret=True
     )
     video_vendor_notice_token: str = setting(
-        "", secret_text(8), "What the vendor's notices of withdrawal are known by.", secret=True
+        "",
+        secret_text(8),
+        "Shared token that authenticates the vendor's deauthorization webhooks.",
+        secret=True,
     )
     video_vendor_timeout_s: float = setting(
-        5.0, seconds(0.05, 60), "Deadline for one answer of the vendor."
+        5.0, seconds(0.05, 60), "Timeout of one response from the vendor."
     )
     invoice_lifetime_s: int = setting(
-        1800, whole(1, 31_536_000), "How long an invoice can be paid on time."
+        1800, whole(1, 31_536_000), "Time from an invoice's creation to its expiry."
     )
     invoice_monitoring_s: int = setting(
         86_400,
         whole(1, 315_360_000),
-        "How long after its expiry an invoice's address is watched.",
+        "Time after an invoice's expiry during which its address is watched.",
     )
     checkout_lifetime_s: int = setting(
-        1800, whole(1, 31_536_000), "How long a checkout session is valid, at most."
+        1800, whole(1, 31_536_000), "Maximum lifetime of a checkout session."
     )
     idempotency_retention_s: int = setting(
-        604_800, whole(1, 315_360_000), "How long an Idempotency-Key is remembered, at least."
+        604_800, whole(1, 315_360_000), "Minimum retention of idempotency keys."
     )
     expired_retention_s: int = setting(
         86_400,
         whole(1, 315_360_000),
-        "How long expired checkout sessions and confirmations of email addresses are remembered.",
+        "Retention of expired checkout sessions and email confirmations.",
     )
     chat_known_place_retention_s: int = setting(
         7_776_000,
         whole(1, 315_360_000),
-        "How long the address somebody signed in from is known as theirs.",
+        "Retention of the addresses that each user has signed in from.",
     )
     mail_retention_s: int = setting(
         2_592_000,
         whole(1, 315_360_000),
-        "How long mail that has left, or cannot, is remembered.",
+        "Retention of mail that was sent or failed permanently.",
     )
     chat_archive_retention_s: int = setting(
         2_592_000,
         whole(1, 315_360_000),
-        "How long deleted chat messages are kept for whoever restores them by hand.",
+        "Retention of deleted chat messages, which allows manual restoration.",
     )
     chat_event_retention_s: int = setting(
         86_400,
         whole(1, 315_360_000),
-        "How long events of the chat service are kept, with what they tell.",
+        "Retention of chat events with their contents.",
     )
     chat_scheduled_retention_s: int = setting(
         604_800,
         whole(1, 315_360_000),
-        "How long scheduled chat messages that were sent are remembered as such.",
+        "Retention of the records of scheduled chat messages that were sent.",
     )
     chat_export_retention_s: int = setting(
         2_592_000,
         whole(1, 315_360_000),
-        "How long archives that administrators asked for are kept.",
+        "Retention of export archives.",
     )
     chat_audit_retention_s: int = setting(
-        63_072_000, whole(1, 315_360_000), "How long the chat service's audit log is kept."
+        63_072_000, whole(1, 315_360_000), "Retention of the chat audit log."
     )
     chat_devices_per_user: int = setting(
-        100, whole(1, 1_000_000), "Most devices a chat user may have."
+        100, whole(1, 1_000_000), "Maximum number of devices per chat user."
     )
     chat_scheduled_messages_per_user: int = setting(
-        500, whole(1, 1_000_000), "Most scheduled messages of a chat user that wait or have failed."
+        500,
+        whole(1, 1_000_000),
+        "Maximum number of pending and failed scheduled messages per chat user.",
     )
     chat_groups_per_user: int = setting(
-        250, whole(1, 1_000_000), "Most user groups a chat user may make."
+        250, whole(1, 1_000_000), "Maximum number of user groups created per chat user."
     )
     chat_channels_per_user: int = setting(
-        1_000, whole(1, 1_000_000), "Most channels a chat user may make, archived ones aside."
+        1_000,
+        whole(1, 1_000_000),
+        "Maximum number of channels created per chat user, excluding archived ones.",
     )
     chat_topic_policies_per_user: int = setting(
-        5_000, whole(1, 1_000_000), "Most topics a chat user may mute, unmute or follow by request."
+        5_000,
+        whole(1, 1_000_000),
+        "Maximum number of topics that a chat user can mute, unmute or follow by request.",
     )
     chat_edits_per_message: int = setting(
-        500, whole(1, 1_000_000), "Most edits and moves of one chat message."
+        500, whole(1, 1_000_000), "Maximum number of edits and moves per chat message."
     )
     chat_linkifiers_per_realm: int = setting(
-        250, whole(1, 100_000), "Most linkifiers of a chat organization."
+        250, whole(1, 100_000), "Maximum number of linkifiers per chat organization."
     )
     chat_playgrounds_per_realm: int = setting(
-        250, whole(1, 100_000), "Most code playgrounds of a chat organization."
+        250, whole(1, 100_000), "Maximum number of code playgrounds per chat organization."
     )
     chat_profile_fields_per_realm: int = setting(
-        100, whole(1, 100_000), "Most custom profile fields of a chat organization."
+        100, whole(1, 100_000), "Maximum number of custom profile fields per chat organization."
     )
     chat_domains_per_realm: int = setting(
-        500, whole(1, 100_000), "Most email domains of a chat organization."
+        500, whole(1, 100_000), "Maximum number of email domains per chat organization."
     )
     chat_channel_folders_per_realm: int = setting(
-        500, whole(1, 100_000), "Most channel folders of a chat organization, archived ones too."
+        500,
+        whole(1, 100_000),
+        "Maximum number of channel folders per chat organization, including archived ones.",
     )
     scheduled_late_window_s: int = setting(
-        600, whole(1, 31_536_000), "How late a scheduled chat message may still be sent."
+        600,
+        whole(1, 31_536_000),
+        "Maximum delay after which a scheduled chat message can still be sent.",
     )
     chain_rpc_urls: tuple[str, ...] = setting(
         (),
@@ -440,13 +463,13 @@ class Settings:
         secret=True,
     )
     chain_rpc_timeout_s: float = setting(
-        3.0, seconds(0.05, 120), "Deadline for one answer of a JSON-RPC endpoint."
+        3.0, seconds(0.05, 120), "Timeout of one response from a JSON-RPC endpoint."
     )
     chain_log_range: int = setting(
-        1000, whole(1, 100_000), "Most blocks asked for in one `eth_getLogs`."
+        1000, whole(1, 100_000), "Maximum number of blocks per `eth_getLogs` request."
     )
     chain_poll_s: float = setting(
-        1.0, seconds(0.05, 600), "Pause between two looks at the chain's head."
+        1.0, seconds(0.05, 600), "Interval between polls of the chain's head."
     )
     chain_port: int = setting(
         8545, whole(1, 65_535), "Port of the embedded test chain of `specd demo` and `specd chain`."
@@ -454,28 +477,30 @@ class Settings:
     anvil: str = setting(
         "",
         str,
-        "Path of the embedded chain's `anvil` binary; `none`: py-evm.",
+        "Path of the embedded chain's `anvil` binary; `none` selects py-evm.",
         shown="found on PATH, else py-evm",
     )
     log_level: str = setting(
-        "info", one_of("debug", "info", "warning", "error"), "Least level that is logged."
+        "info", one_of("debug", "info", "warning", "error"), "Minimum log level."
     )
     metrics_dir: Path = setting(
         Path(),
         Path,
-        "Directory the server processes share their counters in.",
+        "Directory of the counters that server processes share.",
         shown="{SPECD_DATA_DIR}/metrics",
     )
     validate_responses: bool = setting(
-        False, parse_bool, "Check each answer against the document; a mismatch is a loud 500."
+        False, parse_bool, "Validate each response against the document; a mismatch becomes a 500."
     )
     allow_plain_http: bool = setting(
         False,
         parse_bool,
-        "Take `http://` addresses of outside services beyond this machine too.",
+        "Allow `http://` addresses of external services on other machines.",
     )
     development: bool = setting(
-        False, parse_bool, "Development conveniences; refused on an address others can reach."
+        False,
+        parse_bool,
+        "Enable development features; rejected on an address that other machines can reach.",
     )
 
     def __post_init__(self) -> None:
