@@ -639,8 +639,8 @@ def _check_exposure(settings: "Settings") -> None:
     host = settings.bind.rpartition(":")[0]
     if settings.development and not is_loopback(host):
         raise SettingsError(
-            f"SPECD_DEVELOPMENT lets anybody sign in as anybody, and SPECD_BIND is {settings.bind}:"
-            " it is for an address of this machine alone, such as 127.0.0.1:8080."
+            f"SPECD_DEVELOPMENT allows sign-in without a password and requires a SPECD_BIND"
+            f" that only this machine can reach, such as 127.0.0.1:8080, not {settings.bind}."
         )
     if settings.allow_plain_http:
         return
@@ -656,8 +656,8 @@ def _check_exposure(settings: "Settings") -> None:
             parts = urlsplit(url)
             if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
                 raise SettingsError(
-                    f"{variable(name)} must be https beyond this machine, or everybody on the way"
-                    " reads its secrets; SPECD_ALLOW_PLAIN_HTTP=true takes it all the same."
+                    f"{variable(name)} must be an https URL, because http exposes secrets to the"
+                    " network; SPECD_ALLOW_PLAIN_HTTP=true allows http."
                 )
 
 
@@ -677,7 +677,7 @@ def _url_of(bind: str) -> str:
 
 def _hint(name: str, known: Mapping[str, object]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]}" if near else "`specd config check` lists all there are"
+    return f"did you mean {near[0]}" if near else "`specd config check` lists all settings"
 
 
 def _shown(value: object, *, secret: bool) -> str:

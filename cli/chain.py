@@ -1,4 +1,4 @@
-"""`specd chain`: run the local test chain, and make its weather."""
+"""`specd chain`: runs the local test chain, adds blocks and simulates reorganizations."""
 
 from pathlib import Path
 
@@ -31,14 +31,14 @@ BLOCK_TIME_S = 3.0
     type=click.FloatRange(0.1, 3600),
     default=BLOCK_TIME_S,
     show_default=True,
-    help="Seconds from one block to the next while payments are young.",
+    help="Block interval while recent payments await confirmation.",
 )
 @click.option(
     "--state",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where anvil keeps its chain.  [default: SPECD_DATA_DIR/chain-PORT.json]",
+    help="File of anvil's chain state.  [default: SPECD_DATA_DIR/chain-PORT.json]",
 )
-@click.option("--fresh", is_flag=True, help="Forget the chain of the last run.")
+@click.option("--fresh", is_flag=True, help="Discard the chain of the last run.")
 @json_option
 @click.pass_context
 def chain(
@@ -51,8 +51,8 @@ def chain(
 ) -> None:
     """Run a local test chain with a 6-decimal test token and a funded payer until interrupted.
 
-    Anvil when it is found (SPECD_ANVIL, PATH, ./node_modules), else py-evm. Anvil keeps its chain
-    from one run to the next; a py-evm chain is new at every start.
+    The chain is anvil if found (SPECD_ANVIL, PATH, ./node_modules), otherwise py-evm. Anvil keeps
+    its state between runs; a py-evm chain starts empty.
     """
     settings = Settings.from_env()
     context.obj = port or settings.chain_port
@@ -81,7 +81,7 @@ def mine(port: int, count: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def reorg(port: int, depth: int, as_json: bool) -> None:
-    """Replace the newest blocks by empty ones; payments in them are gone."""
+    """Simulate a reorganization: empty blocks replace the newest ones and their payments."""
     with _Acting(port) as testnet:
         head = testnet.reorg(depth)
     answer(
@@ -92,7 +92,7 @@ def reorg(port: int, depth: int, as_json: bool) -> None:
 
 
 class _Acting:
-    """A `Testnet` on the local chain whose failures are sentences."""
+    """A `Testnet` on the local chain whose failures become ClickExceptions."""
 
     def __init__(self, port: int) -> None:
         self._testnet = Testnet(f"http://127.0.0.1:{port}", timeout_s=120)

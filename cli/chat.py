@@ -1,4 +1,4 @@
-"""`specd chat ...`: organizations, their people and settings, as the operator makes them."""
+"""`specd chat ...`: the operator's commands for organizations, their users and settings."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ from settings import Settings
 
 @click.group()
 def chat() -> None:
-    """Run the chat service's back office."""
+    """Administer the chat service."""
 
 
 chat.add_command(audit)
@@ -41,10 +41,10 @@ chat.add_command(export)
 
 
 @chat.command("create-realm")
-@click.option("--name", required=True, help="What people call the organization.")
-@click.option("--host", required=True, help="Host name it lives at, without port.")
-@click.option("--owner-email", required=True, help="Real email of its first owner.")
-@click.option("--owner-name", required=True, help="Full name of its first owner.")
+@click.option("--name", required=True, help="Display name of the organization.")
+@click.option("--host", required=True, help="Host name of the organization, without port.")
+@click.option("--owner-email", required=True, help="Real email of the first owner.")
+@click.option("--owner-name", required=True, help="Full name of the first owner.")
 @secret_option("owner-password", "Lets the owner sign in with fetch_api_key.")
 @json_option
 def create_realm(
@@ -55,7 +55,7 @@ def create_realm(
     owner_password: str | None,
     as_json: bool,
 ) -> None:
-    """Make an organization with its first owner and show the owner's API key."""
+    """Create an organization with its first owner and show the owner's API key."""
     settings = Settings.from_env()
     keys, now = key_maker(settings), SystemClock().now()
     password_hash = None if owner_password is None else hash_password(owner_password)
@@ -86,7 +86,7 @@ def create_realm(
 
 
 @chat.command("create-user")
-@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.option("--realm", required=True, help="Id or host of the organization.")
 @click.option("--email", required=True, help="Real email.")
 @click.option("--name", required=True, help="Full name.")
 @click.option(
@@ -96,15 +96,15 @@ def create_realm(
     show_default=True,
     help="100 owner, 200 administrator, 300 moderator, 400 member, 600 guest.",
 )
-@click.option("--bot-owner", type=int, help="Makes a bot of that user's.")
+@click.option("--bot-owner", type=int, help="Creates a bot that this user owns.")
 @click.option(
     "--bot-type",
     type=click.Choice([str(int(kind)) for kind in BotType]),
     help="1 generic, 2 incoming webhook, 3 outgoing webhook, 4 embedded.",
 )
-@secret_option("password", "Lets the user sign in with fetch_api_key.")
-@click.option("--can-create-users", is_flag=True, help="May use POST /users.")
-@click.option("--can-change-user-emails", is_flag=True, help="May change others' emails.")
+@secret_option("password", "Password for fetch_api_key.")
+@click.option("--can-create-users", is_flag=True, help="Allow POST /users.")
+@click.option("--can-change-user-emails", is_flag=True, help="Allow changing other users' emails.")
 @json_option
 def create_user(
     realm: str,
@@ -118,12 +118,12 @@ def create_user(
     can_change_user_emails: bool,
     as_json: bool,
 ) -> None:
-    """Make a person or a bot and show their API key."""
+    """Create a person or a bot and show the API key."""
     settings = Settings.from_env()
     keys, now = key_maker(settings), SystemClock().now()
     kind = int(bot_type) if bot_type else BotType.GENERIC if bot_owner else None
     if kind is not None and password is not None:
-        raise click.UsageError("A bot has no password: it is given its API key.")
+        raise click.UsageError("A bot has no password, only an API key.")
     password_hash = None if password is None else hash_password(password)
     with open_database("chat", settings) as database:
 
@@ -154,11 +154,13 @@ def create_user(
 
 
 @chat.command("grant")
-@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.option("--realm", required=True, help="Id or host of the organization.")
 @click.option("--email", required=True, help="Real email of the user.")
-@click.option("--create-users/--no-create-users", default=None, help="May use POST /users.")
+@click.option("--create-users/--no-create-users", default=None, help="Allow POST /users.")
 @click.option(
-    "--change-user-emails/--no-change-user-emails", default=None, help="May change others' emails."
+    "--change-user-emails/--no-change-user-emails",
+    default=None,
+    help="Allow changing other users' emails.",
 )
 @json_option
 def grant(
@@ -168,14 +170,14 @@ def grant(
     change_user_emails: bool | None,
     as_json: bool,
 ) -> None:
-    """Give an administrator rights that only the operator gives, or take them back.
+    """Grant or revoke rights of an administrator that only the operator grants.
 
-    It holds from the server's next request on.
+    The change takes effect with the server's next request.
     """
     sent = {"can_create_users": create_users, "can_change_user_emails": change_user_emails}
     rights = {name: value for name, value in sent.items() if value is not None}
     if not rights:
-        raise click.UsageError("Say which right: --create-users, --change-user-emails.")
+        raise click.UsageError("Name a right: --create-users, --change-user-emails.")
     now = SystemClock().now()
     with open_database("chat", Settings.from_env()) as database:
         user_id = database.run(
@@ -188,19 +190,21 @@ def grant(
 
 
 @chat.command("set-realm")
-@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.option("--realm", required=True, help="Id or host of the organization.")
 @click.argument("assignments", nargs=-1, required=True, metavar="KEY=VALUE...")
 @json_option
 def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Change settings by the names PATCH /realm uses; values are JSON, else text.
+    """Change an organization's settings by the names of PATCH /realm; values are JSON or text.
 
-    It holds from the server's next request on. Groups may be named: role:everyone, role:members,
-    role:fullmembers, role:moderators, role:administrators, role:owners, role:nobody.
+    The change takes effect with the server's next request. Group settings accept names:
+    role:everyone, role:members, role:fullmembers, role:moderators, role:administrators,
+    role:owners, role:nobody.
 
-    Signing in with tokens: jwt_algorithms=RS256 jwt_key=@FILE jwt_audience=TEXT (empty: tokens
-    without one) jwt_max_age=SECONDS (a day unless you say; 0: tokens need no end). @FILE is read
-    (@-: standard input), for a key must not stand in the process list; a PEM public key for RS,
-    PS and ES algorithms, a shared secret for HS ones. jwt_key= ends it.
+    Token sign-in is configured with jwt_algorithms=RS256 jwt_key=@FILE jwt_audience=TEXT
+    (empty: tokens without an audience) jwt_max_age=SECONDS (default one day; 0: tokens need not
+    expire). The key is read from FILE (@-: standard input), so that the process list does not
+    show it: a PEM public key for RS, PS and ES algorithms, a shared secret for HS algorithms.
+    jwt_key= disables token sign-in.
     """
     changes = dict(parse_assignment(assignment) for assignment in assignments)
     settings, now = Settings.from_env(), SystemClock().now()

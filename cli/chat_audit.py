@@ -1,4 +1,4 @@
-"""`specd chat audit`: who changed what in an organization, by which key and from where."""
+"""`specd chat audit`: shows an organization's audit log."""
 
 import click
 
@@ -10,15 +10,19 @@ from settings import Settings
 
 
 @click.command()
-@click.option("--realm", required=True, help="Organization: its id or its host.")
-@click.option("--kind", help="Only changes of this kind, such as user_role_changed.")
-@click.option("--user", "user_id", type=int, help="Only what this user did, or was done to them.")
+@click.option("--realm", required=True, help="Id or host of the organization.")
+@click.option("--kind", help="Show only changes of this kind, such as user_role_changed.")
+@click.option("--user", "user_id", type=int, help="Show only changes by or to this user.")
 @click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="At most."
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=100,
+    show_default=True,
+    help="Maximum number of entries.",
 )
 @json_option
 def audit(realm: str, kind: str | None, user_id: int | None, limit: int, as_json: bool) -> None:
-    """Show the newest changes of an organization, the newest last."""
+    """Show the latest changes of an organization, the newest last."""
     with open_database("chat", Settings.from_env()) as database:
         realm_id = database.run(lambda session: realms.access_realm_named(session, realm).id)
         with database.reading() as reader:

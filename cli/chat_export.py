@@ -1,4 +1,4 @@
-"""`specd chat export`: the operator makes an archive of an organization's data, here and now."""
+"""`specd chat export`: creates an archive of an organization's data at once."""
 
 import threading
 from datetime import timedelta
@@ -17,20 +17,20 @@ from workers.exports import Exports
 
 
 @click.command("export")
-@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.option("--realm", required=True, help="Id or host of the organization.")
 @click.option(
     "--type",
     "export_type",
     type=click.Choice(EXPORT_TYPES),
     default=PUBLIC,
     show_default=True,
-    help="What of people's private data goes with it.",
+    help="Private data to include.",
 )
 @json_option
 def export(realm: str, export_type: str, as_json: bool) -> None:
     """Write an archive of an organization's data: JSON lines and a manifest in a .zip file.
 
-    No limits hold for the operator. Servers and workers may run meanwhile.
+    Export limits do not apply to the operator. Servers and workers can keep running.
     """
     settings = Settings.from_env()
     console = Console(stderr=True)

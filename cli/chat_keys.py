@@ -1,4 +1,4 @@
-"""`specd chat renew-key`, `revoke-keys`: API keys that end before their users do."""
+"""`specd chat renew-key`, `revoke-keys`, `reseal`: replace and revoke keys and secrets."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from settings import Settings
 
 
 def secrets_of(settings: Settings) -> tuple[bytes, bytes | None]:
-    """The server's present secret and its previous one."""
+    """The server's current secret and the previous one."""
     return load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
 
 
@@ -25,13 +25,13 @@ def key_maker(settings: Settings) -> KeyMaker:
 
 
 @click.command("renew-key")
-@click.option("--realm", required=True, help="Organization: its id or its host.")
+@click.option("--realm", required=True, help="Id or host of the organization.")
 @click.option("--email", required=True, help="Real email of the person or bot.")
 @json_option
 def renew_key(realm: str, email: str, as_json: bool) -> None:
-    """Give a person or a bot another API key and show it.
+    """Replace the API key of a person or a bot and show the new key.
 
-    The old one is refused from the server's next request on.
+    The server rejects the old key from its next request on.
     """
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
@@ -52,10 +52,11 @@ def renew_key(realm: str, email: str, as_json: bool) -> None:
 @click.argument("realm")
 @json_option
 def revoke_keys(realm: str, as_json: bool) -> None:
-    """Revoke all API keys of an organization, by its id or its host: people's and bots'.
+    """Revoke all API keys of an organization, given its id or host.
 
-    After a leak. People sign in again for a new one; bots get theirs from `specd chat renew-key`.
-    Where the server's secret may have leaked too, replace that first (`SPECD_CHAT_SECRET`).
+    Use this after a leak. People get a new key when they sign in again; `specd chat renew-key`
+    creates new keys for bots. If the server's secret (`SPECD_CHAT_SECRET`) may have leaked too,
+    replace the secret first.
     """
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
@@ -79,10 +80,10 @@ def revoke_keys(realm: str, as_json: bool) -> None:
 @click.command("reseal")
 @json_option
 def reseal(as_json: bool) -> None:
-    """Seal again, under SPECD_CHAT_SECRET, what SPECD_CHAT_SECRET_PREVIOUS has sealed.
+    """Encrypt again, with SPECD_CHAT_SECRET, what SPECD_CHAT_SECRET_PREVIOUS has encrypted.
 
-    Once nothing is left to seal, the previous secret is of no use. What opens under neither is lost
-    and counted.
+    The previous secret can be removed afterwards. Values that neither secret decrypts are lost;
+    the command counts them.
     """
     settings = Settings.from_env()
     vault = Vault(*secrets_of(settings))

@@ -1,4 +1,4 @@
-"""`specd chat dead-mail`: what could not be sent, and why."""
+"""`specd chat dead-mail`: lists mail that failed permanently, with the reasons."""
 
 import click
 
@@ -10,10 +10,10 @@ from settings import Settings
 
 
 @click.command("dead-mail")
-@click.option("--retry", is_flag=True, help="Have all of it sent again, from the first attempt.")
+@click.option("--retry", is_flag=True, help="Queue all failed mail again, with all its attempts.")
 @json_option
 def dead_mail(retry: bool, as_json: bool) -> None:
-    """Show the mail that could not be sent, without its text: it may hold secrets."""
+    """Show mail that failed permanently, without its text, which may contain secrets."""
     with open_database("chat", Settings.from_env()) as database:
         with database.reading() as reader:
             dead = outbox.find_dead(reader)

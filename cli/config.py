@@ -1,4 +1,4 @@
-"""`specd config check`: every setting, its value and where it comes from."""
+"""`specd config check`: lists every setting with its value and origin."""
 
 import os
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from settings import Settings
 
 @click.group()
 def config() -> None:
-    """Look at the settings."""
+    """Inspect the settings."""
 
 
 @config.command()

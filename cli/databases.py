@@ -1,4 +1,4 @@
-"""Opens the databases a command works on, refusing one that is not there or not migrated."""
+"""Opens the databases of a command; rejects a missing or outdated one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ def open_database(service: str, settings: Settings) -> Iterator[Database]:
 
 
 def require_all_migrated(settings: Settings, *only: str | None) -> None:
-    """Raise one sentence unless every service's database is migrated, or those of `only`."""
+    """Raises ClickException unless the databases of `only` (default: all services) are migrated."""
     wanted = set(filter(None, only))
     for service, url in settings.database_urls.items():
         if not wanted or service in wanted:
@@ -36,7 +36,7 @@ def require_all_migrated(settings: Settings, *only: str | None) -> None:
 
 
 def require_migrated(service: str, url: str) -> None:
-    """Raise one sentence unless the database exists and its schema is this release's."""
+    """Raises ClickException unless the database exists with this release's schema."""
     if is_missing(url) or not migrate.is_current(url, service):
         raise click.ClickException(
             f"The {service} database is not migrated to this release; run `specd migrate` first."
@@ -44,5 +44,5 @@ def require_migrated(service: str, url: str) -> None:
 
 
 def is_missing(url: str) -> bool:
-    """Whether the URL names an SQLite file that does not exist: looking must not create it."""
+    """Whether the URL names a missing SQLite file; the check must not create the file."""
     return url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE).split("?")[0]).exists()

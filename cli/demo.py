@@ -106,7 +106,7 @@ def demo(as_json: bool) -> None:
 
 
 def require_free(variable: str, host: str, port: int) -> None:
-    """Raise one sentence unless we could listen there."""
+    """Raises ClickException unless this process could listen there."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -120,7 +120,7 @@ def require_free(variable: str, host: str, port: int) -> None:
 
 
 async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
-    """The demo's life under the supervisor; the exit status."""
+    """Runs the demo under the supervisor. Returns the exit status."""
     settings = one.settings
     host, port = _host_and_port(settings.bind)
     reached = "127.0.0.1" if host in ("0.0.0.0", "") else host

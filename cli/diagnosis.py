@@ -1,4 +1,4 @@
-"""What can be wrong with a database or a chain endpoint, found by asking it. Changes nothing."""
+"""Read-only checks of databases and chain endpoints."""
 
 import time
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ POSTGRES_LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_ses
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at: `state` is ok, warning or broken; `detail` says the fix."""
+    """The result of one check: `state` is ok, warning or broken; `detail` names the fix."""
 
     check: str
     state: str
@@ -37,7 +37,7 @@ class Finding:
 
 
 def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Finding]:
-    """Reachable, migrated, and with the settings that keep its promises."""
+    """Checks that a database is reachable, migrated and configured for durability."""
     name = f"{service} database"
     if is_missing(url):
         yield Finding(name, "broken", "there is no such file yet; run `specd migrate`")
@@ -92,7 +92,7 @@ def _postgresql(name: str, connection: Connection) -> Finding:
 
 
 def diagnose_chains(settings: Settings) -> Iterator[Finding]:
-    """Each RPC endpoint by itself: does it answer, for which chain, how fast, and is it alive."""
+    """Checks each RPC endpoint: response, chain, latency and age of the latest block."""
     if not settings.chain_rpc_urls:
         yield Finding("chain", "warning", "no endpoint: set SPECD_CHAIN_RPC_URLS to take payments")
     for position, entry in enumerate(settings.chain_rpc_urls, start=1):

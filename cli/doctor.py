@@ -1,4 +1,4 @@
-"""`specd doctor`: look at all that a healthy installation needs, and name the fixes."""
+"""`specd doctor`: checks an installation and names the fixes."""
 
 import importlib.util
 import sys
@@ -21,7 +21,7 @@ EARLIEST_S = 1_790_000_000
 @json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
-    """Check databases, migrations, files, port, RPC endpoints, clock; exit 1 when one is broken."""
+    """Check databases, migrations, files, port, RPC endpoints, clock; exit 1 if one is broken."""
     findings = list(diagnose(Settings.from_env()))
     ok = all(finding.state != "broken" for finding in findings)
     answer_table(
@@ -40,7 +40,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
 
 
 def diagnose(settings: Settings) -> Iterator[Finding]:
-    """Every finding, in the order in which they should be mended."""
+    """Every finding, in the order in which the faults should be fixed."""
     yield _interpreter()
     yield _clock()
     for service, url in settings.database_urls.items():

@@ -43,7 +43,7 @@ os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_settings.metrics_dir)
 
 
 def on_starting(server: Any) -> None:
-    """Forget the counters of the last run: their process ids may come again."""
+    """Deletes the counters of the last run, whose process ids may recur."""
     for file in _settings.metrics_dir.glob("*.db"):
         file.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""The console script `specd`: one click group; every failure is one sentence and an exit status."""
+"""The console script `specd`: a click group that turns failures into a line and an exit status."""
 
 import logging
 import os
@@ -30,7 +30,7 @@ INTERRUPTED_STATUS = 130
 
 
 class Commands(click.Group):
-    """`specd NAME` is the function NAME of its module, which is imported when it is asked for.
+    """`specd NAME` is the function NAME of its module, which is imported on demand.
 
     All of them together take two seconds to import, and every process of a demo starts here.
     """
@@ -52,7 +52,7 @@ class Commands(click.Group):
     TRACEBACK,
     is_flag=True,
     expose_value=False,
-    help="Show where a failure came from; put it first.",
+    help="Show the traceback of a failure. Must be the first argument.",
 )
 def specd() -> None:
     """Payment test checkout and team chat, served straight from their OpenAPI documents.
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit: 0, 1 for a failure, 2 for a wrong command line."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        # Nothing that a command writes is for others on this machine.
+        # No other user of this machine may read what a command writes.
         with _silent_logs(), private_files():
             status: Any = specd.main(words, prog_name="specd", standalone_mode=False)
     except Exception as error:
@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 @contextmanager
 def private_files() -> Iterator[None]:
-    """Files and folders made meanwhile, by this process and its heirs, are its user's only."""
+    """Restricts new files and folders of this process and its children to their owner."""
     before = os.umask(0o077)
     try:
         yield
@@ -91,7 +91,7 @@ def private_files() -> Iterator[None]:
 
 @contextmanager
 def _silent_logs() -> Iterator[None]:
-    """A command speaks for itself; what runs on (`worker`) sets its log up anew."""
+    """Silences logs of short commands; `worker` configures its own log."""
     before = structlog.get_config()
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),
@@ -115,7 +115,7 @@ def _wording(error: Exception) -> str:
             return str(error)
         case OSError() if error.strerror:
             return f"{error.strerror}: {error.filename or error.errno}"
-    # Unforeseen: the text of a foreign exception may hold anything, so only its kind is told.
+    # The text of an unexpected exception may contain secrets, so only its class is shown.
     return f"specd failed ({type(error).__name__}); `specd {TRACEBACK} ...` shows where"
 
 

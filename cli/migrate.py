@@ -1,4 +1,4 @@
-"""`specd migrate`: bring every database to this release's schema."""
+"""`specd migrate`: upgrades every database to this release's schema."""
 
 import click
 
@@ -10,7 +10,7 @@ from settings import Settings
 @click.command()
 @json_option
 def migrate(as_json: bool) -> None:
-    """Create or upgrade the databases; safe to run again and by several machines at once."""
+    """Create or upgrade the databases; repeated and concurrent runs are safe."""
     settings = Settings.from_env()
     services = migrate_all(settings)
     answer({"migrated": services}, as_json=as_json, text=f"Migrated: {', '.join(services)}.")

@@ -1,4 +1,4 @@
-"""What commands print: text for people, or with `--json` one JSON object as the last line."""
+"""The output of commands: text for people, or with `--json` one JSON object as the last line."""
 
 import json
 import re
@@ -19,7 +19,10 @@ PIPE_WIDTH = 1000  # what reads a pipe wants whole rows, however long
 def json_option(command: F) -> F:
     """Add `--json` to a command; it arrives as the keyword `as_json`."""
     return click.option(
-        "--json", "as_json", is_flag=True, help="End standard output with one JSON object."
+        "--json",
+        "as_json",
+        is_flag=True,
+        help="Print one JSON object as the last line of standard output.",
     )(command)
 
 
@@ -57,6 +60,6 @@ def without_secrets(text: str) -> str:
 
 
 def one_sentence(text: str) -> str:
-    """`text` on one line, closed like a sentence, without secrets."""
+    """`text` on one line, ending in a period, without secrets."""
     text = " ".join(without_secrets(text).split())
     return text if text.endswith((".", "!", "?", "…")) else text + "."

@@ -1,4 +1,4 @@
-"""`specd outside`: run, on this machine, the services this server calls; and be a phone."""
+"""`specd outside`: simulates the external services and a phone on this machine."""
 
 from contextlib import ExitStack
 
@@ -19,14 +19,18 @@ TIMEOUT_S = 15.0
 
 
 @click.group(invoke_without_command=True)
-@click.option("--relay-port", type=PORT, default=RELAY_PORT, show_default=True, help="0: any.")
-@click.option("--vendor-port", type=PORT, default=VENDOR_PORT, show_default=True, help="0: any.")
+@click.option(
+    "--relay-port", type=PORT, default=RELAY_PORT, show_default=True, help="0 picks a free port."
+)
+@click.option(
+    "--vendor-port", type=PORT, default=VENDOR_PORT, show_default=True, help="0 picks a free port."
+)
 @click.option(
     "--fault",
     type=click.Choice(FAULTS),
     default="none",
     show_default=True,
-    help="What both do instead of answering.",
+    help="Fault that both services simulate.",
 )
 @json_option
 @click.pass_context
@@ -35,8 +39,8 @@ def outside(
 ) -> None:
     """Run a local push relay and a local vendor of video calls until interrupted.
 
-    Both know this server by its settings: SPECD_PUSH_RELAY_ORGANIZATION and _KEY,
-    SPECD_VIDEO_VENDOR_CLIENT_ID and _CLIENT_SECRET. They keep nothing from one run to the next.
+    Both authenticate this server by its settings: SPECD_PUSH_RELAY_ORGANIZATION and _KEY,
+    SPECD_VIDEO_VENDOR_CLIENT_ID and _CLIENT_SECRET. They keep no state between runs.
     """
     if context.invoked_subcommand is not None:
         return
@@ -72,12 +76,16 @@ def outside(
 
 
 @outside.command()
-@click.option("--api", required=True, metavar="URL", help="The chat service, with /api/v1.")
-@click.option("--relay", required=True, metavar="URL", help="The local push relay.")
-@click.option("--user", required=True, metavar="EMAIL:KEY", help="Whose phone it is.")
+@click.option(
+    "--api", required=True, metavar="URL", help="Address of the chat service, with /api/v1."
+)
+@click.option("--relay", required=True, metavar="URL", help="Address of the local push relay.")
+@click.option(
+    "--user", required=True, metavar="EMAIL:KEY", help="API email and key of the phone's user."
+)
 @json_option
 def push(api: str, relay: str, user: str, as_json: bool) -> None:
-    """Be a phone: register with the chat service, ask for a test notification, and read it."""
+    """Act as a phone: register, request a test notification and decrypt it."""
     email, _, key = user.rpartition(":")
     phone = Phone()
     with httpx.Client(trust_env=False, timeout=TIMEOUT_S) as client:
@@ -99,7 +107,7 @@ def push(api: str, relay: str, user: str, as_json: bool) -> None:
             (payload,) = client.get(f"{relay}/delivered", params=asked).json()["delivered"]
         except (httpx.HTTPError, ValueError, KeyError) as error:
             raise click.ClickException(
-                f"No phone could be played ({type(error).__name__})"
+                f"The phone could not be simulated ({type(error).__name__})"
             ) from None
     said = phone.read(payload)
     answer(

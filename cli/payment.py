@@ -1,4 +1,4 @@
-"""`specd payment ...`: projects, keys and methods, which HTTP callers can use but not make."""
+"""`specd payment ...`: the operator's commands for projects, keys and payment methods."""
 
 from typing import Any
 
@@ -14,18 +14,18 @@ from settings import Settings
 
 @click.group()
 def payment() -> None:
-    """Run the payment service's back office."""
+    """Administer the payment service."""
 
 
 payment.add_command(pay)
 
 
 @payment.command("create-project")
-@click.option("--name", required=True, help="What people call the merchant.")
+@click.option("--name", required=True, help="Display name of the merchant.")
 @click.option("--xpub", required=True, help="Account-level extended public key (m/44'/60'/0').")
 @json_option
 def create_project(name: str, xpub: str, as_json: bool) -> None:
-    """Make a project; each invoice gets the next child address 0/i of its xpub."""
+    """Create a project; each invoice gets the next child address 0/i of its xpub."""
     now = SystemClock().now()
     with open_database("payment", Settings.from_env()) as database:
         project_id = database.run(
@@ -38,7 +38,7 @@ def create_project(name: str, xpub: str, as_json: bool) -> None:
 @click.option("--project", "project_id", required=True, help="Project id.")
 @json_option
 def create_key(project_id: str, as_json: bool) -> None:
-    """Make an API key and show it, this once: only its hash is kept."""
+    """Create an API key and show it once; only its hash is stored."""
     now = SystemClock().now()
     with open_database("payment", Settings.from_env()) as database:
         key, plaintext = database.run(
@@ -55,7 +55,7 @@ def create_key(project_id: str, as_json: bool) -> None:
 @click.option("--project", "project_id", required=True, help="Project id.")
 @json_option
 def list_keys(project_id: str, as_json: bool) -> None:
-    """List a project's keys, without the keys themselves."""
+    """List a project's API keys without their secrets."""
     with open_database("payment", Settings.from_env()) as database:
         found = database.run(lambda session: keys.list_keys(session, project_id=project_id))
     listed: list[dict[str, Any]] = [
@@ -79,7 +79,7 @@ def list_keys(project_id: str, as_json: bool) -> None:
 @click.option("--key", "key_id", required=True, help="Key id: 8 hex digits.")
 @json_option
 def revoke_key(key_id: str, as_json: bool) -> None:
-    """Revoke a key: the next request with it is refused."""
+    """Revoke an API key; the server rejects it from its next request on."""
     now = SystemClock().now()
     with open_database("payment", Settings.from_env()) as database:
         database.run(lambda session: keys.revoke_key(session, key_id=key_id, now=now))
@@ -89,8 +89,8 @@ def revoke_key(key_id: str, as_json: bool) -> None:
 @payment.command("create-method")
 @click.option("--project", "project_id", required=True, help="Project id.")
 @click.option("--id", "method_id", required=True, help="Method id: 1-64 of A-Z a-z 0-9 . _ : -")
-@click.option("--chain-id", type=int, required=True, help="Test chain.")
-@click.option("--chain-name", help="What shoppers read; default: chain <id>.")
+@click.option("--chain-id", type=int, required=True, help="EIP-155 id of the test chain.")
+@click.option("--chain-name", help="Chain name shown to shoppers; default: chain <id>.")
 @click.option("--token", required=True, help="Token contract address, 0x...")
 @click.option("--symbol", required=True, help="Token symbol.")
 @click.option("--confirmations", type=int, default=2, show_default=True)
@@ -105,7 +105,7 @@ def create_method(
     confirmations: int,
     as_json: bool,
 ) -> None:
-    """Let a project accept a 6-decimal token on a test chain; main nets are refused."""
+    """Allow a project to accept a 6-decimal token on a test chain; main networks are rejected."""
     now = SystemClock().now()
     with open_database("payment", Settings.from_env()) as database:
         method = database.run(

@@ -1,4 +1,4 @@
-"""`specd payment pay`: play the customer of one invoice on the local test chain."""
+"""`specd payment pay`: pays an invoice on the local test chain."""
 
 from dataclasses import dataclass
 
@@ -28,9 +28,7 @@ class Bill:
 
 @click.command()
 @click.argument("invoice_id", metavar="INVOICE")
-@click.option(
-    "--amount", help="Token units, such as 1.5.  [default: what has not arrived on the chain yet]"
-)
+@click.option("--amount", help="Token units, such as 1.5.  [default: the amount still due]")
 @json_option
 def pay(invoice_id: str, amount: str | None, as_json: bool) -> None:
     """Send test tokens from the funded payer to the deposit address of INVOICE."""

@@ -1,4 +1,4 @@
-"""What `specd doctor` says of the privacy of an installation: files, and the way to databases."""
+"""The privacy checks of `specd doctor`: permissions of files and TLS of databases."""
 
 import os
 import stat
@@ -15,22 +15,24 @@ MANY = 3
 
 
 def diagnose_files(settings: Settings) -> Finding:
-    """Whether others on this machine can read what we keep."""
+    """Checks that no other user of this machine can read the files of the installation."""
     places = {settings.data_dir, settings.metrics_dir, settings.chat_export_dir}
     for url in map(make_url, settings.database_urls.values()):
         if url.get_backend_name() == "sqlite" and url.database:
             places |= {Path(f"{url.database}{end}") for end in ("", "-wal", "-shm")}
     open_ones = sorted({str(path) for place in places for path in find_open(place)})
     if not open_ones:
-        return Finding("files", "ok", f"what is in {settings.data_dir} is its owner's alone")
+        return Finding("files", "ok", f"only the owner can access {settings.data_dir}")
     named = ", ".join(open_ones[:MANY]) + (", ..." if len(open_ones) > MANY else "")
     return Finding(
-        "files", "broken", f"others on this machine can reach {named}; chmod -R go= on them"
+        "files",
+        "broken",
+        f"other users of this machine can access {named}; run chmod -R go= on them",
     )
 
 
 def find_open(place: Path) -> Iterator[Path]:
-    """The files and folders from `place` down that others than their owner can reach."""
+    """The files and folders under `place` that users other than the owner can access."""
     # A closed folder closes all that is in it.
     if not place.exists() or not _is_open(place.parent) or not _is_open(place):
         return
@@ -47,7 +49,7 @@ def _is_open(path: Path) -> bool:
 
 
 def diagnose_transport(service: str, url: str) -> Iterator[Finding]:
-    """A PostgreSQL beyond this machine that is not asked to prove who it is."""
+    """Warns of a remote PostgreSQL whose certificate is not verified."""
     parts = make_url(url)
     host = parts.query.get("host") or parts.host or ""
     is_here = not host or str(host).startswith("/") or is_loopback(str(host))
@@ -57,5 +59,6 @@ def diagnose_transport(service: str, url: str) -> Iterator[Finding]:
             f"{service} database's TLS",
             "warning",
             f"sslmode is {mode}: add ?sslmode=verify-full&sslrootcert=FILE to"
-            f" SPECD_{service.upper()}_DATABASE_URL, or somebody in between may read and answer",
+            f" SPECD_{service.upper()}_DATABASE_URL, or an attacker on the"
+            " network can impersonate the database",
         )

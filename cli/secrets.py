@@ -1,6 +1,6 @@
-"""Secrets on the command line: from a file or from standard input, never as an argument.
+"""Secrets on the command line: read from a file or standard input, never from an argument.
 
-Arguments stand in the process list, which everybody on the machine reads, and in shells' histories.
+The process list shows arguments to every user of the machine, and shells keep them in histories.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,11 @@ def secret_option(name: str, help: str) -> Callable[[F], F]:
     def add(command: F) -> F:
         argument = name.replace("-", "_")
         told = click.option(
-            f"--{name}-file", argument, metavar="FILE", callback=_read, help=f"{help} `-`: stdin."
+            f"--{name}-file",
+            argument,
+            metavar="FILE",
+            callback=_read,
+            help=f"{help} `-` reads stdin.",
         )
         refused = click.option(
             f"--{name}", f"{argument}_shown", hidden=True, expose_value=False, callback=_refuse
@@ -51,6 +55,6 @@ def _read(context: click.Context, option: click.Parameter, place: str | None) ->
 def _refuse(context: click.Context, option: click.Parameter, value: str | None) -> None:
     if value is not None:
         raise click.UsageError(
-            f"{option.opts[0]} would show the secret to everybody on this machine: give a file with"
-            f" {option.opts[0]}-file FILE, or - to type it."
+            f"{option.opts[0]} would show the secret to every user of this machine: use"
+            f" {option.opts[0]}-file FILE, or - for standard input."
         )

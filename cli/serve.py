@@ -1,4 +1,4 @@
-"""`specd serve`: become gunicorn."""
+"""`specd serve`: replaces the process with gunicorn."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ def gunicorn_argv(application: str) -> list[str]:
 @click.option(
     "--only",
     type=click.Choice(services.NAMES),
-    help="Serve this service alone.",
+    help="Serve only this service.",
 )
 def serve(only: str | None) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""

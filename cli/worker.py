@@ -10,12 +10,12 @@ from workers.registry import NAMES, SERVICES, run
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(NAMES), metavar="[NAME]...")
 @click.option(
-    "--only", type=click.Choice(tuple(SERVICES)), help="Run the workers of this service alone."
+    "--only", type=click.Choice(tuple(SERVICES)), help="Run only the workers of this service."
 )
 def worker(names: tuple[str, ...], only: str | None) -> None:
-    """Run the named workers, or all; several processes at once are safe.
+    """Run the named workers, or all of them; several processes can run concurrently.
 
-    Only the databases that they work on need be there.
+    Only the databases of the chosen workers must exist.
     """
     if names and only:
         raise click.UsageError("Name workers, or a service with --only.")

@@ -153,7 +153,7 @@ class TestCreateUser:
             (("--role", "500"), "'500' is not one of"),
             (("--bot-type", "5"), "'5' is not one of"),
             (("--bot-type", "1", "--password-file", __file__), "A bot has no password"),
-            (("--password", "hush"), "--password would show the secret to everybody"),
+            (("--password", "hush"), "--password would show the secret to every user"),
             (("--password-file", "/dev/null"), "There is no secret in /dev/null."),
             (("--password-file", "/nowhere"), "No such file or directory: /nowhere."),
         ],

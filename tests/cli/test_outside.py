@@ -51,4 +51,4 @@ def test_says_which_port_is_taken(specd: Specd) -> None:
 def test_plays_a_phone_only_where_there_is_a_server(specd: Specd) -> None:
     nowhere = ("--api", "http://127.0.0.1:9/api/v1", "--relay", "http://127.0.0.1:9")
     sentence = specd.refusal("outside", "push", *nowhere, "--user", "hamlet@acme.example:x")
-    assert sentence == "No phone could be played (ConnectError)."
+    assert sentence == "The phone could not be simulated (ConnectError)."

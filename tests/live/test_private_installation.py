@@ -104,7 +104,8 @@ def test_the_doctor_says_what_is_open(installation: Installation) -> None:
     installation.data_dir.chmod(0o755)
     told = installation.files()
     assert told["state"] == "broken"
-    assert told["detail"].startswith(f"others on this machine can reach {installation.data_dir}")
+    exposed = f"other users of this machine can access {installation.data_dir}"
+    assert told["detail"].startswith(exposed)
 
 
 @pytest.mark.parametrize(("one", "other"), [("payment", "chat"), ("chat", "payment")])
