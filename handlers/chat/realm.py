@@ -9,8 +9,9 @@ from server.response import Response
 
 
 def update_realm(ctx: Context, **changes: Any) -> Response:
-    """Change settings of the organization. `changes`: what was sent; null means something in
-    several settings.
+    """Change settings of the organization.
+
+    `changes`: the parameters that were sent; null is a value of several settings.
     """
     change_realm(ctx.session, ctx.actor.realm_id, changes, actor=ctx.actor, now=ctx.now)
     return envelope.success(ctx)

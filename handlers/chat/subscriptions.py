@@ -54,7 +54,7 @@ def subscribe(
     send_new_subscription_messages: bool,
     **groups: GroupValue | None,
 ) -> Response:
-    """Subscribe users to channels, with these group settings for those that are made."""
+    """Subscribe users to channels."""
     outcome = subscribing.subscribe(
         ctx.session,
         ctx.actor,
