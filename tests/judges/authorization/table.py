@@ -10,8 +10,8 @@ HEAD = """\
 # Who may do what
 
 Written by `scripts/permissions-table` from [`permissions.yaml`](permissions.yaml), which
-`tests/judges/authorization` tries out cell by cell. **yes**: the operation succeeds; letters: the
-refusal of the legend below the table.
+`tests/judges/authorization` tests cell by cell. **yes** means that the operation succeeds. A letter
+names the refusal that the legend below the table explains.
 """
 
 
