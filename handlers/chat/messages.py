@@ -4,7 +4,7 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.idempotency import answer_once
+from handlers.chat.wire.idempotency import idempotent_response
 from handlers.chat.wire.quotas import require_of
 from models.chat.deletion import messages as deletion
 from models.chat.ground.errors import MissingParameter
@@ -71,7 +71,7 @@ def send_message(
         "topic": topic,
         "read_by_sender": read_by_sender,
     }
-    return answer_once(ctx, key=idempotency_key, parameters=parameters, work=work)
+    return idempotent_response(ctx, key=idempotency_key, parameters=parameters, work=work)
 
 
 def _destination(type_: str, to: int | str | list[int] | list[str]) -> Destination:

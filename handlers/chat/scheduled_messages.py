@@ -4,7 +4,7 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.idempotency import answer_once
+from handlers.chat.wire.idempotency import idempotent_response
 from handlers.chat.wire.quotas import require_own
 from models.chat.ground.quotas import SCHEDULED_MESSAGES
 from models.chat.messages.clients import client_name
@@ -67,7 +67,7 @@ def create_scheduled_message(
         "scheduled_delivery_timestamp": scheduled_delivery_timestamp,
         "read_by_sender": read_by_sender,
     }
-    return answer_once(ctx, key=idempotency_key, parameters=parameters, work=work)
+    return idempotent_response(ctx, key=idempotency_key, parameters=parameters, work=work)
 
 
 def _prepare_edit(

@@ -8,7 +8,7 @@ from handlers.chat import render
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.hashing import run_hashing
-from handlers.chat.wire.idempotency import answer_once
+from handlers.chat.wire.idempotency import idempotent_response
 from models.chat.access import naming as principals
 from models.chat.access.known_people import find_known_ids
 from models.chat.accounts import changes as user_changes
@@ -95,7 +95,7 @@ async def create_user(
 
     sent = {"email": email, "full_name": full_name, "password": keys.seal(password)}
     return await ctx.write(
-        lambda session: answer_once(
+        lambda session: idempotent_response(
             ctx,
             key=idempotency_key,
             parameters=sent,

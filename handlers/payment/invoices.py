@@ -6,7 +6,7 @@ from typing import Any
 
 from handlers.payment import render
 from handlers.payment.wire.context import Context
-from handlers.payment.wire.idempotency import answer_once
+from handlers.payment.wire.idempotency import idempotent_response
 from models.payment import invoice_view, invoices, settlement
 from models.payment.errors import ChainNotConfigured
 from models.payment.invoice_view import InvoiceView
@@ -32,7 +32,7 @@ def create_invoice(ctx: Context, *, idempotency_key: str, body: dict[str, Any]) 
             now=ctx.now,
         )
 
-    return answer_once(ctx, key=idempotency_key, body=body, status=201, work=work)
+    return idempotent_response(ctx, key=idempotency_key, body=body, status=201, work=work)
 
 
 def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
@@ -55,4 +55,4 @@ def cancel_invoice(ctx: Context, *, id_: str, idempotency_key: str) -> Response:
             ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
         )
 
-    return answer_once(ctx, key=idempotency_key, body=None, status=200, work=work)
+    return idempotent_response(ctx, key=idempotency_key, body=None, status=200, work=work)

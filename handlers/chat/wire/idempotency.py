@@ -21,7 +21,7 @@ channels, users and permissions may be allowed tomorrow, and leaves the key unus
 """
 
 
-def answer_once(
+def idempotent_response(
     ctx: Context,
     *,
     key: str | None,

@@ -18,7 +18,7 @@ from server.response import Headers, Response, encode
 REPLAYED = (("Idempotent-Replayed", "true"),)
 
 
-def answer_once(
+def idempotent_response(
     ctx: Context, *, key: str, body: Any, status: int, work: Callable[[], InvoiceView]
 ) -> Response:
     """Do `work` and answer with its invoice, or give the answer this key already has.
