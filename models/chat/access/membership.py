@@ -137,7 +137,7 @@ def add_to_group(
         session.connection().execute(insert(cast(Table, Subgroup.__table__)), rows)
 
 
-def follow_role(session: Session, user: User) -> None:
+def sync_system_groups(session: Session, user: User) -> None:
     """Put a user into the system groups of their role, and out of all others."""
     named = session.execute(
         select(UserGroup.name, UserGroup.id).where(

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InsufficientPermission, MustBeOwner
-from models.chat.access.membership import follow_role
+from models.chat.access.membership import sync_system_groups
 from models.chat.accounts.administering import Administered, access_administered, await_writes_of
 from models.chat.accounts.channel_knowledge import find_known_channels, tell_of_access
 from models.chat.accounts.errors import EmailChangeNotAllowed
@@ -75,7 +75,7 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
     known = find_known_channels(session, user.id)
     user.role = role
     session.flush()
-    follow_role(session, user)
+    sync_system_groups(session, user)
     audit.record(
         session, actor.realm_id, "user_role_changed", actor_id=actor.id, user_id=user.id, now=now,
         facts={"old": int(before), "new": role},

@@ -15,7 +15,7 @@ from models.chat.access.known_people import (
     known_to,
     sees_everybody,
 )
-from models.chat.access.membership import follow_role
+from models.chat.access.membership import sync_system_groups
 from models.chat.access.user_emails import api_email, dummy_email, may_see_email, visible_email
 from models.chat.ground import audit, events
 from models.chat.identity.actors import Actor, RealmView
@@ -74,7 +74,7 @@ def create_user(
     api_key = keys.renew(user)
     session.add(user)
     session.flush()
-    follow_role(session, user)
+    sync_system_groups(session, user)
     audit.record(
         session, realm.id, "user_created", actor_id=actor_id, user_id=user.id, now=now,
         facts={"role": int(role), "bot_type": bot_type},

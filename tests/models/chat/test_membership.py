@@ -11,9 +11,9 @@ from models.chat.access.membership import (
     add_to_group,
     belongs,
     find_member_ids,
-    follow_role,
     group_ids_of,
     is_member,
+    sync_system_groups,
 )
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.identity.roles import SYSTEM_GROUPS, Role
@@ -73,7 +73,7 @@ def test_a_change_of_role_moves_a_user_to_its_groups(
         user = session.get_one(User, cast.hamlet.id)
         user.role = role
         session.flush()
-        follow_role(session, user)
+        sync_system_groups(session, user)
 
     chat_database.run(promote)
     with chat_database.reading() as reader:
