@@ -70,7 +70,7 @@ def known_to(user_id: int) -> Select[Any]:
     )
 
 
-def find_those_who_know(reader: Reader, realm: RealmView, user_id: int) -> list[int] | None:
+def find_users_who_know(reader: Reader, realm: RealmView, user_id: int) -> list[int] | None:
     """Ids of the active users who may know of the user; None: everybody, as where guests are not
     restricted.
     """

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.access.known_people import find_those_who_know
+from models.chat.access.known_people import find_users_who_know
 from models.chat.access.user_emails import may_see_email
 from models.chat.ground import events
 from models.chat.identity.actors import RealmView
@@ -25,7 +25,7 @@ def tell_of_user(
     """What is new about the user, an event for each change, to `user_ids`, else to everybody who
     may know of them.
     """
-    readers = find_those_who_know(session, realm, user_id) if user_ids is None else list(user_ids)
+    readers = find_users_who_know(session, realm, user_id) if user_ids is None else list(user_ids)
     told = [
         ({"op": "update", "person": {"user_id": user_id, **change}}, readers) for change in changes
     ]

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from models.chat.access.errors import NoSuchUser
 from models.chat.access.known_people import (
     USER_COLUMNS,
-    find_those_who_know,
+    find_users_who_know,
     known_to,
     sees_everybody,
 )
@@ -80,7 +80,7 @@ def create_user(
         facts={"role": int(role), "bot_type": bot_type},
     )  # fmt: skip
     payload = {"op": "add", "person": _person(user, realm)}
-    know = find_those_who_know(session, realm, user.id)
+    know = find_users_who_know(session, realm, user.id)
     events.append(session, realm.id, "realm_user", payload, user_ids=know, now=now)
     return user, api_key
 
