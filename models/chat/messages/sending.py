@@ -91,8 +91,8 @@ def send_message(
     copies = _make_copies(session, draft, message_id)
     new_policy = None
     if channel is not None:
-        minds = automatic_policies.minds_new_topics(sender)
-        starts_topic = minds and not topic_summary.is_known_to(
+        has_policy = automatic_policies.has_policy_for_new_topics(sender)
+        starts_topic = has_policy and not topic_summary.is_known_to(
             session, sender, channel, draft.topic
         )
         topic_summary.note_topic(session, channel.id, draft.topic, message_id)

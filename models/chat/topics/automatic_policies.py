@@ -67,8 +67,8 @@ def follow_as_sender(
     return wanted
 
 
-def minds_new_topics(sender: Actor) -> bool:
-    """Does it matter to the sender's policies whether they start the topic?"""
+def has_policy_for_new_topics(sender: Actor) -> bool:
+    """Whether a policy of the sender applies to topics that they start."""
     policies = (
         sender.automatically_follow_topics_policy,
         sender.automatically_unmute_topics_in_muted_streams_policy,
