@@ -76,7 +76,7 @@ class NullBytes(ChatError):
 
 def first_error(violations: tuple[Violation, ...]) -> ChatError:
     """The one that the reference would name: parameters are looked at in alphabetical order."""
-    return word(min(violations, key=_order))
+    return error_of(min(violations, key=_order))
 
 
 def _order(violation: Violation) -> tuple[str, bool]:
@@ -97,8 +97,8 @@ def _name(steps: list[str]) -> str:
     return head + "".join(f"[{s}]" if re.fullmatch(r"[0-9]+", s) else f'["{s}"]' for s in rest)
 
 
-def word(violation: Violation) -> ChatError:
-    """One violation as the error the reference would give."""
+def error_of(violation: Violation) -> ChatError:
+    """The error that the reference returns for a violation."""
     steps, facts, rule = _steps(violation), violation.facts, violation.rule
     where = violation.path.split("/")[1:2]
     if where == ["header"] or (not steps and rule not in ("required", "additionalProperties")):
@@ -115,7 +115,7 @@ def word(violation: Violation) -> ChatError:
     if not steps:
         return UnexpectedArgument(key=facts["unexpected"][0], name="request")
     if steps[0] == "narrow" and len(steps) > 1 and steps[1].isdecimal():
-        return _word_narrow(violation, steps)
+        return _narrow_error_of(violation, steps)
     name = _name(steps)
     match rule:
         case "encoding":
@@ -126,7 +126,7 @@ def word(violation: Violation) -> ChatError:
         case "additionalProperties":
             return UnexpectedArgument(key=facts["unexpected"][0], name=name)
         case "anyOf" | "oneOf":
-            return _word_branch(violation, steps)
+            return _branch_error_of(violation, steps)
         case "enum" if steps[-1] == "property" and "value" in facts:
             return UnknownSubscriptionProperty(property=facts["value"])
         case "enum":
@@ -166,7 +166,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _word_branch(violation: Violation, steps: list[str]) -> ChatError:
+def _branch_error_of(violation: Violation, steps: list[str]) -> ChatError:
     """What is wrong in the branch that was meant: the one that got furthest into the value; if none
     takes the value's type, the first.
     """
@@ -180,10 +180,10 @@ def _word_branch(violation: Violation, steps: list[str]) -> ChatError:
         depth = len(at) - len(steps) if at != steps or found.rule != "type" else -1
         if best is None or depth > deepest:
             best, deepest = found, depth
-    return InvalidValue(name=_name(steps)) if best is None else word(best)
+    return InvalidValue(name=_name(steps)) if best is None else error_of(best)
 
 
-def _word_narrow(violation: Violation, steps: list[str]) -> ChatError:
+def _narrow_error_of(violation: Violation, steps: list[str]) -> ChatError:
     """A term of a narrow that is neither an object of operator and operand, nor a pair."""
     as_object, as_pair = violation.facts.get("context") or ([], [])
     problem = "dict or list required"
