@@ -18,7 +18,7 @@ from models.chat.messages.drafts import check_message
 from models.chat.messages.errors import OneChannelExpected
 from models.chat.messages.recipients import Destination, ToChannel, ToUsers
 from models.chat.messages.view import ViewOptions
-from models.chat.reading.listing import Wanted, list_range
+from models.chat.reading.listing import RangeRequest, list_range
 from models.chat.rendering.texts import PreparedText, prepare_text
 from server.phases import changes_nothing, prepared_by
 from server.response import Response
@@ -123,8 +123,8 @@ def list_messages(
         raise MissingParameter(var_name="num_after")
     if num_before is None:
         raise MissingParameter(var_name="num_before")
-    wanted = Wanted(anchor, include_anchor, num_before, num_after, narrow or [], anchor_date)
-    listed, messages = list_range(reader, actor, wanted, options)
+    request = RangeRequest(anchor, include_anchor, num_before, num_after, narrow or [], anchor_date)
+    listed, messages = list_range(reader, actor, request, options)
     return envelope.success(
         ctx,
         anchor=listed.anchor,

@@ -22,8 +22,8 @@ MOST_MARKED = 500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which messages a client asks for, in its own words."""
+class RangeRequest:
+    """The parameters that select a range of messages, not yet parsed."""
 
     anchor: str
     include_anchor: bool
@@ -34,14 +34,14 @@ class Wanted:
 
 
 def list_range(
-    reader: Reader, actor: Actor, wanted: Wanted, options: ViewOptions
+    reader: Reader, actor: Actor, request: RangeRequest, options: ViewOptions
 ) -> tuple[Range, list[dict[str, Any]]]:
-    """The range and its message objects. Raises what is wrong with the wish."""
-    is_dated = wanted.anchor == "date"
-    moment = parse_anchor_date(wanted.anchor_date) if is_dated else None
-    anchor = None if is_dated else parse_anchor(wanted.anchor)
-    check_counts(wanted.num_before, wanted.num_after)
-    narrow = build_narrow(reader, actor, wanted.narrow)
+    """The range and its message objects. Raises the errors of an invalid request."""
+    is_dated = request.anchor == "date"
+    moment = parse_anchor_date(request.anchor_date) if is_dated else None
+    anchor = None if is_dated else parse_anchor(request.anchor)
+    check_counts(request.num_before, request.num_after)
+    narrow = build_narrow(reader, actor, request.narrow)
     if moment is not None:
         anchor = find_dated(reader, actor, narrow, moment)
     found = find_range(
@@ -49,9 +49,9 @@ def list_range(
         actor,
         narrow,
         anchor=anchor,
-        include_anchor=wanted.include_anchor,
-        num_before=wanted.num_before,
-        num_after=wanted.num_after,
+        include_anchor=request.include_anchor,
+        num_before=request.num_before,
+        num_after=request.num_after,
     )
     found = cut_to_weight(reader, found)
     messages = find_messages(reader, actor, found.ids, options)
