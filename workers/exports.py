@@ -113,7 +113,7 @@ class Exports:
             log.warning("export_lost")
             return None
         except Exception as fault:
-            self._note_fault(run, type(fault).__name__)
+            self._record_failure(run, type(fault).__name__)
             if run.acting_user_id is None:
                 raise
             log.warning("export_fault", exc_info=True)
@@ -194,7 +194,7 @@ class Exports:
         )
         self._listener(written.rows, written.rows)
 
-    def _note_fault(self, run: Run, reason: str) -> None:
+    def _record_failure(self, run: Run, reason: str) -> None:
         """The archive, if it got as far as that, is swept: the next attempt writes another. The
         operator, who waits for it, tries again or not.
         """

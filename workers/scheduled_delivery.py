@@ -57,16 +57,16 @@ class ScheduledDelivery:
 
             self._database.run(work)
         except Exception:
-            self._note_fault(due)
+            self._record_failure(due)
         return True
 
-    def _note_fault(self, due: Any) -> None:
+    def _record_failure(self, due: Any) -> None:
         self._log.warning(
             "delivery_fault", scheduled_message_id=due.id, attempt=due.attempts + 1, exc_info=True
         )
         now = self._clock.now()
         self._database.run(
-            lambda session: delivery.note_fault(
+            lambda session: delivery.record_failure(
                 session, due, now=now, late_window=self._late_window
             )
         )

@@ -397,7 +397,7 @@ class TestFaults:
         stale = post.row(waiting)
         assert post.work() == 1
         post.database.run(
-            lambda s: delivery.note_fault(s, stale, now=clock.now(), late_window=WINDOW)
+            lambda s: delivery.record_failure(s, stale, now=clock.now(), late_window=WINDOW)
         )
         assert post.row(waiting).state == "sent"
 

@@ -125,7 +125,7 @@ def deliver(
     tell_removed(session, due, now=now)
 
 
-def note_fault(session: Session, due: Any, *, now: datetime, late_window: timedelta) -> None:
+def record_failure(session: Session, due: Any, *, now: datetime, late_window: timedelta) -> None:
     """After a fault that nobody meant: try again after a growing pause, while that is still on
     time; else the message has failed. Does nothing when somebody else has taken it since.
     """
