@@ -7,7 +7,7 @@ from adapters.mail.wiring import build_mailer
 from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import load_secrets
 from models.chat.retention import POLICY
-from workers.bench import Bench, Make, make_retention
+from workers.context import WorkerContext, WorkerFactory, make_retention
 from workers.exports import Exports
 from workers.loop import NICENESS, Worker
 from workers.message_removal import MessageRemovals
@@ -22,41 +22,41 @@ SEARCH_EVERY_S = 0.5
 REMOVAL_EVERY_S = 0.5
 
 
-def chat_retention(bench: Bench) -> Worker:
+def chat_retention(context: WorkerContext) -> Worker:
     """Forgets the chat service's old rows; any number of processes share the work."""
-    return make_retention(bench, "chat_retention", POLICY)
+    return make_retention(context, "chat_retention", POLICY)
 
 
-def scheduled_delivery(bench: Bench) -> Worker:
+def scheduled_delivery(context: WorkerContext) -> Worker:
     """Sends scheduled messages at their time; any number of processes share the work."""
     worker = ScheduledDelivery(
-        bench.database,
-        bench.clock,
-        late_window=timedelta(seconds=bench.settings.scheduled_late_window_s),
+        context.database,
+        context.clock,
+        late_window=timedelta(seconds=context.settings.scheduled_late_window_s),
     )
     return Worker("scheduled_delivery", worker.try_deliver_one, poll_s=DELIVERY_EVERY_S)
 
 
-def search_index(bench: Bench) -> Worker:
+def search_index(context: WorkerContext) -> Worker:
     """Has search know what moved or went; any number of processes share the work."""
-    worker = SearchIndex(bench.database, rest=bench.crew.stopping.wait)
+    worker = SearchIndex(context.database, rest=context.crew.stopping.wait)
     return Worker("search_index", worker.try_refresh_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
 
 
-def message_removal(bench: Bench) -> Worker:
+def message_removal(context: WorkerContext) -> Worker:
     """Deletes what a request began to delete; any number of processes share the work."""
-    worker = MessageRemovals(bench.database, bench.clock, rest=bench.crew.stopping.wait)
+    worker = MessageRemovals(context.database, context.clock, rest=context.crew.stopping.wait)
     return Worker(
         "message_removal", worker.try_remove_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS
     )
 
 
-def outbox(bench: Bench) -> Worker:
+def outbox(context: WorkerContext) -> Worker:
     """Lets mail leave; any number of processes share the work."""
-    settings = bench.settings
+    settings = context.settings
     worker = OutboxWorker(
-        bench.database,
-        bench.clock,
+        context.database,
+        context.clock,
         build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s),
         Vault(
             *load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
@@ -66,21 +66,21 @@ def outbox(bench: Bench) -> Worker:
     return Worker("outbox", worker.try_send_one, poll_s=MAIL_EVERY_S)
 
 
-def exports(bench: Bench) -> Worker:
+def exports(context: WorkerContext) -> Worker:
     """Makes archives of organizations' data; any number of processes share the work."""
-    settings = bench.settings
+    settings = context.settings
     worker = Exports(
-        bench.database,
-        bench.clock,
+        context.database,
+        context.clock,
         settings.chat_export_dir,
         public_url=settings.public_url,
         retention=timedelta(seconds=settings.chat_export_retention_s),
-        stopping=bench.crew.stopping,
+        stopping=context.crew.stopping,
     )
     return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S, niceness=NICENESS)
 
 
-WORKERS: Mapping[str, Make] = {
+WORKERS: Mapping[str, WorkerFactory] = {
     "chat_retention": chat_retention,
     "exports": exports,
     "message_removal": message_removal,

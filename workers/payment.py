@@ -6,8 +6,8 @@ from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.rpc_reader import RpcChainReader
 from models.payment import receivers
 from models.payment.retention import POLICY
-from workers.bench import Bench, Make, make_retention
 from workers.chain_watcher import ChainWatcher
+from workers.context import WorkerContext, WorkerFactory, make_retention
 from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
 from workers.loop import Worker
@@ -16,31 +16,31 @@ LOOK_FOR_CHAINS_EVERY_S = 5.0
 EXPIRY_EVERY_S = 2.0
 
 
-def chain_watcher(bench: Bench) -> Worker:
+def chain_watcher(context: WorkerContext) -> Worker:
     """Starts a watcher for each chain that a method names and an endpoint serves, as found."""
     gateway = RpcChainGateway(
-        bench.settings.chain_rpc_urls, timeout_s=bench.settings.chain_rpc_timeout_s
+        context.settings.chain_rpc_urls, timeout_s=context.settings.chain_rpc_timeout_s
     )
     watched: set[int] = set()
 
     def try_start_one() -> bool:
-        with bench.database.reading() as reader:
+        with context.database.reading() as reader:
             chains = receivers.find_chains(reader)
         for chain_id in chains:
             if chain_id not in watched and gateway.is_configured(chain_id):
                 watched.add(chain_id)
-                bench.crew.start(watch_chain(bench, chain_id))
+                context.crew.start(watch_chain(context, chain_id))
                 return True
         return False
 
     return Worker("chain_watcher", try_start_one, poll_s=LOOK_FOR_CHAINS_EVERY_S)
 
 
-def watch_chain(bench: Bench, chain_id: int) -> Worker:
+def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
     """The watcher of one chain; of several processes one leads, and a lease says which."""
-    settings = bench.settings
+    settings = context.settings
     name = f"chain_watcher:{chain_id}"
-    leadership = Leadership(bench.database, bench.clock, name=name)
+    leadership = Leadership(context.database, context.clock, name=name)
     reader = RpcChainReader(
         settings.chain_rpc_urls,
         chain_id,
@@ -48,9 +48,9 @@ def watch_chain(bench: Bench, chain_id: int) -> Worker:
         lambda: watcher.least_head,
     )
     watcher = ChainWatcher(
-        bench.database,
+        context.database,
         reader,
-        bench.clock,
+        context.clock,
         chain_id=chain_id,
         log_range=settings.chain_log_range,
     )
@@ -72,18 +72,18 @@ def watch_chain(bench: Bench, chain_id: int) -> Worker:
     return Worker(name, try_one, poll_s=settings.chain_poll_s, close=close)
 
 
-def invoice_expiry(bench: Bench) -> Worker:
+def invoice_expiry(context: WorkerContext) -> Worker:
     """Lets invoices expire; any number of processes share the work."""
-    expiry = InvoiceExpiry(bench.database, bench.clock)
+    expiry = InvoiceExpiry(context.database, context.clock)
     return Worker("invoice_expiry", expiry.try_expire_one, poll_s=EXPIRY_EVERY_S)
 
 
-def payment_retention(bench: Bench) -> Worker:
+def payment_retention(context: WorkerContext) -> Worker:
     """Forgets the payment service's old rows; any number of processes share the work."""
-    return make_retention(bench, "payment_retention", POLICY)
+    return make_retention(context, "payment_retention", POLICY)
 
 
-WORKERS: Mapping[str, Make] = {
+WORKERS: Mapping[str, WorkerFactory] = {
     "chain_watcher": chain_watcher,
     "invoice_expiry": invoice_expiry,
     "payment_retention": payment_retention,

@@ -10,10 +10,10 @@ from models.clock import SystemClock
 from models.database import Database
 from models.secret_shapes import SHAPES
 from settings import Settings
-from workers.bench import Bench, Make
+from workers.context import WorkerContext, WorkerFactory
 from workers.loop import Crew
 
-SERVICES: Mapping[str, Mapping[str, Make]] = {
+SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
     entry.name: import_module(entry.workers).WORKERS for entry in services.SERVICES if entry.workers
 }
 """Service -> its workers, which need that service's database and no other."""
@@ -39,8 +39,8 @@ def run(names: Sequence[str], settings: Settings) -> None:
     logs.configure(settings.log_level, secrets=SHAPES)
     crew, clock = Crew(), SystemClock()
     with ExitStack() as stack:
-        benches = {
-            service: Bench(
+        contexts = {
+            service: WorkerContext(
                 settings, stack.enter_context(closing(_open(url, settings))), clock, crew
             )
             for service, url in settings.database_urls.items()
@@ -48,7 +48,7 @@ def run(names: Sequence[str], settings: Settings) -> None:
         workers = []
         for name in dict.fromkeys(names or NAMES):
             service = SERVICE_OF[name]
-            workers.append(SERVICES[service][name](benches[service]))
+            workers.append(SERVICES[service][name](contexts[service]))
         crew.run_until_signal(workers)
     if crew.failed:
         raise SystemExit(1)

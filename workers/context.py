@@ -14,7 +14,7 @@ RETENTION_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class WorkerContext:
     """Where a service's workers work: its database, and the crew of this process."""
 
     settings: Settings
@@ -23,14 +23,14 @@ class Bench:
     crew: Crew
 
 
-Make = Callable[[Bench], Worker]
+WorkerFactory = Callable[[WorkerContext], Worker]
 """Makes one worker of a service."""
 
 
-def make_retention(bench: Bench, name: str, policy: Policy) -> Worker:
+def make_retention(context: WorkerContext, name: str, policy: Policy) -> Worker:
     """The worker that forgets a service's old rows by its policy."""
     worker = retention.Retention(
-        bench.database, bench.clock, policy, bench.settings, rest=bench.crew.stopping.wait
+        context.database, context.clock, policy, context.settings, rest=context.crew.stopping.wait
     )
-    tidy = Tidy(bench.clock, retention.EVERY, worker.try_forget_some)
+    tidy = Tidy(context.clock, retention.EVERY, worker.try_forget_some)
     return Worker(name, tidy.try_one, poll_s=RETENTION_EVERY_S, niceness=NICENESS)
