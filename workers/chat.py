@@ -39,13 +39,13 @@ def scheduled_delivery(context: WorkerContext) -> Worker:
 
 def search_index(context: WorkerContext) -> Worker:
     """Has search know what moved or went; any number of processes share the work."""
-    worker = SearchIndex(context.database, rest=context.crew.stopping.wait)
+    worker = SearchIndex(context.database, rest=context.pool.stopping.wait)
     return Worker("search_index", worker.try_refresh_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
 
 
 def message_removal(context: WorkerContext) -> Worker:
     """Deletes what a request began to delete; any number of processes share the work."""
-    worker = MessageRemovals(context.database, context.clock, rest=context.crew.stopping.wait)
+    worker = MessageRemovals(context.database, context.clock, rest=context.pool.stopping.wait)
     return Worker(
         "message_removal", worker.try_remove_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS
     )
@@ -75,7 +75,7 @@ def exports(context: WorkerContext) -> Worker:
         settings.chat_export_dir,
         public_url=settings.public_url,
         retention=timedelta(seconds=settings.chat_export_retention_s),
-        stopping=context.crew.stopping,
+        stopping=context.pool.stopping,
     )
     return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S, niceness=NICENESS)
 

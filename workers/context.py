@@ -8,19 +8,19 @@ from models.database import Database
 from models.retention import Policy
 from settings import Settings
 from workers import retention
-from workers.loop import NICENESS, Crew, Tidy, Worker
+from workers.loop import NICENESS, Tidy, Worker, WorkerPool
 
 RETENTION_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """Where a service's workers work: its database, and the crew of this process."""
+    """Where a service's workers work: its database, and the worker pool of this process."""
 
     settings: Settings
     database: Database
     clock: Clock
-    crew: Crew
+    pool: WorkerPool
 
 
 WorkerFactory = Callable[[WorkerContext], Worker]
@@ -30,7 +30,7 @@ WorkerFactory = Callable[[WorkerContext], Worker]
 def make_retention(context: WorkerContext, name: str, policy: Policy) -> Worker:
     """The worker that forgets a service's old rows by its policy."""
     worker = retention.Retention(
-        context.database, context.clock, policy, context.settings, rest=context.crew.stopping.wait
+        context.database, context.clock, policy, context.settings, rest=context.pool.stopping.wait
     )
     tidy = Tidy(context.clock, retention.EVERY, worker.try_forget_some)
     return Worker(name, tidy.try_one, poll_s=RETENTION_EVERY_S, niceness=NICENESS)

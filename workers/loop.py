@@ -67,7 +67,7 @@ class Tidy:
         return False
 
 
-class Crew:
+class WorkerPool:
     """The workers of one process, a thread each. They stop together."""
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class Crew:
             self._loop(worker)
             worker.close()
         except BaseException:
-            # A failing step does not come here. This is a bug, and half a crew must not go on.
+            # A failing step does not come here. This is a bug, and half a pool must not go on.
             self._log.exception("worker_died", worker=worker.name)
             self.failed = True
             if not self.stopping.is_set():
@@ -131,7 +131,7 @@ class Crew:
         while not self.stopping.is_set():
             try:
                 more = patiently(worker.try_one)
-            except RetryError:  # the last step failed and the crew is stopping
+            except RetryError:  # the last step failed and the pool is stopping
                 return
             if not more:
                 self.stopping.wait(worker.poll_s)

@@ -29,7 +29,7 @@ def chain_watcher(context: WorkerContext) -> Worker:
         for chain_id in chains:
             if chain_id not in watched and gateway.is_configured(chain_id):
                 watched.add(chain_id)
-                context.crew.start(watch_chain(context, chain_id))
+                context.pool.start(watch_chain(context, chain_id))
                 return True
         return False
 

@@ -11,7 +11,7 @@ from models.database import Database
 from models.secret_shapes import SHAPES
 from settings import Settings
 from workers.context import WorkerContext, WorkerFactory
-from workers.loop import Crew
+from workers.loop import WorkerPool
 
 SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
     entry.name: import_module(entry.workers).WORKERS for entry in services.SERVICES if entry.workers
@@ -37,11 +37,11 @@ def run(names: Sequence[str], settings: Settings) -> None:
         if name not in SERVICE_OF:
             raise UnknownWorker(f"There is no worker named {name}; there are {', '.join(NAMES)}.")
     logs.configure(settings.log_level, secrets=SHAPES)
-    crew, clock = Crew(), SystemClock()
+    pool, clock = WorkerPool(), SystemClock()
     with ExitStack() as stack:
         contexts = {
             service: WorkerContext(
-                settings, stack.enter_context(closing(_open(url, settings))), clock, crew
+                settings, stack.enter_context(closing(_open(url, settings))), clock, pool
             )
             for service, url in settings.database_urls.items()
         }
@@ -49,8 +49,8 @@ def run(names: Sequence[str], settings: Settings) -> None:
         for name in dict.fromkeys(names or NAMES):
             service = SERVICE_OF[name]
             workers.append(SERVICES[service][name](contexts[service]))
-        crew.run_until_signal(workers)
-    if crew.failed:
+        pool.run_until_signal(workers)
+    if pool.failed:
         raise SystemExit(1)
 
 

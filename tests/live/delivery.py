@@ -30,7 +30,7 @@ from models.clock import SystemClock
 from models.database import Database
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
-from workers.loop import Crew, Worker
+from workers.loop import Worker, WorkerPool
 from workers.scheduled_delivery import ScheduledDelivery
 
 CLOCK = SystemClock()
@@ -44,7 +44,7 @@ def run_worker(url: str) -> None:
     late = timedelta(seconds=600)
     delivery = ScheduledDelivery(database, CLOCK, late_window=late)
     worker = Worker("scheduled_delivery", delivery.try_deliver_one, poll_s=0.25)
-    Crew().run_until_signal([worker])
+    WorkerPool().run_until_signal([worker])
 
 
 class Workers:

@@ -31,7 +31,7 @@ from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import RunningServer
 from workers.exports import Exports
-from workers.loop import NICENESS, Crew, Worker
+from workers.loop import NICENESS, Worker, WorkerPool
 
 CLOCK = SystemClock()
 DEADLINE_S = 1200
@@ -40,13 +40,13 @@ MIB = 1024
 
 def run_worker(url: str, folder: str) -> None:
     """One process of the real worker, until it is killed."""
-    crew = Crew()
+    pool = WorkerPool()
     exports = Exports(
         Database(url), CLOCK, Path(folder), public_url="http://127.0.0.1",
-        retention=timedelta(days=30), stopping=crew.stopping,
+        retention=timedelta(days=30), stopping=pool.stopping,
     )  # fmt: skip
     worker = Worker("exports", exports.try_work_one, poll_s=0.1, niceness=NICENESS)
-    crew.run_until_signal([worker])
+    pool.run_until_signal([worker])
 
 
 @contextmanager

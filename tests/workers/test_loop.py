@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.loop import Crew, Worker
+from workers.loop import Worker, WorkerPool
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -31,10 +31,10 @@ def test_steps_again_at_once_until_there_is_nothing_to_do() -> None:
             done.set()
         return more
 
-    crew = Crew()
-    crew.start(Worker("counting", try_one, poll_s=3600))
+    pool = WorkerPool()
+    pool.start(Worker("counting", try_one, poll_s=3600))
     wait_for(done)
-    crew.stop()
+    pool.stop()
     assert work == []
 
 
@@ -48,11 +48,11 @@ def test_a_failing_step_is_tried_again_and_ends_nobody() -> None:
         recovered.set()
         return False
 
-    crew = Crew()
-    crew.start(Worker("stumbling", try_one, poll_s=3600))
+    pool = WorkerPool()
+    pool.start(Worker("stumbling", try_one, poll_s=3600))
     wait_for(recovered)
-    crew.stop()
-    assert not crew.failed
+    pool.stop()
+    assert not pool.failed
 
 
 def test_stopping_interrupts_the_pause_but_not_the_step_and_closes_once() -> None:
@@ -65,13 +65,13 @@ def test_stopping_interrupts_the_pause_but_not_the_step_and_closes_once() -> Non
         told.append("step finished")
         return True
 
-    crew = Crew()
-    crew.start(Worker("slow", try_one, poll_s=3600, close=lambda: told.append("closed")))
-    crew.start(Worker("idle", lambda: False, poll_s=3600, close=lambda: told.append("idle closed")))
+    pool = WorkerPool()
+    pool.start(Worker("slow", try_one, poll_s=3600, close=lambda: told.append("closed")))
+    pool.start(Worker("idle", lambda: False, poll_s=3600, close=lambda: told.append("idle closed")))
     wait_for(in_step)
-    stopper = threading.Thread(target=crew.stop)
+    stopper = threading.Thread(target=pool.stop)
     stopper.start()
-    wait_for(crew.stopping)
+    wait_for(pool.stopping)
     finish.set()
     stopper.join(10)
     assert not stopper.is_alive()
@@ -85,11 +85,11 @@ def test_stopping_does_not_wait_for_a_back_off_to_end() -> None:
         failed.set()
         raise OSError("always")
 
-    crew = Crew()
-    crew.start(Worker("hopeless", try_one, poll_s=3600))
+    pool = WorkerPool()
+    pool.start(Worker("hopeless", try_one, poll_s=3600))
     wait_for(failed)
     began = time.monotonic()
-    crew.stop()
+    pool.stop()
     assert time.monotonic() - began < 5
 
 
@@ -104,17 +104,17 @@ def test_a_nice_worker_is_nice_alone() -> None:
         return False
 
     usual = os.getpriority(os.PRIO_PROCESS, 0)
-    crew = Crew()
-    crew.start(Worker("nice", lambda: watch("nice"), poll_s=60, niceness=usual + 1))
-    crew.start(Worker("plain", lambda: watch("plain"), poll_s=60))
+    pool = WorkerPool()
+    pool.start(Worker("nice", lambda: watch("nice"), poll_s=60, niceness=usual + 1))
+    pool.start(Worker("plain", lambda: watch("plain"), poll_s=60))
     both.wait(10)
-    crew.stop()
+    pool.stop()
     assert seen == {"nice": usual + 1, "plain": usual}
     assert os.getpriority(os.PRIO_PROCESS, 0) == usual
 
 
 def test_a_worker_may_start_another() -> None:
-    crew = Crew()
+    pool = WorkerPool()
     started = threading.Event()
 
     def second() -> bool:
@@ -123,18 +123,18 @@ def test_a_worker_may_start_another() -> None:
 
     def first() -> bool:
         if not started.is_set():
-            crew.start(Worker("second", second, poll_s=3600))
+            pool.start(Worker("second", second, poll_s=3600))
         return False
 
-    crew.start(Worker("first", first, poll_s=3600))
+    pool.start(Worker("first", first, poll_s=3600))
     wait_for(started)
-    crew.stop()
+    pool.stop()
 
 
 PROGRAM = """
 import sys
 import logs
-from workers.loop import Crew, Worker
+from workers.loop import WorkerPool, Worker
 
 logs.configure("info")
 
@@ -149,9 +149,9 @@ def step():
 def close():
     print("closed", flush=True)
 
-crew = Crew()
-crew.run_until_signal([Worker("reading", step, poll_s=3600, close=close)])
-print("failed" if crew.failed else "fine", flush=True)
+pool = WorkerPool()
+pool.run_until_signal([Worker("reading", step, poll_s=3600, close=close)])
+print("failed" if pool.failed else "fine", flush=True)
 """
 
 
