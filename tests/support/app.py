@@ -19,8 +19,8 @@ OURSELVES = "127.0.0.1"
 """Where requests come from; a test may play a proxy that tells of another address."""
 
 
-class Relay:
-    """Stands for whatever `target` is at the moment."""
+class Swap:
+    """A proxy whose `target` a test can replace."""
 
     def __init__(self, target: Any) -> None:
         self.target = target
@@ -37,7 +37,7 @@ class ServiceApp:
     failed_with: ClassVar[set[str]] = set()
     """The codes (or statuses, where there is none) of all errors answered in the present test."""
 
-    def __init__(self, service: Service, database: Relay) -> None:
+    def __init__(self, service: Service, database: Swap) -> None:
         object.__setattr__(service, "database", database)
         self.service = service
         self.document = service.document

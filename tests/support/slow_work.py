@@ -15,7 +15,7 @@ import pytest
 from models.chat.identity import passwords
 from models.chat.messages import history as message_history
 from models.chat.rendering import texts
-from tests.support.app import Relay
+from tests.support.app import Swap
 
 LONGEST_NOTICE = 4000
 
@@ -27,7 +27,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-class WatchedDatabase(Relay):
+class WatchedDatabase(Swap):
     """An application's database, which notes whose turn it is: the unit's, or nobody's."""
 
     def run(self, work: Callable[[Any], Any]) -> Any:

@@ -24,7 +24,7 @@ from models.clock import Clock
 from models.database import Database
 from server.serving.override import meant_method
 from settings import Settings
-from tests.support.app import Relay, ServiceApp
+from tests.support.app import ServiceApp, Swap
 from tests.support.chat.people import KEYS, VAULT, Member
 from tests.support.contract import OutsideTheDocument, judge_of
 from tests.support.slow_work import WatchedDatabase
@@ -38,14 +38,14 @@ class ChatApp(ServiceApp):
     """The compiled application and the event loop its requests run on."""
 
     def __init__(self, database: Database, clock: Clock, data_dir: Path, **settings: Any) -> None:
-        self._database, self._clock = WatchedDatabase(database), Relay(clock)
+        self._database, self._clock = WatchedDatabase(database), Swap(clock)
         self.settings = Settings(
             data_dir=data_dir,
             database_urls={"chat": "sqlite:///unused.db"},
             **{"rate_limits": False, "development": True, "validate_responses": True, **settings},
         )
         own = ChatAdapters.from_settings(self.settings)
-        self.push, self.vendor = Relay(own.push), Relay(own.vendor)
+        self.push, self.vendor = Swap(own.push), Swap(own.vendor)
         adapters = replace(own, keys=KEYS, vault=VAULT, push=self.push, vendor=self.vendor)
         service = build_service(self.settings, clock=self._clock, adapters=adapters)
         super().__init__(service, self._database)

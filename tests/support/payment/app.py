@@ -8,7 +8,7 @@ from handlers.payment.wiring import build_service
 from models.clock import Clock
 from models.database import Database
 from settings import Settings
-from tests.support.app import Relay, ServiceApp
+from tests.support.app import ServiceApp, Swap
 
 PUBLIC_URL = "https://pay.example"
 
@@ -39,7 +39,7 @@ class PaymentApp(ServiceApp):
     def __init__(
         self, database: Database, clock: Clock, chain: FakeGateway, **settings: Any
     ) -> None:
-        self._database, self._clock, self._chain = Relay(database), Relay(clock), Relay(chain)
+        self._database, self._clock, self._chain = Swap(database), Swap(clock), Swap(chain)
         self._settings = Settings(
             database_urls={"payment": "sqlite:///unused.db"},
             public_url=PUBLIC_URL,
