@@ -19,7 +19,7 @@ from benchmarks.load.wrk import Load, run_wrk
 from benchmarks.payment.contestants import CONTESTANTS, OURS, PEER, Contestant
 from benchmarks.payment.postgres import create_database, running_postgres
 from benchmarks.payment.stock import stock_invoices
-from benchmarks.payment.story import METHOD_ID, ORDER, StoryDiffers, Told, tell
+from benchmarks.payment.story import METHOD_ID, ORDER, StoryDiffers, StoryResult, tell
 
 TITLES = {
     "list": "GET payment methods",
@@ -38,7 +38,7 @@ class Bench:
 
     url: str
     bearer: str
-    told: Told
+    told: StoryResult
     directory: Path
 
 
@@ -91,7 +91,7 @@ def load_once(
     )
 
 
-def check(server: Server, bearer: str) -> Told:
+def check(server: Server, bearer: str) -> StoryResult:
     with httpx.Client(base_url=server.url, timeout=60) as client:
         try:
             return tell(client.request, bearer)

@@ -60,7 +60,7 @@ METHOD = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StoryResult:
     """What the story leaves behind for the load: an unpaid invoice and the key that made it."""
 
     invoice_id: str
@@ -71,7 +71,7 @@ class StoryDiffers(Exception):
     """A contestant answered something else; the message lists every difference."""
 
 
-def tell(send: Callable[..., httpx.Response], bearer: str) -> Told:
+def tell(send: Callable[..., httpx.Response], bearer: str) -> StoryResult:
     """Play the story through `send(method, path, headers=, json=)`. Raises StoryDiffers."""
     wrong: list[str] = []
 
@@ -130,4 +130,4 @@ def tell(send: Callable[..., httpx.Response], bearer: str) -> Told:
 
     if wrong:
         raise StoryDiffers("\n".join(wrong))
-    return Told(invoice_id=invoice["id"], idempotency_key="story-create-1")
+    return StoryResult(invoice_id=invoice["id"], idempotency_key="story-create-1")
