@@ -1,4 +1,4 @@
-"""What the jobs of one service share in one process."""
+"""The context of one service's workers in one process."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ RETENTION_EVERY_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """Where a service's workers work: its database, and the worker pool of this process."""
+    """What the workers of one service share: its database and the pool of this process."""
 
     settings: Settings
     database: Database
@@ -28,7 +28,7 @@ WorkerFactory = Callable[[WorkerContext], Worker]
 
 
 def make_retention(context: WorkerContext, name: str, policy: Policy) -> Worker:
-    """The worker that forgets a service's old rows by its policy."""
+    """The worker that deletes a service's old rows by its policy."""
     worker = retention.Retention(
         context.database, context.clock, policy, context.settings, rest=context.pool.stopping.wait
     )
