@@ -9,10 +9,14 @@ from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+TUTORIAL = "docs/tutorial.md"
+"""A guide that is pasted into a tree of its own: tests/live/test_tutorial.py."""
 GUIDES = ("README.md", "benchmarks/README.md", "docs/operations.md", "docs/deploy/README.md")
 _BESIDE = [ROOT / name for name in GUIDES if not name.startswith(("docs/", "README"))]
 _INDENTED = re.compile(r"(?:\A|\n\n)((?: {4}[^\n]*\n)(?:(?: {4}[^\n]*)?\n)*)")
 _FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FENCED_AS = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_SPECD = f"{sys.executable} -m cli.main"
 
 # A block's first words -> why it is not pasted.
 LEFT_OUT = {
@@ -48,7 +52,7 @@ def unread() -> list[str]:
         bare = _FENCED.sub("", text)
         fenced_oddly = re.search(r"^\s*(```|~~~)", bare, re.MULTILINE)
         has_blocks = _INDENTED.search(bare) or bare != text
-        if fenced_oddly or (has_blocks and name not in GUIDES):
+        if fenced_oddly or (has_blocks and name not in (*GUIDES, TUTORIAL)):
             found.append(name)
     return found
 
@@ -60,8 +64,25 @@ def is_left_out(block: str) -> bool:
 def commands(block: str) -> list[str]:
     """The lines of a block, continued ones whole, with `specd` as it is installed here."""
     lines = [line for line in block.replace("\\\n", " ").splitlines() if line.strip()]
-    specd = f"{sys.executable} -m cli.main"
-    return [re.sub(r"^(\.venv/bin/)?specd\b", specd, line) for line in lines]
+    return [re.sub(r"^specd\b", _SPECD, as_installed(line)) for line in lines]
+
+
+def as_installed(text: str) -> str:
+    """A block with the programs of `.venv/bin` as they are installed here."""
+    programs = Path(sys.executable).parent
+    return re.sub(
+        r"\.venv/bin/([\w-]+)",
+        lambda found: _SPECD if found[1] == "specd" else str(programs / found[1]),
+        text,
+    )
+
+
+def tutorial() -> list[tuple[str, str]]:
+    """The blocks of the tutorial with their language: `sh` is pasted, `json` is what `sh` before it
+    prints, and a block without a language is left to the reader.
+    """
+    found = _FENCED_AS.findall((ROOT / TUTORIAL).read_text())
+    return [(language, block.strip()) for language, block in found]
 
 
 def asked(file: Path, query: str) -> list[tuple[object, ...]]:

@@ -1,0 +1,127 @@
+"""docs/tutorial.md, pasted word by word into a copy of the tree: it must build what it promises."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.house.rooms import SHIPPED
+from tests.live import guides
+from tests.live.running_server import ROOT, free_port, until_it_answers
+
+BESIDE = ("setup.cfg", "tests/house")
+"""What the copy needs beyond what ships: the tests that judge the source."""
+LEFT = re.compile(r"(^|/)(var|__pycache__|\.[^/]+)/")
+OWN = re.compile(r"(specs/todo\.yaml|(handlers|models|models/migrations)/todo/.+)")
+
+
+def files(tree: Path) -> dict[str, bytes]:
+    """Every file of the source by its path; what programs leave behind is not source."""
+    paths = (path.relative_to(tree) for path in sorted(tree.rglob("*")) if path.is_file())
+    return {str(path): (tree / path).read_bytes() for path in paths if not LEFT.search(str(path))}
+
+
+class Reader:
+    """Somebody who pastes the tutorial into a shell in `tree`, with the server in a second one."""
+
+    def __init__(self, tree: Path) -> None:
+        self.tree = tree
+        self.address = f"127.0.0.1:{free_port()}"
+        self.env = {
+            **{name: value for name, value in os.environ.items() if "SPECD_" not in name},
+            "PYTHONPATH": str(tree),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "SPECD_BIND": self.address,
+            "SPECD_WORKERS": "1",
+        }
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def here(self, text: str) -> str:
+        """A piece of the tutorial with this server's address and this machine's programs."""
+        return guides.as_installed(text).replace("127.0.0.1:8080", self.address)
+
+    def paste(self, block: str) -> str:
+        """What the shell prints."""
+        pasted = subprocess.run(
+            ["bash", "-ec", self.here(block)],
+            cwd=self.tree, env=self.env, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert pasted.returncode == 0, f"{block}\n{pasted.stdout}\n{pasted.stderr}"
+        return pasted.stdout.strip()
+
+    def serve(self, block: str) -> None:
+        log = self.tree.parent / "server.log"
+        with log.open("wb") as out:
+            self._server = subprocess.Popen(
+                ["bash", "-c", f"exec env {self.here(block)}"],
+                cwd=self.tree, env=self.env, stdout=out, stderr=out,
+            )  # fmt: skip
+        until_it_answers(f"http://{self.address}/readyz", self._server, log)
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.terminate()
+            self._server.wait(20)
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[Reader]:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for name in (*SHIPPED, *BESIDE):
+        source, target = ROOT / name, tree / name
+        target.parent.mkdir(exist_ok=True)
+        if source.is_file():
+            shutil.copy(source, target)
+        else:
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    reader = Reader(tree)
+    yield reader
+    reader.stop()
+
+
+def test_the_tutorial_builds_a_service(reader: Reader) -> None:
+    before = files(reader.tree)
+    said, answers = "", 0
+    for language, block in guides.tutorial():
+        if language == "json":
+            answers += 1
+            assert said == block
+        elif language == "sh" and " serve " in block:
+            reader.serve(block)
+        elif language == "sh":
+            said = reader.paste(block)
+    assert answers == 6
+    assert "No issues found" in said, "the last block that is pasted fuzzes"
+    after = files(reader.tree)
+
+    assert {path for path in before if before[path] != after.get(path)} == {"services.py"}
+    added = set(after["services.py"].splitlines()) - set(before["services.py"].splitlines())
+    assert added == {b'    Entry("todo"),'}
+    assert [path for path in after.keys() - before.keys() if not OWN.fullmatch(path)] == []
+
+    text = (ROOT / guides.TUTORIAL).read_text()
+    (page,) = re.findall(r"<(http://127\S+)>", text)
+    assert "/todo/v1/openapi.json" in httpx.get(reader.here(page), timeout=10).text
+    served = httpx.get(f"http://{reader.address}/todo/v1/openapi.json", timeout=10)
+    assert set(json.loads(served.content)["paths"]) == {"/tasks", "/tasks/{task_id}/complete"}
+    judged = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:warnings",
+         "tests/house/test_layers.py", "tests/house/test_services.py", "-k", "todo or layers"],
+        cwd=reader.tree, env=reader.env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert judged.returncode == 0, judged.stdout
+
+
+def test_every_block_is_played_or_says_that_it_is_not() -> None:
+    languages = [language for language, _ in guides.tutorial()]
+    assert set(languages) == {"sh", "json", ""}
+    left = [block for language, block in guides.tutorial() if not language]
+    assert left == ["scripts/sdk generate todo"], "it needs Node.js and Java"
