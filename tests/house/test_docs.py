@@ -112,6 +112,13 @@ def test_every_script_is_listed() -> None:
     assert listed == {f"scripts/{path.name}" for path in ROOT.glob("scripts/*") if path.is_file()}
 
 
+def test_every_judge_is_listed() -> None:
+    rows = {row[0].strip("`") for row in table_rows((ROOT / "docs/contributing.md").read_text())}
+    folders = {path.parent.name for path in ROOT.glob("tests/judges/*/*.py")}
+    assert len(folders) > 5
+    assert folders <= rows
+
+
 def test_the_index_of_decisions_is_what_the_records_say() -> None:
     assert decisions_page.rendered() == decisions_page.PAGE.read_text(), (
         "run scripts/decisions-index"
