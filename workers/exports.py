@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import structlog
 from sqlalchemy.orm import Session
@@ -23,6 +22,7 @@ from models.chat.exports.rows import count_rows, describe, read_lines
 from models.chat.exports.runs import LeaseLost, Run, Written
 from models.chat.exports.scope import Scope
 from models.chat.exports.tables import PARTS
+from models.chat.ground.hosts import realm_url, with_published_port
 from models.clock import Clock
 from models.database import Database
 from workers.loop import Tidy
@@ -60,7 +60,7 @@ class Exports:
         self._database = database
         self._clock = clock
         self._folder = folder
-        self._public_url = urlsplit(public_url)
+        self._public_url = public_url
         self._stopping = stopping
         self._listener = listener
         self._retention = retention
@@ -209,8 +209,7 @@ class Exports:
         return self._base_of(run.realm_host)
 
     def _base_of(self, realm_host: str) -> str:
-        port = f":{self._public_url.port}" if self._public_url.port else ""
-        return f"{self._public_url.scheme}://{realm_host}{port}"
+        return realm_url(self._public_url, with_published_port(self._public_url, realm_host))
 
     def _try_tidy_one(self) -> bool:
         return self.try_expire_one() or self.sweep() > 0

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from adapters.video_vendor.vendor import TokenRejected, VendorFailed
 from handlers.chat.wire import envelope
+from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.vendor_tokens import NEUTRAL, REFERENCE, create_call
@@ -198,7 +199,7 @@ def _cookie(ctx: Context, value: str, *, max_age_s: int | None = None) -> str:
 
 def _address(ctx: Context) -> str:
     """Where these operations are, as people reach them."""
-    return f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host')}{PATH}"
+    return f"{realm_url(ctx)}{PATH}"
 
 
 def _cookie_name(ctx: Context) -> str:

@@ -1,8 +1,7 @@
 """Operations of the tag exports."""
 
-from urllib.parse import urlsplit
-
 from handlers.chat.wire import envelope
+from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.context import Context
 from models.chat.exports import requests as exports
 from server.response import Response
@@ -16,7 +15,7 @@ def create_export(ctx: Context, *, export_type: str) -> Response:
         export_type,
         messages_max=ctx.settings.chat_export_messages_max,
         contact=ctx.settings.chat_administrator_email,
-        base=_base(ctx),
+        base=realm_url(ctx),
         now=ctx.now,
     )
     return envelope.success(ctx, id=export_id)
@@ -27,7 +26,7 @@ def list_exports(ctx: Context) -> Response:
     found = exports.find_exports(
         ctx.session,
         ctx.actor.realm_id,
-        base=_base(ctx),
+        base=realm_url(ctx),
         links_for=(ctx.adapters.vault, ctx.actor),
         now=ctx.now,
     )
@@ -42,9 +41,5 @@ def list_export_consents(ctx: Context) -> Response:
 
 def delete_export(ctx: Context, *, export_id: int) -> Response:
     """Delete the archive of an export."""
-    exports.delete_export(ctx.session, ctx.actor, export_id, base=_base(ctx), now=ctx.now)
+    exports.delete_export(ctx.session, ctx.actor, export_id, base=realm_url(ctx), now=ctx.now)
     return envelope.success(ctx)
-
-
-def _base(ctx: Context) -> str:
-    return f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host')}"

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from adapters.push_relay.relay import (
     Push,
@@ -13,6 +12,7 @@ from adapters.push_relay.relay import (
     RelayUnreachable,
 )
 from handlers.chat.wire import envelope
+from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.quotas import require_own
 from models.chat.devices import devices
@@ -116,10 +116,9 @@ async def send_test_push_notification(ctx: Context, *, device_id: int | None = N
     """Send a test notification to your devices."""
     actor, vault = ctx.actor, ctx.adapters.vault
     targets = await ctx.read(lambda reader: devices.find_targets(reader, vault, actor, device_id))
-    scheme = urlsplit(ctx.settings.public_url).scheme
     payload = {
         "realm_name": actor.realm.name,
-        "realm_url": f"{scheme}://{ctx.header('host')}",
+        "realm_url": realm_url(ctx),
         "time": to_ms(ctx.now) // 1000,
         "type": "test",
         "user_id": actor.id,

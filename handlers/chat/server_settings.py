@@ -3,9 +3,9 @@
 from hashlib import md5
 from html import escape
 from typing import Any
-from urllib.parse import urlsplit
 
 from handlers.chat.wire import envelope
+from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from models.chat.identity.actors import access_realm
@@ -29,8 +29,7 @@ ABSENT_METHODS = (
 def get_server_settings(ctx: Context) -> Response:
     """Get public information about the server."""
     realm = access_realm(ctx.session, host_of(ctx))
-    # The address as this client reaches it: its own Host, and the scheme the operator publishes.
-    url = f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host')}"
+    url = realm_url(ctx)
     return envelope.success(
         ctx,
         authentication_methods=_authentication_methods(is_development=ctx.settings.development),

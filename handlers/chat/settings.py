@@ -2,11 +2,11 @@
 
 from html import escape
 from typing import Any
-from urllib.parse import urlsplit
 
 from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
+from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.hashing import run_hashing
@@ -116,8 +116,8 @@ def _rename(ctx: Context, session: Session, full_name: str) -> None:
 
 
 def _base_url(ctx: Context) -> str:
-    """The Host header chose the organization, so the link leads to where it lives."""
-    return f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host')}/api/v1"
+    """Where a mailed link leads to."""
+    return f"{realm_url(ctx)}/api/v1"
 
 
 def get_email_confirmation(ctx: Context, *, token: str) -> Response:

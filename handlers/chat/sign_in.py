@@ -4,7 +4,6 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from handlers.chat import render
 from handlers.chat.wire import envelope
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
@@ -15,6 +14,7 @@ from models.chat.identity import jwt_sign_in, sign_in
 from models.chat.identity.actors import access_realm, find_actor
 from models.chat.identity.errors import NotInProduction
 from models.chat.identity.passwords import is_password
+from models.chat.people import view as user_view
 from models.chat.people.emails import as_stored, check_email
 from server.response import Response
 
@@ -72,7 +72,7 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
         actor = find_actor(ctx.session, account.id)
         assert actor is not None
         row = access_user(ctx.session, actor, account.id)
-        data["user"] = render.user(
+        data["user"] = user_view.describe_user(
             row, actor, known_ids=find_known_ids(ctx.session, actor), client_extavatar=False
         )
     return envelope.success(ctx, data)

@@ -4,7 +4,6 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from handlers.chat import render
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.hashing import run_hashing
@@ -19,6 +18,7 @@ from models.chat.accounts.key_renewal import renew_key
 from models.chat.deletion.removals import Places
 from models.chat.identity import passwords
 from models.chat.people import statuses, users
+from models.chat.people import view as user_view
 from models.chat.profiles import profiles
 from models.chat.profiles import values as profile_values
 from models.chat.profiles.values import LONGEST_RENDERED
@@ -32,7 +32,7 @@ def get_own_user(ctx: Context) -> Response:
     actor = ctx.actor
     return envelope.success(
         ctx,
-        render.own_user(
+        user_view.describe_own_user(
             actor,
             max_message_id=users.find_max_message_id(ctx.session, actor.id),
             profile_data=profiles.find_profile(
@@ -56,7 +56,7 @@ def list_users(
     if include_custom_profile_fields:
         filled_in = profiles.find_profiles(ctx.session, ctx.actor.realm_id, known_ids=known_ids)
     members = [
-        render.user(
+        user_view.describe_user(
             row,
             ctx.actor,
             known_ids=known_ids,
@@ -253,7 +253,7 @@ def _one(ctx: Context, row: Any, client_extavatar: bool, with_profile: bool) -> 
     profile = None
     if with_profile:
         profile = profiles.find_profile(ctx.session, row.id, known_ids=known_ids)
-    body = render.user(
+    body = user_view.describe_user(
         row,
         ctx.actor,
         known_ids=known_ids,

@@ -17,7 +17,7 @@ from models.chat.identity.roles import DIRECT_GROUPS, EmailVisibility, Role
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
 from models.chat.people.events import find_email_readers, tell_of_membership, tell_of_user
 from models.chat.people.full_names import check_full_name, require_unique_name
-from models.chat.people.users import avatar_url
+from models.chat.people.view import avatar_url
 from models.chat.profiles.values import Value, set_profile_values
 from models.chat.tables import User
 

@@ -1,6 +1,7 @@
 """Host names: organizations are told apart by them."""
 
 import re
+from urllib.parse import urlsplit
 
 from models.chat.ground.errors import InvalidHost
 
@@ -27,3 +28,18 @@ def check_host(text: str) -> str:
     if not is_host(host):
         raise InvalidHost(host=text)
     return host
+
+
+def realm_url(public_url: str, authority: str) -> str:
+    """The address of an organization without a path: the scheme is the one that the operator
+    publishes, and `authority` the organization's host, with a port if need be.
+    """
+    return f"{urlsplit(public_url).scheme}://{authority}"
+
+
+def with_published_port(public_url: str, host: str) -> str:
+    """The authority of an organization where no request says it: its host, and the port that the
+    operator publishes.
+    """
+    port = urlsplit(public_url).port
+    return f"{host}:{port}" if port else host

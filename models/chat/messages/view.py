@@ -12,7 +12,7 @@ from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_members
 from models.chat.messages.flags import WITHOUT_COPY, names_of
-from models.chat.people.users import picture_of
+from models.chat.people.view import picture_of
 from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.tables import Channel, Message, Reaction, User, UserMessage
 from models.chat.topics.names import display_topic

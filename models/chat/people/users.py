@@ -1,8 +1,7 @@
-"""People and bots: made, named, found, and seen by others as far as they may be."""
+"""People and bots: made, named and found."""
 
 from collections.abc import Iterable
 from datetime import datetime
-from hashlib import md5
 from typing import Any
 
 from sqlalchemy import bindparam, func, select
@@ -16,13 +15,13 @@ from models.chat.access.known_people import (
     sees_everybody,
 )
 from models.chat.access.membership import sync_system_groups
-from models.chat.access.user_emails import api_email, dummy_email, may_see_email, visible_email
 from models.chat.ground import audit, events
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
 from models.chat.people.emails import check_email, require_email_is_free
 from models.chat.people.full_names import check_full_name
+from models.chat.people.view import describe_new_user
 from models.chat.tables import User, UserMessage
 from models.reader import Reader
 
@@ -79,58 +78,10 @@ def create_user(
         session, realm.id, "user_created", actor_id=actor_id, user_id=user.id, now=now,
         facts={"role": int(role), "bot_type": bot_type},
     )  # fmt: skip
-    payload = {"op": "add", "person": _person(user, realm)}
+    payload = {"op": "add", "person": describe_new_user(user, realm)}
     know = find_users_who_know(session, realm, user.id)
     events.append(session, realm.id, "realm_user", payload, user_ids=know, now=now)
     return user, api_key
-
-
-def _person(user: User, realm: RealmView) -> dict[str, Any]:
-    """A new user as everybody in the realm may see them."""
-    is_open = user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility)
-    email = user.delivery_email if is_open else dummy_email(user.id, realm.host)
-    person = {
-        "user_id": user.id,
-        "delivery_email": email if is_open else None,
-        "email": email,
-        "full_name": user.full_name,
-        "date_joined": user.date_joined.replace(microsecond=0).isoformat(),
-        "is_active": True,
-        "is_owner": user.role == Role.OWNER,
-        "is_admin": user.role <= Role.ADMINISTRATOR,
-        "is_guest": user.role == Role.GUEST,
-        "is_bot": user.bot_type is not None,
-        "bot_type": user.bot_type,
-        "bot_owner_id": user.bot_owner_id,
-        "role": int(user.role),
-        "timezone": "",
-        "avatar_url": avatar_url(email, 1),
-        "avatar_version": 1,
-        "is_imported_stub": False,
-    }
-    return person if user.bot_type is not None else {**person, "profile_data": {}}
-
-
-# --- what others see --------------------------------------------------------------------------
-
-
-def picture_of(viewer: Actor, user: Any, *, client_makes_it: bool) -> str | None:
-    """The address of the user's picture; None when the client makes it itself, which takes the real
-    email. A deleted user has the picture of somebody nobody knows.
-
-    `user`: a row with what `visible_email` needs, avatar_version and is_deleted.
-    """
-    if user.is_deleted:
-        return avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
-    if client_makes_it and visible_email(viewer, user) is not None:
-        return None
-    return avatar_url(api_email(viewer, user), user.avatar_version)
-
-
-def avatar_url(email: str, version: int) -> str:
-    """The user's picture at the external provider, by the address that the viewer may see."""
-    digest = md5(email.strip().lower().encode("utf-8"), usedforsecurity=False).hexdigest()
-    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version={version}"
 
 
 _IN_REALM: Any = select(*USER_COLUMNS).where(

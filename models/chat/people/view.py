@@ -1,0 +1,138 @@
+"""Users as they look on the wire, and as far as the one who looks may see them."""
+
+from collections.abc import Container
+from datetime import datetime
+from hashlib import md5
+from typing import Any
+
+from models.chat.access.known_people import (
+    shown_id,
+)
+from models.chat.access.user_emails import api_email, dummy_email, may_see_email, visible_email
+from models.chat.identity.actors import Actor, RealmView
+from models.chat.identity.roles import Role
+from models.chat.tables import User
+
+
+def describe_new_user(user: User, realm: RealmView) -> dict[str, Any]:
+    """The User object of a new user as everybody in the realm may see them."""
+    is_open = user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility)
+    email = user.delivery_email if is_open else dummy_email(user.id, realm.host)
+    person = _describe(
+        user,
+        delivery_email=email if is_open else None,
+        email=email,
+        bot_owner_id=user.bot_owner_id,
+        picture=avatar_url(email, user.avatar_version),
+    )
+    return person if user.bot_type is not None else {**person, "profile_data": {}}
+
+
+def _describe(
+    row: Any,
+    *,
+    delivery_email: str | None,
+    email: str,
+    bot_owner_id: int | None,
+    picture: str | None,
+) -> dict[str, Any]:
+    """The fields of every User object; the viewer decides on the keywords."""
+    return {
+        "user_id": row.id,
+        "delivery_email": delivery_email,
+        "email": email,
+        "full_name": row.full_name,
+        "date_joined": _iso(row.date_joined),
+        "is_active": row.is_active,
+        "is_owner": row.role == Role.OWNER,
+        "is_admin": row.role <= Role.ADMINISTRATOR,
+        "is_guest": row.role == Role.GUEST,
+        "is_bot": row.bot_type is not None,
+        "bot_type": row.bot_type,
+        "bot_owner_id": bot_owner_id,
+        "role": int(row.role),
+        "timezone": row.timezone,
+        "avatar_url": picture,
+        "avatar_version": row.avatar_version,
+        "is_imported_stub": row.is_imported_stub,
+    }
+
+
+def picture_of(viewer: Actor, user: Any, *, client_makes_it: bool) -> str | None:
+    """The address of the user's picture; None when the client makes it itself, which takes the real
+    email. A deleted user has the picture of somebody nobody knows.
+
+    `user`: a row with what `visible_email` needs, avatar_version and is_deleted.
+    """
+    if user.is_deleted:
+        return avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
+    if client_makes_it and visible_email(viewer, user) is not None:
+        return None
+    return avatar_url(api_email(viewer, user), user.avatar_version)
+
+
+def avatar_url(email: str, version: int) -> str:
+    """The user's picture at the external provider, by the address that the viewer may see."""
+    digest = md5(email.strip().lower().encode("utf-8"), usedforsecurity=False).hexdigest()
+    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version={version}"
+
+
+ProfileData = dict[str, dict[str, str]]
+
+
+def _iso(at: datetime) -> str:
+    """Whole seconds, as clients know `date_joined`: 2026-11-21T12:00:00+00:00."""
+    return at.replace(microsecond=0).isoformat()
+
+
+def describe_own_user(
+    actor: Actor, *, max_message_id: int, profile_data: ProfileData | None
+) -> dict[str, Any]:
+    """The fields of get-own-user."""
+    body = {
+        "avatar_url": avatar_url(actor.delivery_email, actor.avatar_version),
+        "avatar_version": actor.avatar_version,
+        "email": actor.delivery_email,
+        "full_name": actor.full_name,
+        "is_admin": actor.is_administrator,
+        "is_owner": actor.is_owner,
+        "is_guest": actor.is_guest,
+        "is_bot": actor.is_bot,
+        "is_active": actor.is_active,
+        "role": actor.role,
+        "timezone": actor.timezone,
+        "date_joined": _iso(actor.date_joined),
+        "max_message_id": max_message_id,
+        "user_id": actor.id,
+        "delivery_email": actor.delivery_email,
+        "is_imported_stub": actor.is_imported_stub,
+    }
+    if not actor.is_bot:
+        body["profile_data"] = profile_data or {}
+    return body
+
+
+def describe_user(
+    row: Any,
+    viewer: Actor,
+    *,
+    known_ids: Container[int] | None,
+    client_extavatar: bool,
+    profile_data: ProfileData | None = None,
+) -> dict[str, Any]:
+    """The User object as `viewer` may see it, who may know only `known_ids` (None: everybody).
+
+    `profile_data` None: it was not asked for.
+    """
+    body = _describe(
+        row,
+        delivery_email=visible_email(viewer, row),
+        email=api_email(viewer, row),
+        bot_owner_id=shown_id(row.bot_owner_id, known_ids),
+        picture=picture_of(viewer, row, client_makes_it=client_extavatar),
+    )
+    if row.is_deleted:
+        body["is_deleted"] = True
+    if profile_data is not None and row.bot_type is None:
+        body["profile_data"] = profile_data
+    return body
