@@ -10,12 +10,12 @@ from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import FromClause, Table, bindparam, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from models.errors import DomainError
 from models.outages import is_lock_timeout
+from models.reader import UPSERTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class IdempotencyKeys:
         self._reused, self._in_progress = reused, in_progress
         # psycopg forgets an INSERT's row count with its cursor, unless told to keep it.
         self._claim = {
-            name: insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
-            for name, insert in (("postgresql", postgresql.insert), ("sqlite", sqlite.insert))
+            name: make(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+            for name, make in UPSERTS.items()
         }
         self._find = select(table.c.fingerprint, table.c.status, table.c.body).where(is_this)
         self._keep = update(table).where(is_this)

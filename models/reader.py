@@ -1,15 +1,31 @@
-"""What a read may run on, and which database answers it."""
+"""What a read may run on, which database answers it, and an upsert in that database's dialect."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 Reader = Connection | Session
 """What a read may run on: a Core connection of a GET, or the session of a write unit."""
+
+Upsert = postgresql.Insert | sqlite.Insert
+"""An INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`."""
+
+UPSERTS: Mapping[str, Callable[[Any], Upsert]] = {
+    "postgresql": postgresql.insert,
+    "sqlite": sqlite.insert,
+}
+"""Dialect -> the maker of its upserts into a table, for statements that are prebuilt."""
 
 
 def dialect_of(reader: Reader) -> str:
     """`sqlite` or `postgresql`."""
     bind: Any = reader.get_bind() if isinstance(reader, Session) else reader
     return str(bind.dialect.name)
+
+
+def upsert(session: Session, table: Any) -> Upsert:
+    """An upsert into a table or a mapped class, in the dialect of the session's database."""
+    return UPSERTS[dialect_of(session)](table)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.payment.tables import ChainBlock, ChainHead
+from models.reader import upsert
 
 REMEMBERED_BLOCKS = 1000
 """Checkpoints older than this many blocks are forgotten (but never block 0)."""
@@ -77,7 +77,7 @@ def begin(
 ) -> None:
     """Write the first checkpoint of a chain. Raises CheckpointMoved when another watcher has."""
     made = session.execute(
-        _insert(session, ChainHead)
+        upsert(session, ChainHead)
         .values(
             chain_id=chain_id,
             checkpoint_number=block.number,
@@ -179,7 +179,7 @@ def count_known_blocks(reader: Connection, chain_id: int) -> int:
 
 
 def _remember(session: Session, chain_id: int, block: BlockMark) -> None:
-    row = _insert(session, ChainBlock).values(
+    row = upsert(session, ChainBlock).values(
         chain_id=chain_id, number=block.number, hash=block.hash, timestamp=block.timestamp
     )
     session.execute(
@@ -188,10 +188,3 @@ def _remember(session: Session, chain_id: int, block: BlockMark) -> None:
             set_={"hash": row.excluded.hash, "timestamp": row.excluded.timestamp},
         )
     )
-
-
-def _insert(
-    session: Session, table: type[ChainHead] | type[ChainBlock]
-) -> postgresql.Insert | sqlite.Insert:
-    dialect = session.get_bind().dialect.name
-    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)

@@ -7,10 +7,10 @@ still be correct. What guards the watcher's books is the checkpoint's revision a
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.payment.tables import Lease
+from models.reader import upsert
 
 
 def try_hold(session: Session, *, name: str, holder: str, now: datetime, ttl_s: float) -> bool:
@@ -19,8 +19,9 @@ def try_hold(session: Session, *, name: str, holder: str, now: datetime, ttl_s: 
     One statement: of two processes that both find it lapsed, the second waits for the first one's
     row lock, sees the new expiry, and changes nothing.
     """
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    row = insert(Lease).values(name=name, holder=holder, expires_at=now + timedelta(seconds=ttl_s))
+    row = upsert(session, Lease).values(
+        name=name, holder=holder, expires_at=now + timedelta(seconds=ttl_s)
+    )
     held = session.execute(
         row.on_conflict_do_update(
             index_elements=[Lease.name],

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import literal, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.payment.checkpoints import BlockMark
@@ -18,6 +17,7 @@ from models.payment.lifecycle import ORPHANED, PENDING
 from models.payment.receivers import PARAMETERS, Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
+from models.reader import upsert
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,13 @@ def record(
     """
     observations = list(observations)
     rooms = find_rooms(session, {seen.receiver.invoice_id for seen in observations})
-    insert = postgresql.insert if _is_postgresql(session) else sqlite.insert
     touched: set[str] = set()
     for seen in observations:
         room = rooms.get(seen.receiver.invoice_id)
         if room is not None and not room.takes(seen.amount):
             touched |= _revive(session, chain_id, seen)
             continue
-        row = insert(Payment).values(
+        row = upsert(session, Payment).values(
             invoice_id=seen.receiver.invoice_id,
             chain_id=chain_id,
             block_number=seen.block.number,
@@ -204,7 +203,3 @@ def settle_touched(
             )
             settled += 1
     return settled
-
-
-def _is_postgresql(session: Session) -> bool:
-    return session.get_bind().dialect.name == "postgresql"

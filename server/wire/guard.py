@@ -104,8 +104,9 @@ def unquote(raw: bytes) -> bytes:
     """`urllib.parse.unquote_to_bytes`, eight times as fast for well-formed input.
 
     Quoted-printable escapes differ from percent-encoding in their sign alone, and their decoder is
-    written in C. A malformed escape stays as it is (WHATWG); urllib, which splits at each percent
-    sign, would need 80 MiB and most of a second for one MiB of them.
+    written in C: a MiB of `%41a` takes 8 ms where the regular expression takes 100 ms. A malformed
+    escape stays as it is (WHATWG); urllib, which splits at each percent sign, would need 80 MiB and
+    most of a second for one MiB of them.
     """
     if _BAD_PERCENT.search(raw):
         return _ENCODED.sub(_decode_run, raw)

@@ -13,11 +13,10 @@ from math import ceil
 from typing import Any, cast
 
 from sqlalchemy import BigInteger, Table, case, delete, literal, select, type_coerce
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.chat.tables import AttemptCount, KnownPlace
-from models.reader import dialect_of
+from models.reader import upsert
 from models.types import MILLISECOND, to_ms
 
 PERIOD = timedelta(minutes=30)
@@ -116,7 +115,6 @@ def _put(
     session: Session, table: Table, row: dict[str, Any], changes: dict[str, Any], where: Any = None
 ) -> bool:
     """Insert a row, or make the changes to the one there is, if `where` holds; was it done?"""
-    insert = sqlite.insert if dialect_of(session) == "sqlite" else postgresql.insert
-    put = insert(table).values(row)
+    put = upsert(session, table).values(row)
     put = put.on_conflict_do_update(index_elements=["key"], set_=changes, where=where)
     return session.connection().execute(put.returning(literal(1))).first() is not None

@@ -8,24 +8,22 @@ whoever renews a key that somebody else had has not left them a link.
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 import orjson
 from sqlalchemy import Table, bindparam, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import SpentLink
-from models.reader import Reader
+from models.reader import Reader, upsert
 from models.types import to_ms
 
 LIFETIME = timedelta(minutes=10)
 KEY_MARK_LENGTH = 16
 SPENT = cast(Table, SpentLink.__table__)
 _BY_KEY = select(SPENT.c.key).where(SPENT.c.key == bindparam("key"))
-_INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ def key_mark_of(actor: Actor) -> str:
 def try_spend(session: Session, link: Link, *, now: datetime) -> bool:
     """Use the link up; False when somebody else was first. Forgets those that have ended."""
     session.execute(delete(SPENT).where(SPENT.c.ends_at < now - LIFETIME))
-    spent = _INSERTS[session.get_bind().dialect.name](SPENT)
+    spent = upsert(session, SPENT)
     spent = spent.values(key=link.key, ends_at=link.ends_at).on_conflict_do_nothing()
     added = spent.returning(SPENT.c.key)
     return session.execute(added).first() is not None

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import Table, bindparam, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
@@ -22,7 +21,7 @@ from models.chat.people.errors import (
 )
 from models.chat.rendering.emoji import EMOJI
 from models.chat.tables import RealmEmoji, User, UserStatus
-from models.reader import Reader
+from models.reader import Reader, upsert
 
 UNICODE, REALM, EXTRA = "unicode_emoji", "realm_emoji", "service_extra_emoji"
 EXTRA_EMOJI = "zulip"
@@ -101,18 +100,13 @@ def change_status(
     if emoji is not None:
         said |= emoji.as_facts()
     if said:
-        insert = postgresql.insert if _dialect_of(session) == "postgresql" else sqlite.insert
         row = {"status_text": "", **Emoji().as_facts(), **said}
         session.connection().execute(
-            insert(_STATUS)
+            upsert(session, _STATUS)
             .values(user_id=actor.id, updated_at=now, **row)
             .on_conflict_do_update(index_elements=["user_id"], set_={**said, "updated_at": now})
         )
     events.append(session, actor.realm_id, "user_status", payload | said, now=now)
-
-
-def _dialect_of(session: Session) -> str:
-    return session.connection().dialect.name
 
 
 def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) -> None:

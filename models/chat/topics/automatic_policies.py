@@ -8,21 +8,19 @@ from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import Select, Table, bindparam, literal, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.chat.ground import events
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics.names import key_of
-from models.reader import dialect_of
+from models.reader import upsert
 from models.types import UtcMs
 
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
 MUTED, UNMUTED, FOLLOWED = 1, 2, 3
 
 _USER_TOPIC = cast(Table, UserTopic.__table__)
-_MAKE: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 _STANDING: Select[Any] = select(
     select(Subscription.is_muted)
@@ -119,12 +117,12 @@ def _raise_policy(
     if mentioned:
         who = who.where(User.automatically_follow_topics_where_mentioned, User.bot_type.is_(None))
     columns = ["user_id", "channel_id", "topic_key", "topic", "visibility_policy", "last_updated"]
-    statement = _MAKE[dialect_of(session)](_USER_TOPIC).from_select(columns, who)
-    statement = statement.on_conflict_do_update(
+    made = upsert(session, _USER_TOPIC).from_select(columns, who)
+    statement = made.on_conflict_do_update(
         index_elements=["user_id", "channel_id", "topic_key"],
         set_={
-            "visibility_policy": statement.excluded.visibility_policy,
-            "last_updated": statement.excluded.last_updated,
+            "visibility_policy": made.excluded.visibility_policy,
+            "last_updated": made.excluded.last_updated,
         },
         where=_USER_TOPIC.c.visibility_policy < policy,
     ).returning(_USER_TOPIC.c.user_id)

@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from sqlalchemy import Table, bindparam, case, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Message, Topic, UserMessage
 from models.chat.topics.names import key_of
-from models.reader import Reader, dialect_of
+from models.reader import UPSERTS, Reader, dialect_of
 
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)
@@ -32,10 +31,7 @@ def _upsert_topic(make: Any) -> Any:
     )
 
 
-_UPSERT_TOPIC = {
-    "sqlite": _upsert_topic(sqlite.insert),
-    "postgresql": _upsert_topic(postgresql.insert),
-}
+_UPSERT_TOPIC = {dialect: _upsert_topic(make) for dialect, make in UPSERTS.items()}
 _KNOWS_TOPIC = select(_TOPIC.c.max_id).where(
     _TOPIC.c.channel_id == bindparam("channel_id"), _TOPIC.c.topic_key == bindparam("topic_key")
 )
