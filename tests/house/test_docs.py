@@ -106,6 +106,16 @@ def test_scripts_the_readme_names_exist() -> None:
         assert (ROOT / "scripts" / script).exists(), script
 
 
+@pytest.mark.parametrize("document", sorted({*DOCUMENTS} - {"CHANGELOG.md", "docs/tutorial.md"}))
+def test_paths_that_are_named_exist(document: str) -> None:
+    """`a/b.py` or `a/b` from the top of the tree; `NAME` and `<service>` stand for any name."""
+    tops = "|".join(path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != ".")
+    text = (ROOT / document).read_text()
+    for named in re.findall(rf"`((?:{tops})/[\w/.*<>-]+)", text):
+        pattern = re.sub(r"<\w+>|\bNAME\b", "*", named.rstrip("./"))
+        assert [*ROOT.glob(pattern), *ROOT.glob(f"{pattern}.py")], f"{document} names {named}"
+
+
 def test_every_script_is_listed() -> None:
     rows = {row[0].strip("`") for row in table_rows((ROOT / "docs/contributing.md").read_text())}
     listed = {row for row in rows if row.startswith("scripts/")}
