@@ -9,7 +9,7 @@ import structlog
 
 from adapters.mail.mailer import Mail, Mailer, MailNotSent, MailRefused
 from models.chat.ground import outbox
-from models.chat.ground.outbox import Taken
+from models.chat.ground.outbox import LeasedMail
 from models.chat.ground.vault import Vault
 from models.clock import Clock
 from models.database import Database
@@ -53,7 +53,7 @@ class OutboxWorker:
             self._send(taken)
         return was_due
 
-    def _send(self, taken: Taken) -> None:
+    def _send(self, taken: LeasedMail) -> None:
         mail = Mail(taken.key, self._sender, taken.to, taken.subject, taken.text, taken.created_at)
         try:
             self._mailer.send(mail)
@@ -69,11 +69,11 @@ class OutboxWorker:
         now = self._clock.now()
         self._database.run(lambda session: outbox.mark_sent(session, mail_id, now=now))
 
-    def _note_failure(self, taken: Taken, problem: MailNotSent) -> None:
+    def _note_failure(self, taken: LeasedMail, problem: MailNotSent) -> None:
         now, reason = self._clock.now(), str(problem)
         if isinstance(problem, MailRefused):
             self._database.run(
-                lambda session: outbox.bury(session, taken.id, taken.attempt, reason, now=now)
+                lambda session: outbox.mark_dead(session, taken.id, taken.attempt, reason, now=now)
             )
             is_dead = True
         else:

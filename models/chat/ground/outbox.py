@@ -39,8 +39,8 @@ _TAKE: Any = (
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A mail that is ours to send until its lease ends."""
+class LeasedMail:
+    """A mail that this worker may send until its lease ends."""
 
     id: int
     attempt: int
@@ -90,7 +90,7 @@ def is_anything_due(reader: Reader, *, now: datetime) -> bool:
 
 def take_due(
     session: Session, vault: Vault, *, lease: timedelta, now: datetime
-) -> tuple[bool, Taken | None]:
+) -> tuple[bool, LeasedMail | None]:
     """Was a mail due, and the mail to send: the one due longest, ours for `lease`.
 
     One that cannot be sent at all, or was taken too often and never came back, is dead now.
@@ -99,15 +99,17 @@ def take_due(
     if row is None:
         return False, None
     if row.attempts >= ATTEMPTS_MAX:
-        bury(session, row.id, row.attempts, row.failure or GAVE_UP, now=now)
+        mark_dead(session, row.id, row.attempts, row.failure or GAVE_UP, now=now)
         return True, None
     text = vault.open(row.body, purpose=purpose_of(row.key)) if row.is_sealed else row.body
     if text is None:
-        bury(session, row.id, row.attempts, UNREADABLE, now=now)
+        mark_dead(session, row.id, row.attempts, UNREADABLE, now=now)
         return True, None
     attempt = row.attempts + 1
     _change(session, OUTBOX.c.id == row.id, attempts=attempt, next_try_at=now + lease)
-    return True, Taken(row.id, attempt, row.key, row.recipient, row.subject, text, row.created_at)
+    return True, LeasedMail(
+        row.id, attempt, row.key, row.recipient, row.subject, text, row.created_at
+    )
 
 
 def mark_sent(session: Session, mail_id: int, *, now: datetime) -> None:
@@ -119,21 +121,21 @@ def mark_sent(session: Session, mail_id: int, *, now: datetime) -> None:
     )  # fmt: skip
 
 
-def note_failure(session: Session, taken: Taken, reason: str, *, now: datetime) -> bool:
+def note_failure(session: Session, taken: LeasedMail, reason: str, *, now: datetime) -> bool:
     """It could not be sent now: again after a growing pause, up to `ATTEMPTS_MAX` times.
 
     Returns whether it is dead. Does nothing when somebody else has taken it since.
     """
     if taken.attempt >= ATTEMPTS_MAX:
-        bury(session, taken.id, taken.attempt, reason, now=now)
+        mark_dead(session, taken.id, taken.attempt, reason, now=now)
         return True
     pause = min(FIRST_PAUSE * 2 ** (taken.attempt - 1), LONGEST_PAUSE)
     _change(session, _still(taken.id, taken.attempt), next_try_at=now + pause, failure=reason)
     return False
 
 
-def bury(session: Session, mail_id: int, attempt: int, reason: str, *, now: datetime) -> None:
-    """It will never be sent; it is kept, with the reason. `specd chat dead-mail` shows it."""
+def mark_dead(session: Session, mail_id: int, attempt: int, reason: str, *, now: datetime) -> None:
+    """Marks a mail as failed for good and keeps it with the reason, for `specd chat dead-mail`."""
     _change(session, _still(mail_id, attempt), state=DEAD, closed_at=now, failure=reason)
 
 
