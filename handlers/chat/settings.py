@@ -63,7 +63,9 @@ async def update_settings(
         if hashes is not None:
             old, new = hashes
             own_password.set_password(session, actor, old_hash=old, new_hash=new, now=ctx.now)
-            ctx.adapters.sign_in_limit.forgive(ctx, session, actor.realm_id, actor.delivery_email)
+            ctx.adapters.sign_in_limit.clear_attempts(
+                ctx, session, actor.realm_id, actor.delivery_email
+            )
         if full_name is not None:
             _rename(ctx, session, full_name)
         if new_email is not None:

@@ -32,7 +32,7 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     usable = sign_in.require_usable(realm, account if is_right else None)
 
     def tell(session: Session) -> str:
-        limit.forgive(ctx, session, realm.id, username)
+        limit.clear_attempts(ctx, session, realm.id, username)
         return sign_in.tell_key(session, ctx.adapters.keys, usable, by="password", now=ctx.now)
 
     api_key = await ctx.write(tell)

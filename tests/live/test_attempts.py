@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from models.chat.identity.attempts import PER_PLACE, PERIOD, Guesser, take_guess
+from models.chat.identity.attempts import PER_PLACE, PERIOD, SignInAttempt, count_attempt
 from models.chat.identity.passwords import hash_password
 from models.chat.tables import User
 from models.database import Database
@@ -132,10 +132,10 @@ def test_attempts_are_one_count_for_four_processes(stage: Stage) -> None:
 def use_up(stage: Stage, member: Member, *, at: datetime) -> None:
     """What another machine writes down when attempts are made at that time."""
 
-    guesser = Guesser(stage.cast.realm_id, member.email, "127.0.0.1/32", "127.0.0.0/24")
+    attempt = SignInAttempt(stage.cast.realm_id, member.email, "127.0.0.1/32", "127.0.0.0/24")
     database = Database(stage.database_url)
     try:
         for _ in range(PER_PLACE):
-            database.run(lambda session: take_guess(session, KEYS.seal, guesser, now=at))
+            database.run(lambda session: count_attempt(session, KEYS.seal, attempt, now=at))
     finally:
         database.dispose()

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.identity import attempts
 from models.chat.identity.attempts import Allowance as Attempts
-from models.chat.identity.attempts import AttemptsUsedUp, Guesser
+from models.chat.identity.attempts import AttemptsUsedUp, SignInAttempt
 from models.chat.settings.errors import TooManyAttempts
 from server.context import Context
 from server.errors import RateLimited
@@ -54,9 +54,9 @@ class SignInLimit:
         """Count one attempt; raises `RateLimited`."""
         if not self.on:
             return
-        seal, guesser = ctx.adapters.keys.seal, _guesser(ctx, realm_id, name)
+        seal, attempt = ctx.adapters.keys.seal, _attempt(ctx, realm_id, name)
         try:
-            await ctx.write(lambda s: attempts.take_guess(s, seal, guesser, now=ctx.now))
+            await ctx.write(lambda s: attempts.count_attempt(s, seal, attempt, now=ctx.now))
         except AttemptsUsedUp as refusal:
             # The request was counted by address before and announces that limit: one set of
             # headers is all a client can read.
@@ -69,15 +69,15 @@ class SignInLimit:
         except RateLimited as error:
             raise TooManyAttempts(seconds=error.retry_after_s) from None
 
-    def forgive(self, ctx: Context, session: Session, realm_id: int, name: str) -> None:
+    def clear_attempts(self, ctx: Context, session: Session, realm_id: int, name: str) -> None:
         """The password was right."""
         if self.on:
-            guesser = _guesser(ctx, realm_id, name)
-            attempts.forgive(session, ctx.adapters.keys.seal, guesser, now=ctx.now)
+            attempt = _attempt(ctx, realm_id, name)
+            attempts.clear_attempts(session, ctx.adapters.keys.seal, attempt, now=ctx.now)
 
 
-def _guesser(ctx: Context, realm_id: int, name: str) -> Guesser:
-    return Guesser(realm_id, name, place_of(ctx.client), network_of(ctx.client))
+def _attempt(ctx: Context, realm_id: int, name: str) -> SignInAttempt:
+    return SignInAttempt(realm_id, name, place_of(ctx.client), network_of(ctx.client))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,8 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Guesser:
-    """Somebody who tries a password: under what name, from which place in which network."""
+class SignInAttempt:
+    """An attempt to sign in: the name, the address and its network."""
 
     realm_id: int
     name: str
@@ -70,21 +70,21 @@ class Guesser:
         return f"sign-in {kind} {self.realm_id} {where} {self.name.strip().casefold()}"
 
 
-def take_guess(session: Session, seal: Seal, guesser: Guesser, *, now: datetime) -> None:
+def count_attempt(session: Session, seal: Seal, attempt: SignInAttempt, *, now: datetime) -> None:
     """Count one attempt at a password before it is looked at. Raises `AttemptsUsedUp`."""
-    known = select(_places.c.key).where(_places.c.key == guesser.known_as(seal))
+    known = select(_places.c.key).where(_places.c.key == attempt.known_as(seal))
     is_known = session.connection().execute(known).first() is not None
-    allowances = guesser.allowances(seal)
+    allowances = attempt.allowances(seal)
     take(session, allowances[:1] if is_known else allowances, now=now)
 
 
-def forgive(session: Session, seal: Seal, guesser: Guesser, *, now: datetime) -> None:
+def clear_attempts(session: Session, seal: Seal, attempt: SignInAttempt, *, now: datetime) -> None:
     """The password was right: what was tried from this place before no longer counts, and it is one
     where the name is known.
     """
-    place = guesser.allowances(seal)[0]
+    place = attempt.allowances(seal)[0]
     session.connection().execute(delete(_counts).where(_counts.c.key == place.key))
-    _put(session, _places, {"key": guesser.known_as(seal), "last_at": now}, {"last_at": now})
+    _put(session, _places, {"key": attempt.known_as(seal), "last_at": now}, {"last_at": now})
 
 
 def take(session: Session, allowances: Sequence[Allowance], *, now: datetime) -> None:

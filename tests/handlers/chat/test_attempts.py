@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from handlers.chat import sign_in
 from models.chat.identity import attempts
-from models.chat.identity.attempts import PER_NAME, PER_NETWORK, PER_PLACE, PERIOD, Guesser
+from models.chat.identity.attempts import PER_NAME, PER_NETWORK, PER_PLACE, PERIOD, SignInAttempt
 from models.chat.tables import AttemptCount, KnownPlace
 from models.database import Database
 from tests.support.chat.app import ChatApp, ChatClient
@@ -62,12 +62,12 @@ def use_up(database: Database, cast: Cast, clock: FrozenClock, places: int) -> i
     tried = 0
     for number in range(places):
         network, place = f"10.{number}.0.0/24", f"10.{number}.0.9/32"
-        guesser = Guesser(cast.realm_id, cast.hamlet.email, place, network)
+        attempt = SignInAttempt(cast.realm_id, cast.hamlet.email, place, network)
         for _ in range(PER_PLACE + 1):
             try:
                 database.run(
-                    lambda s, guesser=guesser: attempts.take_guess(
-                        s, KEYS.seal, guesser, now=clock.now()
+                    lambda s, attempt=attempt: attempts.count_attempt(
+                        s, KEYS.seal, attempt, now=clock.now()
                     )
                 )
                 tried += 1
