@@ -105,7 +105,7 @@ class Exports:
             written = self._write(run)
             self._end(run, written)
         except Stopped:
-            self._database.run(lambda s: export_runs.give_back(s, run, now=self._clock.now()))
+            self._database.run(lambda s: export_runs.release_run(s, run, now=self._clock.now()))
             log.info("export_stopped")
             return None
         except LeaseLost:

@@ -44,11 +44,13 @@ class Leadership:
         self._renew_at = now + timedelta(seconds=self._ttl_s / 3) if held else None
         return held
 
-    def give_up(self) -> None:
+    def release(self) -> None:
         """Let another process lead at once; without a database the lease lapses by itself."""
         if self._renew_at is not None:
             self._renew_at = None
             with suppress(DatabaseUnavailable):
                 self._database.run(
-                    lambda session: leases.give_up(session, name=self._name, holder=self.holder)
+                    lambda session: leases.release_lease(
+                        session, name=self._name, holder=self.holder
+                    )
                 )

@@ -62,11 +62,11 @@ def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
             return watcher.try_watch_one()
         except Exception:
             # Another process may reach an endpoint that this one does not.
-            leadership.give_up()
+            leadership.release()
             raise
 
     def close() -> None:
-        leadership.give_up()
+        leadership.release()
         reader.close()
 
     return Worker(name, try_one, poll_s=settings.chain_poll_s, close=close)

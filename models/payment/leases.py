@@ -32,6 +32,6 @@ def try_hold(session: Session, *, name: str, holder: str, now: datetime, ttl_s: 
     return held.first() is not None
 
 
-def give_up(session: Session, *, name: str, holder: str) -> None:
+def release_lease(session: Session, *, name: str, holder: str) -> None:
     """Let others lead at once. Nothing happens when somebody else holds the lease by now."""
     session.execute(delete(Lease).where(Lease.name == name, Lease.holder == holder))

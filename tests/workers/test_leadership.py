@@ -50,9 +50,9 @@ def test_a_working_leader_keeps_the_lease_for_ever(database: Database, clock: Fr
 def test_giving_up_lets_the_next_one_lead_at_once(database: Database, clock: FrozenClock) -> None:
     first, second = (Leadership(database, clock, name="job") for _ in range(2))
     assert first.try_lead()
-    first.give_up()
+    first.release()
     assert second.try_lead()
-    first.give_up()
+    first.release()
     assert holder(database) == second.holder
 
 

@@ -131,7 +131,7 @@ def report(session: Session, run: Run, *, done: int, total: int, now: datetime) 
     _change(session, run, rows_done=done, rows_total=total, next_try_at=now + LEASE)
 
 
-def give_back(session: Session, run: Run, *, now: datetime) -> None:
+def release_run(session: Session, run: Run, *, now: datetime) -> None:
     """Stopped before its end through no fault: the next worker may have it at once."""
     _change(
         session, run,
