@@ -18,6 +18,6 @@ def is_url_template(text: str) -> bool:
     return _TEMPLATE.fullmatch(text) is not None
 
 
-def leads_to_safety(template: str) -> bool:
+def is_safe_template(template: str) -> bool:
     """Can it only become an address that a browser may be sent to, whatever fills it?"""
     return _SAFE.match(template) is not None

@@ -8,7 +8,7 @@ from typing import Any
 import re2
 from uritemplate import URITemplate
 
-from models.chat.ground.url_templates import is_url_template, leads_to_safety
+from models.chat.ground.url_templates import is_safe_template, is_url_template
 from models.chat.organization.errors import ValidationFailure
 
 BLANK = "This field cannot be blank."
@@ -67,7 +67,7 @@ def _check(wanted: LinkifierFacts) -> None:
             _refuse(field, BLANK)
     groups = set(_compile(wanted.pattern).groupindex)
     for template in (wanted.url_template, *wanted.alternative_url_templates):
-        if not is_url_template(template) or not leads_to_safety(template):
+        if not is_url_template(template) or not is_safe_template(template):
             main = template == wanted.url_template
             _refuse("url_template" if main else "alternative_url_templates", NO_TEMPLATE)
         _check_groups(groups, URITemplate(template).variable_names)

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.ground import audit, events
-from models.chat.ground.url_templates import leads_to_safety
+from models.chat.ground.url_templates import is_safe_template
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import (
     InvalidLinkifierOrder,
@@ -50,11 +50,11 @@ def list_linkifiers(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
             "alternative_url_templates": [
                 template
                 for template in orjson.loads(row.alternative_url_templates)
-                if leads_to_safety(template)
+                if is_safe_template(template)
             ],
         }
         for row in reader.execute(_ALL, {"realm_id": realm_id})
-        if leads_to_safety(row.url_template)
+        if is_safe_template(row.url_template)
     ]
 
 

@@ -10,7 +10,7 @@ from uritemplate import URITemplate
 
 from models.chat.ground import audit, events
 from models.chat.ground.one_line import require_one_line
-from models.chat.ground.url_templates import is_url_template, leads_to_safety
+from models.chat.ground.url_templates import is_safe_template, is_url_template
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import InvalidLanguage, InvalidPlayground, ValidationFailure
 from models.chat.tables import Playground, Realm
@@ -44,7 +44,7 @@ def find_playgrounds(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
             "url_template": row.url_template,
         }
         for row in reader.execute(_ALL, {"realm_id": realm_id})
-        if leads_to_safety(row.url_template)
+        if is_safe_template(row.url_template)
     ]
 
 
@@ -123,7 +123,7 @@ def _problems(name: str, syntax_language: str, url_template: str) -> dict[str, l
 def _template_problem(url_template: str) -> str | None:
     if not url_template:
         return BLANK
-    if not is_url_template(url_template) or not leads_to_safety(url_template):
+    if not is_url_template(url_template) or not is_safe_template(url_template):
         return NO_TEMPLATE
     variables = set(URITemplate(url_template).variable_names)
     if CODE not in variables:

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from sqlalchemy import select
 
-from models.chat.ground.url_templates import is_url_template, leads_to_safety
+from models.chat.ground.url_templates import is_safe_template, is_url_template
 from models.chat.tables import Event, Playground
 from models.database import Database
 from tests.support.chat.app import ChatClient
@@ -191,4 +191,4 @@ def test_url_templates_are_those_of_rfc_6570(text: str, expected: bool) -> None:
     ],
 )
 def test_templates_lead_to_no_script(template: str, expected: bool) -> None:
-    assert leads_to_safety(template) is expected
+    assert is_safe_template(template) is expected
