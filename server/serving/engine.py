@@ -34,7 +34,7 @@ from server.serving.metrics import METRICS_LAG_S, Meter
 from server.serving.override import find_meant_method, media_type_of
 from server.serving.request_log import RequestLog
 from server.wire.answering import END, linger, raw_headers, start
-from server.wire.browsers import SAFE_METHODS, is_browser, spare_people
+from server.wire.browsers import SAFE_METHODS, is_browser, without_browser_challenge
 from server.wire.guard import check_answer_headers, check_headers, check_target
 from server.wire.proxies import TrustedProxies
 
@@ -243,7 +243,7 @@ class Engine(SpecMiddleware):
             log.exception("error table failed", id=exchange.request_id)
             response = Response(500, b"{}")
         if response.status == 401 and is_browser(exchange.headers):
-            response = spare_people(response)
+            response = without_browser_challenge(response)
         if response.status >= 500 and not _is_foreseen(response.status):
             log.error(
                 "request failed",

@@ -73,7 +73,7 @@ def is_browser(headers: Mapping[bytes, bytes]) -> bool:
     )
 
 
-def spare_people(response: Response) -> Response:
+def without_browser_challenge(response: Response) -> Response:
     """The same answer without a challenge that makes browsers ask for credentials, which they would
     keep and send along with whatever any page asks for. `Session` is none of their schemes.
     """

@@ -6,7 +6,7 @@ import pytest
 
 from server.errors import ForeignOrigin
 from server.response import Response
-from server.wire.browsers import Origins, is_browser, origin_of, spare_people
+from server.wire.browsers import Origins, is_browser, origin_of, without_browser_challenge
 from tests.server.client import Client
 from tests.server.services import ADA, KEY, shop
 
@@ -100,9 +100,9 @@ def test_what_is_a_browser() -> None:
 @pytest.mark.parametrize("scheme", ["Basic", "basic", "Digest", "Negotiate"])
 def test_no_challenge_makes_a_browser_ask(scheme: str) -> None:
     headers = (("WWW-Authenticate", f'{scheme} realm="zulip"'), ("Link", "x"))
-    told = spare_people(Response(401, b"{}", headers))
+    told = without_browser_challenge(Response(401, b"{}", headers))
     assert told == Response(
         401, b"{}", (("WWW-Authenticate", 'Session realm="zulip"'), ("Link", "x"))
     )
     kept = (("WWW-Authenticate", "Bearer"),)
-    assert spare_people(Response(401, b"{}", kept)).headers == kept
+    assert without_browser_challenge(Response(401, b"{}", kept)).headers == kept
