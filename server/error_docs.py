@@ -28,11 +28,16 @@ class Failure:
 def describe(kind: Any, *, anchor: str, code: str | None, status: int, **more: Any) -> Failure:
     """A failure by its class: the docstring is when it comes, `advice` is what to do."""
     return Failure(
-        anchor=anchor, code=code, status=status, when=when(kind), advice=kind.advice, **more
+        anchor=anchor,
+        code=code,
+        status=status,
+        when=first_paragraph(kind),
+        advice=kind.advice,
+        **more,
     )
 
 
-def when(kind: type) -> str:
+def first_paragraph(kind: type) -> str:
     """The first paragraph of a class's own docstring, without what it says of facts."""
     paragraph = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
     return re.split(r"\s*\bFacts: ", " ".join(paragraph.split()))[0]
