@@ -31,7 +31,7 @@ from server.serving.documents import published
 from server.serving.exchange import Exchange
 from server.serving.health import Probes
 from server.serving.metrics import METRICS_LAG_S, Meter
-from server.serving.override import find_meant_method, media_type_of
+from server.serving.override import find_overriding_method, media_type_of
 from server.serving.request_log import RequestLog
 from server.wire.answering import END, linger, raw_headers, start
 from server.wire.browsers import SAFE_METHODS, is_browser, without_browser_challenge
@@ -187,7 +187,7 @@ class Engine(SpecMiddleware):
         body = b""
         if service.method_override and method == "POST":
             body = await self._read_body(service, receive, headers, exchange)
-            meant = await find_meant_method(body, headers, api.threads)
+            meant = await find_overriding_method(body, headers, api.threads)
             if meant == "GET" and media_type_of(headers) == URLENCODED:
                 query = b"&".join(filter(None, (query, body)))  # a GET's parameters are its query
             method = meant or method

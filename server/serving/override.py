@@ -22,19 +22,19 @@ def media_type_of(headers: Mapping[bytes, bytes]) -> str:
     return headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
 
 
-async def find_meant_method(
+async def find_overriding_method(
     raw: bytes, headers: Mapping[bytes, bytes], threads: Threads
 ) -> str | None:
-    """What `meant_method` finds, off the event loop when that takes long: a form of a megabyte
+    """What `overriding_method` finds, off the event loop when that takes long: a form of a megabyte
     takes 15 ms.
     """
     if len(raw) <= SOON or _FIELD not in raw:
-        return meant_method(raw, headers)
+        return overriding_method(raw, headers)
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(threads.reading, meant_method, raw, headers)
+    return await loop.run_in_executor(threads.reading, overriding_method, raw, headers)
 
 
-def meant_method(raw: bytes, headers: Mapping[bytes, bytes]) -> str | None:
+def overriding_method(raw: bytes, headers: Mapping[bytes, bytes]) -> str | None:
     """The value of the form field `method` in upper case; None without one.
 
     A body that cannot be read has no such field: whoever reads it later says what is wrong.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.serving.override import meant_method, media_type_of
+from server.serving.override import media_type_of, overriding_method
 
 FORM = b"application/x-www-form-urlencoded"
 PARTS = b"multipart/form-data; boundary=x"
@@ -35,7 +35,7 @@ def part(name: bytes, value: bytes) -> bytes:
     ],
 )
 def test_meant_method(content_type: bytes, raw: bytes, method: str | None) -> None:
-    assert meant_method(raw, {b"content-type": content_type}) == method
+    assert overriding_method(raw, {b"content-type": content_type}) == method
 
 
 def test_media_types_lose_case_and_options() -> None:

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 import httpx
 
 import specs
-from server.serving.override import meant_method
+from server.serving.override import overriding_method
 from tests.judges.prism.exchanges import Exchange, read
 from tests.judges.prism.forms import FORM, Forms
 from tests.judges.prism.known import known
@@ -67,7 +67,7 @@ def method_of(exchange: Exchange) -> str:
         name.lower().encode("latin-1"): value.encode("latin-1")
         for name, value in exchange.request_headers
     }
-    return meant_method(exchange.request_body, headers) or "POST"
+    return overriding_method(exchange.request_body, headers) or "POST"
 
 
 def is_sent(service: str, exchange: Exchange) -> bool:

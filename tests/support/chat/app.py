@@ -22,7 +22,7 @@ from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wiring import build_service
 from models.clock import Clock
 from models.database import Database
-from server.serving.override import meant_method
+from server.serving.override import overriding_method
 from settings import Settings
 from tests.support.app import ServiceApp, Swap
 from tests.support.chat.people import KEYS, VAULT, Member
@@ -158,7 +158,7 @@ class ChatClient:
         method = request.method
         if method == "POST":
             headers = {name.lower(): value for name, value in request.headers.raw}
-            method = meant_method(request.content, headers) or method
+            method = overriding_method(request.content, headers) or method
         asked = MockRequest(
             host_url=f"http://{request.headers['Host']}",
             method=method.lower(),
