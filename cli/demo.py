@@ -20,7 +20,7 @@ from cli.output import json_option
 from demo.chain.testnet import CHAIN_ID, TOKEN, Testnet, TestnetError
 from demo.chat import ChatAccess, seed_chat
 from demo.seed import Access, OpenInvoice, seed, store_access, stored_access, try_open
-from demo.supervisor import Program, Supervisor, say_loudly, supervise
+from demo.supervisor import Program, Supervisor, print_status, supervise
 from demo.text import Ready, announce
 from models.clock import SystemClock
 from models.payment.checkpoints import find_known_blocks
@@ -101,7 +101,7 @@ def demo(as_json: bool) -> None:
     one.settings.data_dir.mkdir(parents=True, exist_ok=True)
     migrate_all(one.settings)
     sys.exit(
-        asyncio.run(supervise(partial(run_demo, one, as_json=as_json), Supervisor(say_loudly)))
+        asyncio.run(supervise(partial(run_demo, one, as_json=as_json), Supervisor(print_status)))
     )
 
 

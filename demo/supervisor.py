@@ -130,7 +130,7 @@ async def supervise(body: Callable[[Supervisor], Awaitable[int]], supervisor: Su
         await supervisor.stop()
 
 
-def say_loudly(line: str) -> None:
+def print_status(line: str) -> None:
     """Supervision is for people: standard error, unbuffered, apart from what scripts read."""
     print(f"specd: {line}", file=sys.stderr, flush=True)
 
