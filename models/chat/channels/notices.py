@@ -10,7 +10,7 @@ from models.chat.access.channels import ChannelView, find_channel
 from models.chat.channels.joining import Subscribed
 from models.chat.identity.actors import Actor
 from models.chat.messages.direct_notices import send_direct_notices
-from models.chat.messages.notices import try_to_tell
+from models.chat.messages.notices import try_send_notice
 from models.chat.messages.recipients import ToChannel
 from models.chat.rendering.quotes import Quotes, fenced, inert_block
 
@@ -96,7 +96,7 @@ def _post(
 ) -> None:
     if channel.topics_policy == "empty_topic_only":
         topic = ""
-    try_to_tell(
+    try_send_notice(
         session, channel.realm_id, ToChannel(channel.id),
         topic=topic, content=content, quotes=quotes, now=now, channel_id=channel.id,
     )  # fmt: skip

@@ -22,7 +22,7 @@ from models.chat.exports.requests import (
     tell_exports,
 )
 from models.chat.ground import audit
-from models.chat.messages.notices import try_to_tell
+from models.chat.messages.notices import try_send_notice
 from models.chat.messages.recipients import ToUsers
 from models.chat.tables import Realm
 from models.reader import Reader
@@ -231,7 +231,7 @@ def _tell(
     if run.acting_user_id is None:
         return
     tell_exports(session, run.realm_id, base=base, now=now)
-    try_to_tell(
+    try_send_notice(
         session, run.realm_id, ToUsers([run.acting_user_id]),
         content=notice, now=now, export_id=run.id,
     )  # fmt: skip

@@ -42,7 +42,7 @@ def send_direct_notices(
     quotes: Quotes | None = None,
 ) -> None:
     """Each of the users, who are active, gets a message of their own. `content` and `quotes` as for
-    `try_to_tell`.
+    `try_send_notice`.
     """
     if not user_ids:
         return

@@ -24,7 +24,7 @@ from models.chat.messages.drafts import check_topic
 from models.chat.messages.errors import MoveNotAllowed, NotAuthorizedToSend, ResolveNotAllowed
 from models.chat.messages.flags import WITHOUT_COPY
 from models.chat.messages.move_limits import check_age
-from models.chat.messages.notices import try_to_tell
+from models.chat.messages.notices import try_send_notice
 from models.chat.messages.recipients import ToChannel
 from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
@@ -72,7 +72,7 @@ class Move:
                 quotes = Quotes()
                 by = quotes.user(actor.id, actor.full_name)
                 content = f"{what} moved {way} {_place(quotes, here[0], *there)} by {by}."
-                try_to_tell(
+                try_send_notice(
                     session,
                     actor.realm_id,
                     ToChannel(here[0].id),

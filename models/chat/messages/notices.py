@@ -17,7 +17,7 @@ from models.chat.rendering.texts import prepare_text
 CLIENT = "Internal"
 
 
-def try_to_tell(
+def try_send_notice(
     session: Session,
     realm_id: int,
     destination: Destination,

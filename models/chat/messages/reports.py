@@ -12,7 +12,7 @@ from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.conversations import find_members
 from models.chat.messages.drafts import effective_topics_policy
 from models.chat.messages.errors import ExplanationRequired, ReportingNotEnabled
-from models.chat.messages.notices import try_to_tell
+from models.chat.messages.notices import try_send_notice
 from models.chat.messages.recipients import ToChannel
 from models.chat.rendering.quotes import Quotes, fenced, inert_block, link, one_line, topic_address
 from models.chat.tables import User
@@ -57,7 +57,7 @@ def report_message(
     if effective_topics_policy(actor, channel) == "empty_topic_only":
         topic = ""
     quotes = Quotes()
-    try_to_tell(
+    try_send_notice(
         session,
         actor.realm_id,
         ToChannel(channel_id),

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor, find_actor, find_writer
 from models.chat.messages.drafts import check_message
-from models.chat.messages.notices import try_to_tell
+from models.chat.messages.notices import try_send_notice
 from models.chat.messages.recipients import ToUsers
 from models.chat.messages.sending import send_message
 from models.chat.rendering.quotes import inert_line
@@ -151,7 +151,7 @@ def _fail(session: Session, due: Any, sender: Actor, reason: str, now: datetime)
         f" of the following error:\n\n> {inert_line(reason)}\n\n"
         "[View scheduled messages](#scheduled)"
     )
-    try_to_tell(
+    try_send_notice(
         session, sender.realm_id, ToUsers([sender.id]),
         content=notice, now=now, scheduled_message_id=due.id,
     )  # fmt: skip

@@ -46,7 +46,7 @@ def test_every_notice_is_known() -> None:
             for node in ast.walk(ast.parse(path.read_text()))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
-        if called & {"try_to_tell", "send_direct_notices", "find_notification_bot_id"}:
+        if called & {"try_send_notice", "send_direct_notices", "find_notification_bot_id"}:
             speakers.add(".".join(path.relative_to(ROOT).with_suffix("").parts))
     assert speakers - {
         "models.chat.messages.notices",
