@@ -33,7 +33,7 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
 
     def tell(session: Session) -> str:
         limit.clear_attempts(ctx, session, realm.id, username)
-        return sign_in.tell_key(session, ctx.adapters.keys, usable, by="password", now=ctx.now)
+        return sign_in.reveal_key(session, ctx.adapters.keys, usable, by="password", now=ctx.now)
 
     api_key = await ctx.write(tell)
     return envelope.success(ctx, api_key=api_key, email=usable.delivery_email, user_id=usable.id)
@@ -50,7 +50,7 @@ def dev_fetch_api_key(ctx: Context, *, username: str) -> Response:
     account = sign_in.require_usable(realm, found)
     return envelope.success(
         ctx,
-        api_key=sign_in.tell_key(
+        api_key=sign_in.reveal_key(
             ctx.session, ctx.adapters.keys, account, by="development", now=ctx.now
         ),
         email=account.delivery_email,
@@ -66,7 +66,7 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
     found = sign_in.find_account(ctx.session, realm, email)
     ctx.actor_id = found.id
     account = sign_in.require_usable(realm, found)
-    api_key = sign_in.tell_key(ctx.session, ctx.adapters.keys, account, by="jwt", now=ctx.now)
+    api_key = sign_in.reveal_key(ctx.session, ctx.adapters.keys, account, by="jwt", now=ctx.now)
     data: dict[str, Any] = {"api_key": api_key, "email": account.delivery_email}
     if include_profile:
         actor = find_actor(ctx.session, account.id)

@@ -83,7 +83,9 @@ def require_usable(realm: RealmView, found: Candidate | None) -> Account:
     return Account(found.id, found.delivery_email, found.password_hash)
 
 
-def tell_key(session: Session, keys: KeyMaker, account: Account, *, by: str, now: datetime) -> str:
+def reveal_key(
+    session: Session, keys: KeyMaker, account: Account, *, by: str, now: datetime
+) -> str:
     """The account's API key, made again. Whoever was given their account joins now.
 
     `by`: what proved that it is them; the audit log tells it. What let them in may have ended since
