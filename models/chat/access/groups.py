@@ -18,7 +18,7 @@ from models.chat.access.group_settings import (
     find_group_values,
     store_group_value,
 )
-from models.chat.access.known_people import shown_id
+from models.chat.access.known_people import visible_user_id
 from models.chat.access.membership import add_to_group, belongs
 from models.chat.access.permissions import require
 from models.chat.ground import audit, events
@@ -204,7 +204,7 @@ def find_groups(
     )
     return [
         _render(row, members[row.id], subgroups[row.id], values)
-        | {"creator_id": shown_id(row.creator_id, known_ids)}
+        | {"creator_id": visible_user_id(row.creator_id, known_ids)}
         for row in rows
     ]
 

@@ -41,7 +41,7 @@ def find_known_ids(reader: Reader, actor: Actor) -> frozenset[int] | None:
     return frozenset(reader.execute(known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
 
 
-def shown_id(user_id: int | None, known_ids: Container[int] | None) -> int | None:
+def visible_user_id(user_id: int | None, known_ids: Container[int] | None) -> int | None:
     """A user's id as it is shown to who may know only those; None in place of all others."""
     return user_id if known_ids is None or user_id in known_ids else None
 

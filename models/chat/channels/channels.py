@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_, false, func, or_, select
 
 from models.chat.access.channels import ChannelView, channels_seen_by
 from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
-from models.chat.access.known_people import shown_id
+from models.chat.access.known_people import visible_user_id
 from models.chat.access.membership import group_ids_of
 from models.chat.access.permissions import keep_known, readable_channel_ids
 from models.chat.channels.errors import (
@@ -190,7 +190,7 @@ def describe_channels(
             "history_public_to_subscribers": channel.history_public_to_subscribers,
             "is_archived": channel.is_archived,
             "is_recently_active": max(last_used, channel.date_created) > now - QUIET_AFTER,
-            "creator_id": shown_id(channel.creator_id, known_ids),
+            "creator_id": visible_user_id(channel.creator_id, known_ids),
             "date_created": int(channel.date_created.timestamp()),
             "first_message_id": channel.first_message_id,
             "folder_id": channel.folder_id,

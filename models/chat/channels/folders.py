@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.known_people import find_known_ids, shown_id
+from models.chat.access.known_people import find_known_ids, visible_user_id
 from models.chat.channels.errors import (
     FolderExists,
     FolderInUse,
@@ -62,7 +62,7 @@ def find_folders(reader: Reader, actor: Actor, *, include_archived: bool) -> lis
     rows = reader.execute(_ALL, {"realm_id": actor.realm_id})
     known_ids = find_known_ids(reader, actor)
     return [
-        _described(row) | {"creator_id": shown_id(row.creator_id, known_ids)}
+        _described(row) | {"creator_id": visible_user_id(row.creator_id, known_ids)}
         for row in rows
         if include_archived or not row.is_archived
     ]

@@ -6,7 +6,7 @@ from hashlib import md5
 from typing import Any
 
 from models.chat.access.known_people import (
-    shown_id,
+    visible_user_id,
 )
 from models.chat.access.user_emails import api_email, dummy_email, may_see_email, visible_email
 from models.chat.identity.actors import Actor, RealmView
@@ -128,7 +128,7 @@ def describe_user(
         row,
         delivery_email=visible_email(viewer, row),
         email=api_email(viewer, row),
-        bot_owner_id=shown_id(row.bot_owner_id, known_ids),
+        bot_owner_id=visible_user_id(row.bot_owner_id, known_ids),
         picture=picture_of(viewer, row, client_makes_it=client_extavatar),
     )
     if row.is_deleted:
