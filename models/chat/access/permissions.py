@@ -49,7 +49,9 @@ def require_role(actor: Actor, role: str) -> None:
 # --- channels ---------------------------------------------------------------------------------
 
 
-def keep_known(reader: Reader, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
+def filter_known(
+    reader: Reader, actor: Actor, channels: Iterable[ChannelView]
+) -> list[ChannelView]:
     """Those of the channels that the actor may know; for the same number of statements, whichever
     there are.
     """

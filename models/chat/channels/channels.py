@@ -11,7 +11,7 @@ from models.chat.access.channels import ChannelView, channels_seen_by
 from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
 from models.chat.access.known_people import visible_user_id
 from models.chat.access.membership import group_ids_of
-from models.chat.access.permissions import keep_known, readable_channel_ids
+from models.chat.access.permissions import filter_known, readable_channel_ids
 from models.chat.channels.errors import (
     ChannelNameIsEmpty,
     ChannelNameTooLong,
@@ -62,7 +62,7 @@ def find_known_channels_by_name(
     the actor's own, who reads what they read.
     """
     found = find_channels_by_name(reader, actor, names)
-    known = {view.name.casefold(): view for view in keep_known(reader, actor, found.values())}
+    known = {view.name.casefold(): view for view in filter_known(reader, actor, found.values())}
     if bots:
         hidden = {view.id: key for key, view in found.items() if key not in known}
         there = select(Subscription.channel_id).where(

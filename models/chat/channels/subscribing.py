@@ -13,7 +13,7 @@ from models.chat.access.channels import ChannelView
 from models.chat.access.errors import InsufficientPermission
 from models.chat.access.membership import belongs
 from models.chat.access.naming import access_principals, is_self
-from models.chat.access.permissions import can_add_subscribers, can_subscribe, keep_known, require
+from models.chat.access.permissions import can_add_subscribers, can_subscribe, filter_known, require
 from models.chat.channels.channels import check_channel_name, find_channels_by_name
 from models.chat.channels.creation import (
     CheckedGroups,
@@ -133,7 +133,7 @@ def _sort(
     the actor.
     """
     existing = find_channels_by_name(session, actor, by_key)
-    visible = keep_known(session, actor, existing.values())
+    visible = filter_known(session, actor, existing.values())
     known = {channel.name.casefold() for channel in visible}
     missing = [channel for key, channel in by_key.items() if key not in existing]
     taken = [channel for key, channel in by_key.items() if key in existing.keys() - known]

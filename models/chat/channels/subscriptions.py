@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView, find_channels
 from models.chat.access.errors import InvalidChannelId
 from models.chat.access.known_people import find_known_ids
-from models.chat.access.permissions import keep_known
+from models.chat.access.permissions import filter_known
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.channels.errors import NotSubscribed, UnknownSubscriptionProperty
 from models.chat.ground import audit, events
@@ -131,7 +131,7 @@ def change_settings(
     """
     ids = {change.channel_id for change in changes}
     found = find_channels(session, actor, channel_ids=ids)
-    known = {channel.id for channel in keep_known(session, actor, found)}
+    known = {channel.id for channel in filter_known(session, actor, found)}
     held = _lock_settings(session, actor, ids)
     told: list[tuple[dict[str, Any], list[int]]] = []
     for change in changes:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from models.chat.access.channels import ChannelView, find_channels
-from models.chat.access.permissions import keep_known
+from models.chat.access.permissions import filter_known
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
 from models.reader import Reader
@@ -24,7 +24,7 @@ class NamedChannels:
         self._by_name: dict[str, ChannelView] = {}
         if ids or names:
             found = find_channels(reader, actor, channel_ids=ids, names=names)
-            for channel in keep_known(reader, actor, found):
+            for channel in filter_known(reader, actor, found):
                 self._by_id[channel.id] = channel
                 self._by_name[channel.name.casefold()] = channel
 
