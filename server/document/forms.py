@@ -19,8 +19,8 @@ _MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The value of a field that came in a JSON object: no text, and not to be read as one."""
+class JsonValue:
+    """A field's value from a JSON object, which is not parsed as text."""
 
     value: Any
 
@@ -79,10 +79,10 @@ class Form:
         """`decode`, from a JSON object of the fields."""
         if not isinstance(value, dict):
             raise InvalidRequest((Violation("/body", "must be an object", "type"),))
-        return self.decode({name: Given(item) for name, item in value.items()}, query)
+        return self.decode({name: JsonValue(item) for name, item in value.items()}, query)
 
     def decode(
-        self, sent: Mapping[str, list[Any] | Given], query: Mapping[str, list[str]]
+        self, sent: Mapping[str, list[Any] | JsonValue], query: Mapping[str, list[str]]
     ) -> tuple[dict[str, Any], set[str]]:
         """Handler arguments from fields sent, the query string's filling in where allowed, and the
         names of fields no document knows. Raises `InvalidRequest`.
@@ -96,7 +96,7 @@ class Form:
             texts = sent.get(name)
             if texts is None:
                 continue
-            if isinstance(texts, Given):
+            if isinstance(texts, JsonValue):
                 values[name] = texts.value
                 continue
             try:
