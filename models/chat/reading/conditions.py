@@ -27,7 +27,7 @@ from models.chat.messages.errors import BadNarrow
 from models.chat.reading.channels import NamedChannels
 from models.chat.reading.people import NamedUsers
 from models.chat.reading.terms import NAMES_PEOPLE, Term
-from models.chat.reading.together import SMALLEST_GROUP, Together, shared_conversations
+from models.chat.reading.together import SMALLEST_GROUP, CollectedTerms, shared_conversations
 from models.chat.tables import (
     Channel,
     Message,
@@ -112,7 +112,7 @@ class Builder:
                 if term.operator == "dm" and (people := self.people.find(term.operand))
             ],
         )
-        self.together = Together()
+        self.together = CollectedTerms()
 
     def add(self, term: Term) -> None:
         method = "by_" + term.operator.replace("-", "_").lstrip("_")

@@ -22,7 +22,7 @@ SMALLEST_GROUP = 3
 
 
 @dataclass(slots=True)
-class Together:
+class CollectedTerms:
     """What was collected of all terms; `conditions` are then few.
 
     `included` and `grouped`: who must be in the conversation, and in one of three and more.
