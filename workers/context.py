@@ -8,7 +8,7 @@ from models.database import Database
 from models.retention import Policy
 from settings import Settings
 from workers import retention
-from workers.loop import NICENESS, Tidy, Worker, WorkerPool
+from workers.loop import NICENESS, PeriodicStep, Worker, WorkerPool
 
 RETENTION_EVERY_S = 5.0
 
@@ -32,5 +32,5 @@ def make_retention(context: WorkerContext, name: str, policy: Policy) -> Worker:
     worker = retention.Retention(
         context.database, context.clock, policy, context.settings, rest=context.pool.stopping.wait
     )
-    tidy = Tidy(context.clock, retention.EVERY, worker.try_forget_some)
+    tidy = PeriodicStep(context.clock, retention.EVERY, worker.try_forget_some)
     return Worker(name, tidy.try_one, poll_s=RETENTION_EVERY_S, niceness=NICENESS)

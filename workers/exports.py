@@ -25,7 +25,7 @@ from models.chat.exports.tables import PARTS
 from models.chat.ground.hosts import realm_url, with_published_port
 from models.clock import Clock
 from models.database import Database
-from workers.loop import Tidy
+from workers.loop import PeriodicStep
 
 REPORT_EVERY_S = 1.0
 REST = 0.5  # of the time a batch took
@@ -64,7 +64,7 @@ class Exports:
         self._stopping = stopping
         self._listener = listener
         self._retention = retention
-        self._tidy = Tidy(clock, SWEEP_EVERY, self._try_tidy_one)
+        self._tidy = PeriodicStep(clock, SWEEP_EVERY, self._try_tidy_one)
         self._log = structlog.get_logger("exports")
 
     def try_work_one(self) -> bool:

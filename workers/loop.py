@@ -50,7 +50,7 @@ class Worker:
     niceness: int = 0
 
 
-class Tidy:
+class PeriodicStep:
     """A step for now and then: until it finds nothing more to do, and again after `every`."""
 
     def __init__(self, clock: Clock, every: timedelta, step: Callable[[], bool]) -> None:

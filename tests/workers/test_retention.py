@@ -37,7 +37,7 @@ from tests.support.chat.people import Cast
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, PROJECT_ID, Ledger, watch, watcher_of
-from workers.loop import Tidy
+from workers.loop import PeriodicStep
 from workers.retention import EVERY, Retention
 
 SETTINGS = Settings()
@@ -303,7 +303,7 @@ def test_a_tidy_step_comes_again_while_it_finds_something(clock: FrozenClock) ->
         calls.append(clock.now())
         return next(found)
 
-    tidy = Tidy(clock, EVERY, step)
+    tidy = PeriodicStep(clock, EVERY, step)
     steps: Callable[[], list[bool]] = lambda: [tidy.try_one() for _ in range(4)]  # noqa: E731
     assert steps() == [True, True, False, False]
     assert len(calls) == 3, "it rests once it found nothing"
