@@ -15,7 +15,7 @@ from models.chat.accounts import deactivation, new_users
 from models.chat.accounts.changes import UserChanges
 from models.chat.accounts.deactivation import Removal
 from models.chat.accounts.key_renewal import renew_key
-from models.chat.deletion.removals import Places
+from models.chat.deletion.removals import DeletionScope
 from models.chat.identity import passwords
 from models.chat.people import statuses, users
 from models.chat.people import view as user_view
@@ -167,7 +167,7 @@ def deactivate_user(
 ) -> Response:
     """Deactivate a user."""
     wanted = actions or {}
-    places = Places(
+    places = DeletionScope(
         public_channels=wanted.get("delete_public_channel_messages", False),
         private_channels=wanted.get("delete_private_channel_messages", False),
         direct=wanted.get("delete_direct_messages", False),

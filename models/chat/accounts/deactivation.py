@@ -17,7 +17,7 @@ from models.chat.accounts.changes import tell_of_picture
 from models.chat.accounts.channel_knowledge import tell_peers
 from models.chat.accounts.errors import LastUser, OnlyOwner
 from models.chat.accounts.key_renewal import renew_key
-from models.chat.deletion.removals import Places, remove_sent
+from models.chat.deletion.removals import DeletionScope, remove_sent
 from models.chat.ground import audit
 from models.chat.ground.outbox import enqueue_mail
 from models.chat.identity.actors import Actor
@@ -45,7 +45,7 @@ class Removal:
     """What goes with an account."""
 
     profile: bool = False
-    messages: Places = field(default_factory=Places)
+    messages: DeletionScope = field(default_factory=DeletionScope)
 
 
 NOTHING = Removal()

@@ -21,7 +21,7 @@ _LAST = select(func.coalesce(func.max(Message.id), 0))
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class DeletionScope:
     """Where messages are to be deleted: in public channels, in private ones, in direct messages."""
 
     public_channels: bool = False
@@ -46,7 +46,7 @@ def remove_sent(
     session: Session,
     realm_id: int,
     sender_ids: Sequence[int],
-    places: Places,
+    places: DeletionScope,
     *,
     actor_id: int,
     now: datetime,
@@ -91,7 +91,7 @@ def remove_some(session: Session, now: datetime) -> bool:
     ).first()
     if removal is None:
         return False
-    places = Places(removal.public_channels, removal.private_channels, removal.direct)
+    places = DeletionScope(removal.public_channels, removal.private_channels, removal.direct)
     batch = _find(session, removal.sender_id, places, removal.after_id, removal.until_id, AT_ONCE)
     if batch:
         delete_batch(session, batch, actor_id=removal.actor_id, now=now)
@@ -118,7 +118,12 @@ def _end(session: Session, removal: MessageRemoval, now: datetime) -> None:
 
 
 def _find(
-    session: Session, sender_id: int, places: Places, after_id: int, until_id: int, limit: int
+    session: Session,
+    sender_id: int,
+    places: DeletionScope,
+    after_id: int,
+    until_id: int,
+    limit: int,
 ) -> Sequence[Any]:
     """The next messages to delete, as `NAMED` columns, locked."""
     return session.execute(
