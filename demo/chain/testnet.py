@@ -31,7 +31,6 @@ MNEMONIC = "test test test test test test test test test test test junk"
 PAYER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 TOKEN_SYMBOL = "TUSD"
-TOKEN_DECIMALS = 6
 
 
 class TestnetError(Exception):

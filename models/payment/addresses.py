@@ -10,7 +10,6 @@ from models.payment.errors import InvalidMethod, InvalidXpub, PrivateKeyRefused
 
 ACCOUNT_DEPTH = 3  # m / purpose' / coin' / account'
 RECEIVING = 0
-LAST_INDEX = 2**31 - 1  # the last child that needs no private key
 
 _PRIVATE = re.compile(r"\s*[a-z]prv", re.IGNORECASE)
 

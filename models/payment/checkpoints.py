@@ -7,7 +7,7 @@ both sides share. Block 0 is remembered for ever: it tells another chain from a 
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
 
 from models.payment.tables import ChainBlock, ChainHead
@@ -170,12 +170,6 @@ def try_forget_one(session: Session, *, limit: int) -> bool:
             )
         )
     return bool(rows)
-
-
-def count_known_blocks(reader: Connection, chain_id: int) -> int:
-    """How many checkpoints are remembered, block 0 included."""
-    counted = select(func.count()).select_from(ChainBlock).where(ChainBlock.chain_id == chain_id)
-    return int(reader.execute(counted).scalar_one())
 
 
 def _remember(session: Session, chain_id: int, block: BlockMark) -> None:

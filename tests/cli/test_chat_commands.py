@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from adapters.archives import verify_archive
 from models.chat.accounts import key_renewal
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
@@ -19,6 +18,7 @@ from models.chat.identity.passwords import is_password
 from models.chat.tables import AuditLog, JwtConfiguration, Realm, Subscription, User
 from models.database import Database
 from tests.cli.runner import Specd
+from tests.support.archives import verify_archive
 
 ACME = (
     "chat", "create-realm", "--name", "Acme", "--host", "acme.example",

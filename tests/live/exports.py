@@ -22,7 +22,6 @@ import orjson
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from adapters.archives import verify_archive
 from benchmarks.chat import realm as bench
 from models import migrate
 from models.chat.identity.api_keys import KeyMaker
@@ -30,6 +29,7 @@ from models.chat.tables import DataExport, Message, Realm, User, UserMessage
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import RunningServer
+from tests.support.archives import verify_archive
 from workers.exports import Exports
 from workers.loop import NICENESS, Worker, WorkerPool
 

@@ -25,9 +25,9 @@ from models.chat.retention import POLICY as CHAT
 from models.chat.tables import Event as EventRow
 from models.chat.tables import Message, MessageArchive, MessageEdit
 from models.database import Database
-from models.payment.checkpoints import REMEMBERED_BLOCKS, count_known_blocks
+from models.payment.checkpoints import REMEMBERED_BLOCKS
 from models.payment.retention import POLICY as PAYMENT
-from models.payment.tables import IdempotencyKey, Invoice
+from models.payment.tables import ChainBlock, IdempotencyKey, Invoice
 from models.retention import Policy
 from models.types import UtcMs
 from settings import Settings
@@ -47,6 +47,8 @@ PAYMENT_RULES = [rule.table for rule in PAYMENT.rules if rule.setting is not Non
 AGES = {"spent_link": "ends_at", "attempt_count": "arrival_at", "known_place": "last_at",
         "message_archive": "archived_at", "outbox": "closed_at", "email_change": "expires_at",
         "scheduled_message": "scheduled_at", "checkout_session": "expires_at"}  # fmt: skip
+
+KNOWN_BLOCKS = select(func.count()).where(ChainBlock.chain_id == CHAIN_ID)
 
 
 def policy_of(policy: Policy, table: str) -> Policy:
@@ -265,12 +267,12 @@ class TestPayment:
             chain.mine(200)
             watch(watcher)
         with ledger.database.reading() as reader:
-            before = count_known_blocks(reader, CHAIN_ID)
+            before = reader.scalar(KNOWN_BLOCKS)
         worker = payment_store.worker("chain_block")
         while worker.try_forget_some():
             pass
         with ledger.database.reading() as reader:
-            after = count_known_blocks(reader, CHAIN_ID)
+            after = reader.scalar(KNOWN_BLOCKS)
         assert before > after >= REMEMBERED_BLOCKS // 200
         chain.reorg(500)
         watch(watcher)

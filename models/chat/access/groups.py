@@ -29,7 +29,6 @@ from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
 from models.reader import Reader
 
 NAME_MAX = 100
-DESCRIPTION_MAX = 1024
 RESERVED_PREFIXES = ("@", "role:", "user:", "stream:", "channel:")
 
 

@@ -48,7 +48,6 @@ _MEMBERS: Select[Any] = (
     .join(User, User.id == UserGroupMember.user_id)
     .where(User.is_active)
 )
-_SUBGROUPS: Select[Any] = select(_BELOW.c.group_id)
 
 
 def group_ids_of(reader: Reader, actor: Actor) -> frozenset[int]:
@@ -118,11 +117,6 @@ def find_members_of_each(reader: Reader, group_ids: Iterable[int]) -> dict[int, 
     for root_id, user_id in reader.execute(found):
         members[root_id].add(user_id)
     return members
-
-
-def find_subgroup_ids(reader: Reader, group_id: int) -> set[int]:
-    """The group itself and every group below it."""
-    return set(reader.execute(_SUBGROUPS, {"group_id": group_id}).scalars())
 
 
 def add_to_group(

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.known_people import USER_COLUMNS, known_to, sees_everybody
 from models.chat.access.user_emails import DUMMY_EMAIL, visible_email
-from models.chat.ground.id_lists import ID_MAX, id_in
+from models.chat.ground.id_lists import INT_MAX, id_in
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
 from models.reader import Reader
@@ -28,7 +28,7 @@ def find_named(
     A name is an id, a real email in any case, or a dummy one.
     """
     keys = {name: _key_of(actor, name) for name in names}
-    ids = [key for key in keys.values() if isinstance(key, int) and key <= ID_MAX]
+    ids = [key for key in keys.values() if isinstance(key, int) and key <= INT_MAX]
     emails = [key for key in keys.values() if isinstance(key, str)]
     wanted = select(*_COLUMNS).where(
         User.realm_id == actor.realm_id, id_in(reader, User.id, ids) | User.email_key.in_(emails)

@@ -61,3 +61,10 @@ class NoUserWithEmail(RefusedCommand):
     """Facts: `email`."""
 
     sentence = "There is no user {email} in this organization; use their real email."
+
+
+class PasswordTooWeak(ChatError):
+    """Too short, too long or too easy to guess."""
+
+    sentence = "The password is too weak."
+    advice = "Choose a longer password that nobody would guess."

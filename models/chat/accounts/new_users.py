@@ -4,11 +4,10 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from models.chat.accounts.errors import BadNameOrUsername, UserCreationNotAllowed
+from models.chat.accounts.errors import BadNameOrUsername, PasswordTooWeak, UserCreationNotAllowed
 from models.chat.accounts.newcomers import join_default_channels, welcome
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
-from models.chat.identity.errors import PasswordTooWeak
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
 from models.chat.people.errors import InvalidEmail

@@ -24,7 +24,6 @@ from models.chat.tables import Channel, DefaultChannel, Message, Subscription, T
 from models.reader import Reader
 
 NAME_MAX = 60
-DESCRIPTION_MAX = 1024
 QUIET_AFTER = timedelta(days=180)
 """A channel without a message for so long is no longer recently active."""
 

@@ -27,6 +27,7 @@ from models.chat.channels.errors import (
 )
 from models.chat.ground import audit
 from models.chat.ground.errors import BadParameter
+from models.chat.ground.id_lists import INT_MAX
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 from models.chat.tables import Channel, ChannelFolder, DefaultChannel
@@ -34,7 +35,6 @@ from models.chat.tables import Channel, ChannelFolder, DefaultChannel
 UNLIMITED = "unlimited"
 REALM_DEFAULT = "realm_default"
 FOREVER = -1
-INT_MAX = 2_147_483_647
 INHERIT = "inherit"
 
 CheckedGroups = Mapping[str, int | AnonymousGroup]

@@ -25,7 +25,6 @@ from models.chat.tables import Channel, ChannelFolder, Realm
 from models.reader import Reader
 
 NAME_MAX = 60
-DESCRIPTION_MAX = 1024
 
 _COLUMNS = (
     ChannelFolder.id,

@@ -9,7 +9,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from models.reader import Reader, dialect_of
 
-ID_MAX = 2_147_483_647
+INT_MAX = 2_147_483_647
+"""The largest value of an integer column; ids are such columns."""
 
 
 def id_in(reader: Reader, ids_column: Any, ids: Iterable[int]) -> ColumnElement[bool]:

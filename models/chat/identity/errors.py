@@ -146,10 +146,3 @@ class InvalidJwtConfiguration(RefusedCommand):
     """The operator's mistake. Facts: `problem`, which never quotes the key."""
 
     sentence = "This cannot be set: {problem}."
-
-
-class PasswordTooWeak(ChatError):
-    """Too short, too long or too easy to guess."""
-
-    sentence = "The password is too weak."
-    advice = "Choose a longer password that nobody would guess."

@@ -8,8 +8,6 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from zxcvbn import zxcvbn
 from zxcvbn.matching import L33T_TABLE
 
-from models.chat.identity.errors import PasswordTooWeak
-
 LENGTH_MIN, LENGTH_MAX = 8, 100
 LENGTH_ESTIMATED = 40
 MOST_LETTER_SIGNS = 6
@@ -45,12 +43,6 @@ def _beginning(password: str) -> str:
         if len(signs) > MOST_LETTER_SIGNS:
             return password[:position]
     return password[:LENGTH_ESTIMATED]
-
-
-def check_strength(password: str) -> None:
-    """Raises `PasswordTooWeak`."""
-    if not is_strong(password):
-        raise PasswordTooWeak()
 
 
 @cache

@@ -17,7 +17,7 @@ from sqlalchemy.orm import aliased
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import group_ids_of
 from models.chat.access.permissions import find_known_channel, readable_channels, reading_as
-from models.chat.ground.id_lists import ID_MAX, bound_id_in, bound_ids
+from models.chat.ground.id_lists import INT_MAX, bound_id_in, bound_ids
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage
@@ -102,7 +102,7 @@ def _find_readable(dialect: str, is_guest: bool) -> Select[Any]:
 
 def find_readable(reader: Reader, actor: Actor, message_ids: Iterable[int]) -> list[int]:
     """Those of the ids that the actor may read, ascending."""
-    ids = [i for i in set(message_ids) if 0 < i <= ID_MAX]
+    ids = [i for i in set(message_ids) if 0 < i <= INT_MAX]
     if not ids:
         return []
     dialect = dialect_of(reader)

@@ -26,7 +26,6 @@ REPORT_TYPES: dict[str, str] = {
 }
 """Key on the wire -> name, as registration lists them."""
 
-DESCRIPTION_MAX = 1000
 SNIPPET_MAX = 500
 _TRUNCATED = "\n[message truncated]"
 

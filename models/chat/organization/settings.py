@@ -16,6 +16,7 @@ from models.chat.access.errors import InvalidChannelId, MustBeOwner
 from models.chat.access.group_settings import REALM_GROUPS, find_group_values, store_group_value
 from models.chat.ground import audit, events
 from models.chat.ground.errors import BadParameter, InvalidChoice, InvalidParameter
+from models.chat.ground.id_lists import INT_MAX
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import (
@@ -27,7 +28,6 @@ from models.chat.tables import Channel, Realm
 
 UNLIMITED = "unlimited"
 FOREVER = -1
-INT_MAX = 2_147_483_647
 
 Check = Callable[[str, Any], Any]
 """From a setting's name and a value to what is stored; raises what is wrong with the value."""

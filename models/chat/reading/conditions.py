@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from models.chat.access.channels import ChannelView
-from models.chat.ground.id_lists import ID_MAX
+from models.chat.ground.id_lists import INT_MAX
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_conversations
 from models.chat.messages.errors import BadNarrow
@@ -36,6 +36,7 @@ from models.chat.tables import (
     UserTopic,
 )
 from models.chat.topics.names import NO_TOPIC, RESOLVED, key_of
+from models.chat.topics.visibility import VisibilityPolicy
 from models.reader import Reader
 
 Condition = ColumnElement[bool]
@@ -84,7 +85,7 @@ def message_id_of(operand: Any, operator: str) -> int:
     """The id of a message that an operand names. Raises `BadNarrow`."""
     if isinstance(operand, str) and re.fullmatch(r"[0-9]{1,10}", operand):
         operand = int(operand)
-    if not isinstance(operand, int) or not 0 <= operand <= ID_MAX:
+    if not isinstance(operand, int) or not 0 <= operand <= INT_MAX:
         raise BadNarrow(desc=f"Invalid '{operator}' operator")
     return operand
 
@@ -222,7 +223,7 @@ class Builder:
                 resolved = func.substr(Message.topic, 1, len(RESOLVED)) == RESOLVED
                 return and_(Message.channel_id.is_not(None), resolved)
             case "followed":
-                return self._with_policy(3)
+                return self._with_policy(VisibilityPolicy.FOLLOWED)
             case "muted":
                 return not_(self._home())
             case _:
@@ -248,7 +249,7 @@ class Builder:
                 return None
         raise BadNarrow(desc=f"unknown 'in' operand {operand}")
 
-    def _with_policy(self, *policies: int) -> Condition:
+    def _with_policy(self, *policies: VisibilityPolicy) -> Condition:
         return exists().where(
             UserTopic.user_id == self.actor.id,
             UserTopic.channel_id == Message.channel_id,
@@ -265,8 +266,11 @@ class Builder:
             Subscription.is_muted,
         )
         return and_(
-            not_(self._with_policy(1)),
-            or_(not_(in_muted_channel), self._with_policy(2, 3)),
+            not_(self._with_policy(VisibilityPolicy.MUTED)),
+            or_(
+                not_(in_muted_channel),
+                self._with_policy(VisibilityPolicy.UNMUTED, VisibilityPolicy.FOLLOWED),
+            ),
         )
 
     def by_id(self, operand: Any, negated: bool) -> Condition:

@@ -27,7 +27,6 @@ _NEEDS_TEXT = frozenset(("channels", "topic", "is", "has", "in", "search"))
 _LISTS = frozenset(("dm", "dm-including", "group-pm-with"))
 _CHANNEL_TERMS = frozenset(("channel", "channels", "topic"))
 _DIRECT_TERMS = frozenset(("dm", "dm-including", "group-pm-with"))
-_ID_OPERANDS = frozenset(("channel", "sender", "mentions", "group-pm-with", "dm-including"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from models.chat.ground import events
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics.names import key_of
+from models.chat.topics.visibility import VisibilityPolicy
 from models.reader import upsert
 from models.types import UtcMs
 
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
-MUTED, UNMUTED, FOLLOWED = 1, 2, 3
 
 _USER_TOPIC = cast(Table, UserTopic.__table__)
 
@@ -58,7 +58,8 @@ def follow_as_sender(
         return None
     key = {"user_id": sender.id, "channel_id": channel_id, "topic_key": key_of(topic)}
     is_muted, current = session.connection().execute(_STANDING, key).one()
-    wanted = FOLLOWED if follows else UNMUTED if is_muted else 0
+    unmuted = VisibilityPolicy.UNMUTED if is_muted else VisibilityPolicy.NONE
+    wanted = VisibilityPolicy.FOLLOWED if follows else unmuted
     if wanted <= (current or 0):
         return None
     _raise_policy(session, sender.realm_id, [sender.id], channel_id, topic, wanted, now)
@@ -88,7 +89,16 @@ def follow_as_mentioned(
     now: datetime,
 ) -> None:
     """Those of the mentioned who want it follow the topic from now on."""
-    _raise_policy(session, realm_id, user_ids, channel_id, topic, FOLLOWED, now, mentioned=True)
+    _raise_policy(
+        session,
+        realm_id,
+        user_ids,
+        channel_id,
+        topic,
+        VisibilityPolicy.FOLLOWED,
+        now,
+        mentioned=True,
+    )
 
 
 def _raise_policy(
@@ -108,7 +118,7 @@ def _raise_policy(
             literal(channel_id),
             literal(key_of(topic)),
             literal(topic),
-            literal(policy),
+            literal(int(policy)),
             literal(now, UtcMs),
         )
         .where(User.id.in_(sorted(user_ids)))
@@ -131,6 +141,6 @@ def _raise_policy(
         "stream_id": channel_id,
         "topic_name": topic,
         "last_updated": int(now.timestamp()),
-        "visibility_policy": policy,
+        "visibility_policy": int(policy),
     }
     events.append(session, realm_id, "user_topic", payload, user_ids=changed, now=now)

@@ -117,18 +117,6 @@ def apply_policy(
     return True
 
 
-def find_policy(reader: Reader, *, user_id: int, channel_id: int, topic: str) -> VisibilityPolicy:
-    """Somebody's policy for a topic."""
-    found = reader.execute(
-        select(UserTopic.visibility_policy).where(
-            UserTopic.user_id == user_id,
-            UserTopic.channel_id == channel_id,
-            UserTopic.topic_key == key_of(topic),
-        )
-    ).scalar()
-    return VisibilityPolicy(found or 0)
-
-
 def find_muted_topics(reader: Reader, user_id: int) -> list[list[Any]]:
     """[channel's name, topic, Unix seconds] of each topic the user has muted, oldest first."""
     return [

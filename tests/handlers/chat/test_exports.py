@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
-from adapters.archives import verify_archive
 from models.chat.exports.requests import Archive, access_archive
 from models.chat.identity.links import LIFETIME, Link, try_spend
 from models.chat.tables import AuditLog, DataExport, Event, Message, Realm, SpentLink, User
 from models.database import Database
+from tests.support.archives import verify_archive
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock

@@ -14,7 +14,7 @@ from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 
-ID_MAX = 2_147_483_647
+INT_MAX = 2_147_483_647
 INVALID = "Invalid message(s)"
 NO_CHANNEL = "Invalid channel ID"
 NO_USER = "No such user"
@@ -47,19 +47,19 @@ class TestLimits:
     def test_ids_end_where_an_integer_of_the_database_does(self, chat: ChatClient) -> None:
         for method, path, form, msg in BY_ID:
             case = f"{method} {path}"
-            for missing in (0, ID_MAX):
+            for missing in (0, INT_MAX):
                 answer = chat.request(method, path.format(missing), form)
                 assert answer.json()["msg"] == msg, case
                 assert answer.status_code == (404 if "Scheduled" in msg else 400), case
                 assert answer.json()["code"] == "BAD_REQUEST", case
-            for no_id in (ID_MAX + 1, 10**30, -1, "1.5", "x"):
+            for no_id in (INT_MAX + 1, 10**30, -1, "1.5", "x"):
                 if path == "/users/{}" and no_id in ("x", "1.5"):
                     continue  # an email
                 response = chat.request(method, path.format(no_id), form)
                 assert response.status_code in (404, 405), f"{case} of {no_id}"
         for method, path, name, form, msg in IN_PARAMETERS:
-            at = [ID_MAX] if name != "stream_id" else ID_MAX
-            over = [ID_MAX + 1] if name != "stream_id" else ID_MAX + 1
+            at = [INT_MAX] if name != "stream_id" else INT_MAX
+            over = [INT_MAX + 1] if name != "stream_id" else INT_MAX + 1
             assert chat.call(method, path, {**form, name: at})["msg"] == msg, path
             told = chat.call(method, path, {**form, name: over})
             where = name if name == "stream_id" else f"{name}[0]"

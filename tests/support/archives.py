@@ -1,0 +1,30 @@
+"""Reading export archives again, as whoever downloads one may."""
+
+import hashlib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from adapters.archives import CHUNK, MANIFEST, DamagedArchive, reading_archive
+
+
+def verify_archive(path: Path) -> dict[str, Any]:
+    """Read everything again; the manifest. Raises `DamagedArchive`."""
+    try:
+        with reading_archive(path) as (archive, manifest):
+            names = {file["name"] for file in manifest["files"]} | {MANIFEST}
+            if set(archive.namelist()) != names:
+                raise DamagedArchive("other files than the manifest names")
+            for file in manifest["files"]:
+                digest, rows, size = hashlib.sha256(), 0, 0
+                with archive.open(file["name"]) as lines:
+                    while chunk := lines.read(CHUNK):
+                        digest.update(chunk)
+                        rows, size = rows + chunk.count(b"\n"), size + len(chunk)
+                if (rows, size, digest.hexdigest()) != (
+                    file["rows"], file["bytes"], file["sha256"],
+                ):  # fmt: skip
+                    raise DamagedArchive(f"{file['name']} is not what the manifest says")
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as problem:
+        raise DamagedArchive(str(problem)) from problem
+    return manifest
