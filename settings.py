@@ -1,7 +1,7 @@
 """Every `SPECD_*` environment variable: name, default, parser and help text, each in one place.
 
-Imports the names of the services and nothing else of ours. `SPECD_TEST_*` belongs to the test suite
-and is not read here.
+Imports the names of the services and the parsers of values, nothing else of ours. `SPECD_TEST_*`
+belongs to the test suite and is not read here.
 """
 
 import difflib
@@ -10,12 +10,28 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import services
+from setting_values import (
+    one_of,
+    parse_bind,
+    parse_bool,
+    parse_database_url,
+    parse_mail_url,
+    parse_origins,
+    parse_proxies,
+    parse_public_url,
+    parse_rpc_urls,
+    parse_sender,
+    parse_service_url,
+    seconds,
+    secret_text,
+    whole,
+)
 
 PREFIX = "SPECD_"
 TEST_PREFIX = "SPECD_TEST_"
@@ -60,153 +76,6 @@ def setting_per_service(parse: Callable[[str], T], help: str, *, shown: str) -> 
     """
     metadata = {"parse": parse, "help": help, "default": shown, "secret": True, "each": True}
     return field(default_factory=dict, repr=False, metadata=metadata)
-
-
-def parse_bool(text: str) -> bool:
-    match text.strip().lower():
-        case "true" | "1" | "yes" | "on":
-            return True
-        case "false" | "0" | "no" | "off":
-            return False
-    raise ValueError("must be true or false")
-
-
-def whole(least: int, most: int) -> Callable[[str], int]:
-    """Parser of a plain decimal integer within [least, most]."""
-
-    def parse(text: str) -> int:
-        if re.fullmatch(r"[0-9]{1,18}", text) and least <= int(text) <= most:
-            return int(text)
-        raise ValueError(f"must be a whole number from {least} to {most}")
-
-    return parse
-
-
-def seconds(least: float, most: float) -> Callable[[str], float]:
-    """Parser of a number of seconds, fractions allowed, within [least, most]."""
-
-    def parse(text: str) -> float:
-        if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) and least <= float(text) <= most:
-            return float(text)
-        raise ValueError(f"must be a number of seconds from {least:g} to {most:g}")
-
-    return parse
-
-
-def one_of(*choices: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text.lower() in choices:
-            return text.lower()
-        raise ValueError(f"must be one of {', '.join(choices)}")
-
-    return parse
-
-
-def secret_text(least: int) -> Callable[[str], str]:
-    """Parser of a secret of at least that many characters; it is never repeated."""
-
-    def parse(text: str) -> str:
-        if len(text) >= least:
-            return text
-        raise ValueError(f"must have at least {least} characters")
-
-    return parse
-
-
-def parse_database_url(text: str) -> str:
-    """An SQLAlchemy URL of a database we support; `postgresql://` means psycopg 3."""
-    if text.startswith("sqlite:///") and len(text) > len("sqlite:///") and ":memory:" not in text:
-        return text
-    scheme, separator, rest = text.partition("://")
-    if separator and rest and scheme in {"postgres", "postgresql", "postgresql+psycopg"}:
-        with suppress(ValueError):
-            if urlsplit(text).port != 0:
-                return f"postgresql+psycopg://{rest}"
-    raise ValueError("must be sqlite:///PATH or postgresql+psycopg://USER:PASSWORD@HOST/DATABASE")
-
-
-def parse_bind(text: str) -> str:
-    host, _, port = text.rpartition(":")
-    if host and "/" not in text and re.fullmatch(r"[0-9]{1,5}", port) and 0 < int(port) < 65536:
-        return text
-    raise ValueError("must be HOST:PORT, for example 127.0.0.1:8080")
-
-
-def parse_proxies(text: str) -> tuple[str, ...]:
-    """Comma-separated addresses and networks; `unix` for whoever asks through a Unix socket."""
-    found = []
-    for name in filter(None, (part.strip().lower() for part in text.split(","))):
-        try:
-            found.append(name if name == "unix" else str(ip_network(name)))
-        except ValueError:
-            raise ValueError(
-                "must be a comma-separated list of addresses, networks (10.0.0.0/8) and `unix`"
-            ) from None
-    return tuple(found)
-
-
-def parse_public_url(text: str) -> str:
-    with suppress(ValueError):
-        url = urlsplit(text)
-        plain = not (url.query or url.fragment or re.search(r"[\s@]", text))
-        if plain and url.scheme in {"http", "https"} and url.hostname and url.port != 0:
-            return text.rstrip("/")
-    raise ValueError("must be an http or https URL without query, for example https://pay.test")
-
-
-def parse_origins(text: str) -> tuple[str, ...]:
-    """Comma-separated origins (RFC 6454), of the web or of an application's own scheme."""
-    entries = tuple(entry.strip().lower() for entry in text.split(",") if entry.strip())
-    if all(re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@,]+", entry) for entry in entries):
-        return entries
-    raise ValueError(
-        "must be a comma-separated list of origins, for example https://app.test,app://chat"
-    )
-
-
-def parse_service_url(text: str) -> str:
-    """The base address of a service we call, without a slash at its end."""
-    try:
-        return parse_public_url(text)
-    except ValueError:
-        raise ValueError("must be an http or https URL without query and password") from None
-
-
-def parse_mail_url(text: str) -> str:
-    """Where mail leaves: an SMTP server, or a folder."""
-    with suppress(ValueError):
-        url = urlsplit(text)
-        if url.scheme == "file" and (url.netloc or url.path) and not url.query:
-            return text
-        is_server = url.hostname and url.port != 0 and url.path in ("", "/")
-        if url.scheme == "smtps" and is_server and not url.query:
-            return text
-        tls = re.fullmatch(r"(starttls=(always|offered|never))?", url.query)
-        if url.scheme == "smtp" and is_server and tls:
-            return text
-    raise ValueError(
-        "must be smtp://USER:PASSWORD@HOST:PORT, smtps://USER:PASSWORD@HOST:PORT or file://FOLDER"
-    )
-
-
-def parse_sender(text: str) -> str:
-    """An address, or a name with an address in angle brackets."""
-    address = re.fullmatch(r"(?:[^<>\r\n]*<)?([^\s<>@]+@[^\s<>@]+)>?", text)
-    if address and text.count("<") == text.count(">"):
-        return text
-    raise ValueError("must be ADDRESS or NAME <ADDRESS>")
-
-
-def parse_rpc_urls(text: str) -> tuple[str, ...]:
-    """Comma-separated endpoints, in order of preference, each `URL` or `CHAINID=URL`."""
-    entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
-    for position, entry in enumerate(entries, start=1):
-        if not re.fullmatch(r"([1-9][0-9]{0,17}=)?https?://[^\s/?#]+[^\s]*", entry):
-            raise ValueError(
-                "must be a comma-separated list of http URLs, each written URL or CHAINID=URL; "
-                f"entry {position} is neither"
-            )
-    return entries
 
 
 @dataclass(frozen=True, slots=True)

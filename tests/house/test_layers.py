@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent.parent.parent
 # Layer -> the modules of ours it may import, besides itself; a dotted name allows that module only.
 ALLOWED = {
     "services": set(),
-    "settings": {"services"},
+    "setting_values": set(),
+    "settings": {"services", "setting_values"},
     "logs": set(),
     "security_events": set(),
     "specs": set(),

@@ -52,6 +52,7 @@ def expected() -> set[str]:
         "logs.py",
         "security_events.py",
         "services.py",
+        "setting_values.py",
         "settings.py",
         "wsgi.py",
     }

@@ -7,6 +7,7 @@ from tests.house.rooms import (
     ROOM_LINES,
     SHIPPED,
     long_functions,
+    long_modules,
     rooms_of,
     sources,
     upward,
@@ -22,6 +23,10 @@ def test_no_import_points_up(package: str) -> None:
 def test_no_room_is_too_large(package: str) -> None:
     rooms = rooms_of(package).values()
     assert [(room.name, room.lines) for room in rooms if room.lines > ROOM_LINES] == []
+
+
+def test_no_module_is_too_long() -> None:
+    assert long_modules(sources(*SHIPPED)) == []
 
 
 def test_no_function_is_too_long() -> None:
