@@ -80,7 +80,7 @@ def create_realm(
             "api_key": api_key,
         },
         as_json=as_json,
-        text=f"Organization {realm.id} lives at {realm.host}.\n"
+        text=f"Organization {realm.id} created at {realm.host}.\n"
         f"Its owner is user {owner.id}, {owner.delivery_email}, with the API key\n{api_key}",
     )
 

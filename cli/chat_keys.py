@@ -44,7 +44,7 @@ def renew_key(realm: str, email: str, as_json: bool) -> None:
     answer(
         {"user_id": user_id, "email": email, "api_key": api_key},
         as_json=as_json,
-        text=f"User {user_id}, {email}, has from now on the API key\n{api_key}",
+        text=f"User {user_id}, {email}, now has the API key\n{api_key}",
     )
 
 
@@ -101,5 +101,5 @@ def reseal(as_json: bool) -> None:
     answer(
         {"resealed": resealed, "lost": lost},
         as_json=as_json,
-        text=f"{resealed} sealed again, {lost} lost.",
+        text=f"{resealed} values encrypted again, {lost} lost.",
     )

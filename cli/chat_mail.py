@@ -25,7 +25,9 @@ def dead_mail(retry: bool, as_json: bool) -> None:
         f"{row.failure} ({row.attempts} attempts)"
         for row in dead
     ]
-    lines.append(f"{len(dead)} mails wait again." if retry else f"{len(dead)} mails are dead.")
+    lines.append(
+        f"{len(dead)} mails queued again." if retry else f"{len(dead)} mails failed permanently."
+    )
     shown = [
         {
             "id": row.id,

@@ -156,7 +156,7 @@ async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
             return 0 if supervisor.stopping.is_set() else 1
     assert invoice is not None
     if genesis not in (None, _block_hash(one.chain_url, 0)):
-        supervisor.say("the embedded chain is new: payments on the earlier one are gone with it")
+        supervisor.say("the embedded chain is new; payments on the earlier chain are lost")
     announce(
         Ready(
             base_url=base_url,

@@ -1,4 +1,4 @@
-"""What `specd demo` prints when it is ready: addresses, the key, and lines to paste."""
+"""The text that `specd demo` prints when it is ready: addresses, the key and lines to paste."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from demo.chat import ChatUser
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What a newcomer needs to know of the running demo."""
+    """The facts of the running demo that the text shows."""
 
     base_url: str
     chain_url: str
@@ -79,17 +79,17 @@ specd is ready. Ctrl-C stops everything.
   Invoice   {ready.invoice_id}   ({ready.amount} TUSD)
   Logs      {ready.data_dir}/logs
 
-Paste into another terminal. What the project accepts:
+Paste these lines into another terminal. List the project's payment methods:
 
   {curl} {ready.base_url}/v1/payment-methods
 
-The demo invoice, then pay it and look again: unpaid, processing, paid within seconds.
+Read the demo invoice and pay it; its status becomes processing, then paid within seconds:
 
   {curl} {ready.base_url}/v1/invoices/{ready.invoice_id}
 
   {specd} payment pay {ready.invoice_id}
 
-An invoice of your own:
+Create an invoice:
 
   {curl} -X POST {ready.base_url}/v1/invoices \\
     -H "Idempotency-Key: order-$RANDOM$RANDOM" -H "Content-Type: application/json" \\
@@ -99,7 +99,7 @@ An invoice of your own:
 
 
 def chat_guide(ready: Ready) -> str:
-    """The chat organization: who one can be, and lines to paste."""
+    """The chat organization: its users, and lines to paste."""
     people = "\n".join(
         f"  {user.name:<10}{user.what:<15}{user.email}:{user.api_key}" for user in ready.chat_users
     )
@@ -107,17 +107,17 @@ def chat_guide(ready: Ready) -> str:
     hamlet, owner = f"curl -s -u {by_name['Hamlet']}", f"curl -s -u {by_name['Cordelia']}"
     url, general = ready.chat_url, ready.chat_channel_id
     return f"""
-The chat organization Acme lives at {url}   (document: {url}/openapi.yaml)
+The chat organization Acme is at {url}   (document: {url}/openapi.yaml)
 
 {people}
 
-Who am I, and a channel of one's own:
+Read your own user and create a channel:
 
   {hamlet} {url}/users/me
 
   {hamlet} {url}/users/me/subscriptions -d 'subscriptions=[{{"name": "stage"}}]'
 
-A message five seconds from now, the topics of its channel then, and a star for what is there:
+Schedule a message for five seconds from now, then list the channel's topics and star the message:
 
   {hamlet} {url}/scheduled_messages \\
     -d type=channel -d to={general} -d topic=castle -d "content=Who is there?" \\
@@ -129,7 +129,7 @@ A message five seconds from now, the topics of its channel then, and a star for 
     -d anchor=newest -d num_before=100 -d num_after=0 -d op=add -d flag=starred \\
     -d 'narrow=[["channel", "general"], ["topic", "castle"]]'
 
-A message's life: sent, edited, its history, reported to the moderators, deleted:
+Send a message, edit it, read its history, report it to the moderators and delete it:
 
   ID=$({hamlet} {url}/messages -d type=channel -d to={general} \\
     -d topic=castle -d "content=To be, or not to be" | grep -o '"id":[0-9]*' | cut -d: -f2)
@@ -138,24 +138,24 @@ A message's life: sent, edited, its history, reported to the moderators, deleted
   {hamlet} {url}/messages/$ID/report -d report_type=other -d "description=Too gloomy"
   {hamlet} -X DELETE {url}/messages/$ID
 
-An owner may change the organization; it holds from the next request on:
+Change the organization as an owner; the change takes effect with the next request:
 
   {owner} -X PATCH {url}/realm -d message_content_delete_limit_seconds=3600
 """
 
 
 def outside_guide(ready: Ready, *, specd: str) -> str:
-    """What the local push relay and the local vendor of video calls are for."""
+    """Lines to paste for the local push relay and the local vendor of video calls."""
     if not ready.push_relay_url:
         return ""
     (hamlet,) = (user for user in ready.chat_users if user.name == "Hamlet")
     who, url = f"{hamlet.email}:{hamlet.api_key}", ready.chat_url
     return f"""
-A phone of Hamlet's: registered, sent a notification that only it can read, and it reads it:
+Act as Hamlet's phone: register it, send it an encrypted notification and decrypt it:
 
   {specd} outside push --api {url} --relay {ready.push_relay_url} --user {who}
 
-Video calls: ask for a link, open it in a browser, and allow it; then call.
+Authorize video calls: request a link, open it in a browser and consent. Then create a call:
 
   curl -s -u {who} {url}/calls/vendor/register
 

@@ -67,7 +67,7 @@ class TestCreateRealm:
     def test_reads_well_without_json(self, migrated: Specd) -> None:
         status, out, err = migrated(*ACME)
         assert (status, err) == (0, "")
-        assert out.startswith("Organization 1 lives at acme.example.\nIts owner is user 1, ")
+        assert out.startswith("Organization 1 created at acme.example.\nIts owner is user 1, ")
 
     def test_gives_the_owner_a_password(
         self, migrated: Specd, chat_database: Database, tmp_path: Path
@@ -446,7 +446,7 @@ class TestKeys:
             sign_in(chat_database, acme)
         status, out, _ = migrated("chat", "renew-key", "--realm", "1", "--email", acme["email"])
         assert (status, out.splitlines()[0]) == (
-            0, f"User 1, {acme['email']}, has from now on the API key",
+            0, f"User 1, {acme['email']}, now has the API key",
         )  # fmt: skip
 
     def test_renew_key_of_nobody(self, migrated: Specd, acme: dict[str, Any]) -> None:
