@@ -116,6 +116,15 @@ def test_paths_that_are_named_exist(document: str) -> None:
         assert [*ROOT.glob(pattern), *ROOT.glob(f"{pattern}.py")], f"{document} names {named}"
 
 
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_functions_that_are_named_exist(document: str) -> None:
+    """`a/b.py::name`, but for `<placeholders>`."""
+    text = (ROOT / document).read_text()
+    for path, name in re.findall(r"`([\w/]+\.py)::(\w+)`", text):
+        defined = re.search(rf"\b(def|class) {name}\b|^{name}\b", (ROOT / path).read_text(), re.M)
+        assert defined, f"{document} names {path}::{name}"
+
+
 def test_every_script_is_listed() -> None:
     rows = {row[0].strip("`") for row in table_rows((ROOT / "docs/contributing.md").read_text())}
     listed = {row for row in rows if row.startswith("scripts/")}
