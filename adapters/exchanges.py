@@ -7,18 +7,17 @@ answer cannot send us elsewhere. No URL, header or body goes into an error: they
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import orjson
 
+from adapters.bounded_http import LOOPBACK, AnswerRefused, read_whole_async, verification_for
+
 ANSWER_LIMIT = 256 * 1024
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "specd"}
 
 
@@ -59,7 +58,6 @@ class Peer:
         if document is not None:
             headers["Content-Type"] = "application/json"
             content = orjson.dumps(document)
-        body = bytearray()
         try:
             async with (
                 asyncio.timeout(self.timeout_s),
@@ -73,36 +71,25 @@ class Peer:
                     auth=credentials,
                 ) as answer,
             ):
-                if answer.headers.get("content-encoding", "identity") != "identity":
-                    raise NoAnswer("answered in an encoding that was not asked for")
-                async for chunk in answer.aiter_raw():
-                    body += chunk
-                    if len(body) > ANSWER_LIMIT:
-                        raise NoAnswer(f"answered more than {ANSWER_LIMIT} bytes")
+                body = await read_whole_async(answer, ANSWER_LIMIT)
                 status = answer.status_code
+        except AnswerRefused as refusal:
+            raise NoAnswer(str(refusal)) from None
         except TimeoutError:
             raise NoAnswer(f"no whole answer within {self.timeout_s:g} s") from None
         except (httpx.ConnectError, httpx.ConnectTimeout):
             raise NoAnswer("cannot connect") from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             raise NoAnswer(f"the exchange broke ({type(error).__name__})") from None
-        return Answer(status, _document(bytes(body)))
+        return Answer(status, _document(body))
 
     def _client(self) -> httpx.AsyncClient:
-        parts = urlsplit(self.url)
         return httpx.AsyncClient(
             timeout=self.timeout_s,
             follow_redirects=False,
-            # What is on this machine is never behind a proxy that the environment names.
-            trust_env=parts.hostname not in LOOPBACK,
-            verify=_certificates() if parts.scheme == "https" else False,
+            trust_env=urlsplit(self.url).hostname not in LOOPBACK,
+            verify=verification_for(self.url),
         )
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Reading the bundle of authorities takes 20 ms: once per process."""
-    return httpx.create_ssl_context()
 
 
 def _document(body: bytes) -> dict[str, Any] | None:

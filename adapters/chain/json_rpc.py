@@ -11,20 +11,25 @@ from __future__ import annotations
 import json
 import logging
 import re
-import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
+from adapters.bounded_http import (
+    LOOPBACK,
+    AnswerRefused,
+    AnswerTooLong,
+    read_whole,
+    read_whole_async,
+    verification_for,
+)
+
 # Room for the logs of a thousand busy blocks; a longer answer is treated as a range too large.
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
-
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 # httpx logs the whole URL of every request at INFO.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -105,14 +110,14 @@ def endpoints_for(urls: Sequence[str], chain_id: int) -> tuple[Endpoint, ...]:
 def sync_client(endpoint: Endpoint) -> httpx.Client:
     """A client for one endpoint; connections are kept between questions."""
     return httpx.Client(
-        trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=_verification(endpoint)
+        trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=verification_for(endpoint.url)
     )
 
 
 def async_client(endpoint: Endpoint) -> httpx.AsyncClient:
     """The same for an event loop."""
     return httpx.AsyncClient(
-        trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=_verification(endpoint)
+        trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=verification_for(endpoint.url)
     )
 
 
@@ -130,21 +135,20 @@ def ask(
     Raises `EndpointFailed` or `RpcError`.
     """
     deadline = time.monotonic() + timeout_s
-    body = bytearray()
+
+    def check_time() -> None:
+        if time.monotonic() > deadline:
+            raise EndpointFailed(f"no whole answer within {timeout_s:g} s")
+
     try:
         with client.stream(
             "POST", endpoint.url, content=_question(method, params), timeout=timeout_s
         ) as answer:
-            _check_encoding(answer)
-            for chunk in answer.iter_raw():
-                body += chunk
-                _check_size(body, limit or MAX_ANSWER_BYTES)
-                if time.monotonic() > deadline:
-                    raise EndpointFailed(f"no whole answer within {timeout_s:g} s")
+            body = read_whole(answer, limit or MAX_ANSWER_BYTES, at_each=check_time)
             status = answer.status_code
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-        raise EndpointFailed(_reason(error)) from None
-    return _result(endpoint, status, bytes(body))
+    except _BREAKS as error:
+        raise _failure(error) from None
+    return _result(endpoint, status, body)
 
 
 async def ask_async(
@@ -157,19 +161,15 @@ async def ask_async(
     limit: int | None = None,
 ) -> Any:
     """The same on an event loop; the caller sets the deadline for the whole (`asyncio.timeout`)."""
-    body = bytearray()
     try:
         async with client.stream(
             "POST", endpoint.url, content=_question(method, params), timeout=timeout_s
         ) as answer:
-            _check_encoding(answer)
-            async for chunk in answer.aiter_raw():
-                body += chunk
-                _check_size(body, limit or MAX_ANSWER_BYTES)
+            body = await read_whole_async(answer, limit or MAX_ANSWER_BYTES)
             status = answer.status_code
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-        raise EndpointFailed(_reason(error)) from None
-    return _result(endpoint, status, bytes(body))
+    except _BREAKS as error:
+        raise _failure(error) from None
+    return _result(endpoint, status, body)
 
 
 def parse_quantity(value: Any) -> int:
@@ -186,29 +186,19 @@ def parse_quantity(value: Any) -> int:
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
-def _verification(endpoint: Endpoint) -> ssl.SSLContext | bool:
-    """How to check the endpoint's certificate: http has none, and redirects are not followed."""
-    return _certificates() if endpoint.url.lower().startswith("https://") else False
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Reading the bundle of authorities takes 20 ms: once per process, not once per client."""
-    return httpx.create_ssl_context()
-
-
 def _question(method: str, params: list[Any]) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
 
 
-def _check_encoding(answer: httpx.Response) -> None:
-    if answer.headers.get("content-encoding", "identity") != "identity":
-        raise EndpointFailed("answered in an encoding that was not asked for")
+_BREAKS = (AnswerRefused, httpx.HTTPError, httpx.InvalidURL, OSError)
 
 
-def _check_size(body: bytearray, limit: int) -> None:
-    if len(body) > limit:
-        raise AnswerTooLarge(f"answered more than {limit} bytes")
+def _failure(error: Exception) -> EndpointFailed:
+    if isinstance(error, AnswerTooLong):
+        return AnswerTooLarge(str(error))
+    if isinstance(error, AnswerRefused):
+        return EndpointFailed(str(error))
+    return EndpointFailed(_reason(error))
 
 
 def _reason(error: Exception) -> str:

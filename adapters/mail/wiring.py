@@ -3,11 +3,10 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from adapters.bounded_http import LOOPBACK
 from adapters.mail.files import FileMailer
 from adapters.mail.mailer import Mailer
 from adapters.mail.smtp import SmtpMailer, SmtpServer
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def build_mailer(url: str, *, timeout_s: float) -> Mailer:

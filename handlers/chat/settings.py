@@ -10,11 +10,10 @@ from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.hashing import run_hashing
-from models.chat.accounts.changes import change_full_name
+from models.chat.accounts.changes import change_own_name
 from models.chat.identity.actors import access_realm
 from models.chat.settings import email_changes, own_password, user_settings
 from models.chat.settings.user_settings import Targets
-from models.chat.tables import User
 from server.response import Response
 
 PAGE_HEADERS = (
@@ -67,7 +66,7 @@ async def update_settings(
                 ctx, session, actor.realm_id, actor.delivery_email
             )
         if full_name is not None:
-            _rename(ctx, session, full_name)
+            change_own_name(session, actor, full_name, now=ctx.now)
         if new_email is not None:
             email_changes.ask_to_confirm(
                 session, ctx.adapters.vault, actor, new_email, base_url=_base_url(ctx), now=ctx.now
@@ -107,14 +106,6 @@ async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None,
     old_hash = await ctx.read(lambda reader: own_password.find_hash(reader, actor))
     await run_hashing(own_password.check_old, old, old_hash)
     return old_hash, await run_hashing(own_password.hash_new, new)
-
-
-def _rename(ctx: Context, session: Session, full_name: str) -> None:
-    actor = ctx.actor
-    is_fixed = actor.realm.name_changes_disabled and not actor.is_administrator
-    if not is_fixed and full_name.strip() != actor.full_name:
-        user = session.get_one(User, actor.id)
-        change_full_name(session, actor, user, full_name, now=ctx.now)
 
 
 def _base_url(ctx: Context) -> str:

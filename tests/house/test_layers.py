@@ -33,7 +33,7 @@ ALLOWED = {
         "server.response",
     },
     "workers": {"adapters", "logs", "models", "services", "settings"},
-    "pages": {"adapters", "models", "security_events", "settings"},
+    "pages": {"models", "security_events", "settings"},
     "demo": {"adapters", "models"},
     "cli": {"adapters", "demo", "models", "services", "settings", "workers"},
     # What it serves it finds through the registry.

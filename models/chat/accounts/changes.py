@@ -93,6 +93,15 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
     tell_of_access(session, actor.realm, user.id, known, knows, now=now)
 
 
+def change_own_name(session: Session, actor: Actor, full_name: str, *, now: datetime) -> None:
+    """Rename the actor; nothing happens to the same name, nor where only administrators may change
+    names. Raises what `change_full_name` raises.
+    """
+    is_fixed = actor.realm.name_changes_disabled and not actor.is_administrator
+    if not is_fixed and full_name.strip() != actor.full_name:
+        change_full_name(session, actor, session.get_one(User, actor.id), full_name, now=now)
+
+
 def change_full_name(
     session: Session, actor: Actor, user: User, full_name: str, *, now: datetime
 ) -> None:
