@@ -89,7 +89,7 @@ class TestTable:
             assert kept.default is not None
             assert kept.default.arg == setting.default
             default = str(setting.default).lower() if kind == "boolean" else setting.default
-            assert f"Default {default or 'nothing'}." in shown["description"], setting.name
+            assert f"Default {default or 'empty'}." in shown["description"], setting.name
             if "enum" in shown:
                 assert shown["enum"] == [*setting.choices, *setting.spellings], setting.name
             assert (setting.name in FORM["encoding"]) == (kind != "string"), setting.name
