@@ -5,10 +5,13 @@ first. The loser of a race waits on it until the winner's transaction ends and t
 winner's row, so "in progress" is only answered after the lock timeout.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, cast
 
+import orjson
 from sqlalchemy import FromClause, Table, bindparam, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
@@ -24,6 +27,14 @@ class StoredAnswer:
 
     status: int
     body: bytes
+
+
+def fingerprint_of(
+    method: str, path_template: str, path_parameters: Mapping[str, str], sent: Any
+) -> str:
+    """SHA-256 over what makes a request the same as another one, keys sorted."""
+    request = [method, path_template, path_parameters, sent]
+    return sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 class IdempotencyKeys:

@@ -1,6 +1,5 @@
 """One effect per Idempotency-Key: the answer is stored in the transaction of its effect."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ from handlers.chat.wire import envelope, errors
 from handlers.chat.wire.context import Context
 from models.chat.ground.idempotency import KEYS
 from models.chat.scheduling.errors import DeliveryTimeNotInFuture
-from models.idempotency import StoredAnswer
+from models.idempotency import StoredAnswer, fingerprint_of
 from server.response import Headers, Response
 
 REPLAYED = (("Idempotent-Replayed", "true"),)
@@ -69,5 +68,4 @@ def _headers(stored: StoredAnswer) -> Headers:
 def fingerprint(ctx: Context, parameters: Mapping[str, Any]) -> str:
     """SHA-256 over method, path template, path parameters and the parsed parameters, sorted."""
     path = {name: str(value) for name, value in ctx.path_parameters.items()}
-    request = [ctx.method, ctx.path_template, path, dict(parameters)]
-    return hashlib.sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return fingerprint_of(ctx.method, ctx.path_template, path, dict(parameters))

@@ -1,6 +1,5 @@
 """One effect per Idempotency-Key: the answer is stored in the transaction of its effect."""
 
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ from handlers.payment import render
 from handlers.payment.wire import errors
 from handlers.payment.wire.context import Context
 from models.errors import DomainError
-from models.idempotency import StoredAnswer
+from models.idempotency import StoredAnswer, fingerprint_of
 from models.payment.idempotency import KEYS
 from models.payment.invoice_view import InvoiceView
 from server.response import Headers, Response, encode
@@ -69,5 +68,4 @@ def fingerprint(ctx: Context, body: Any) -> str:
     Amounts stay the text they were: "1.5" and "1.50" are different requests.
     """
     parameters = {name: str(value).lower() for name, value in ctx.path_parameters.items()}
-    request = [ctx.method, ctx.path_template, parameters, body]
-    return hashlib.sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return fingerprint_of(ctx.method, ctx.path_template, parameters, body)
