@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
@@ -32,7 +34,19 @@ def send(browser: Browser) -> tuple[str, str]:
     """Press Execute in the open operation; the status and body of the answer as shown."""
     if browser.find_all(".btn-clear"):
         browser.find(".btn-clear").click()
-    browser.find(".btn.execute").click()
+    pressed = 0.0
+
+    def is_sent() -> bool:
+        """A page that still draws itself loses a press, which is repeated after a second."""
+        nonlocal pressed
+        if browser.find_all(".btn-clear"):
+            return True
+        if time.monotonic() - pressed > 1:
+            pressed = time.monotonic()
+            browser.find(".btn.execute").click()
+        return False
+
+    browser.wait(is_sent, "the request to be sent")
     browser.wait(lambda: browser.find_all(f"{LIVE} .response-col_status"), "the answer")
     status = browser.text(f"{LIVE} .response-col_status").split()[0]
     return status, browser.text(f"{LIVE} .highlight-code code")

@@ -50,7 +50,7 @@ class Judges:
         async def reach(*_: Any, **__: Any) -> Response:
             return self._reach()
 
-        operation.function = reach if operation._is_async else self._reach
+        operation.function = reach if operation.is_async else self._reach
 
     async def ask_app(self, app: Any, request: Request) -> str:
         self._reached = False
