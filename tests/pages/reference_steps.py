@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
+from selenium.common.exceptions import ElementClickInterceptedException
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
@@ -43,7 +45,8 @@ def send(browser: Browser) -> tuple[str, str]:
             return True
         if time.monotonic() - pressed > 1:
             pressed = time.monotonic()
-            browser.find(".btn.execute").click()
+            with suppress(ElementClickInterceptedException):
+                browser.find(".btn.execute").click()
         return False
 
     browser.wait(is_sent, "the request to be sent")
