@@ -10,7 +10,6 @@ from models.chat.deletion import messages as deletion
 from models.chat.ground.errors import MissingParameter
 from models.chat.ground.quotas import MESSAGE_EDITS
 from models.chat.messages import editing, reports, sending
-from models.chat.messages import history as message_history
 from models.chat.messages import view as message_view
 from models.chat.messages.access import access_message, find_readable
 from models.chat.messages.clients import client_name
@@ -18,6 +17,7 @@ from models.chat.messages.drafts import check_message
 from models.chat.messages.errors import OneChannelExpected
 from models.chat.messages.recipients import Destination, ToChannel, ToUsers
 from models.chat.messages.view import ViewOptions
+from models.chat.reading import history as message_history
 from models.chat.reading.listing import RangeRequest, list_range
 from models.chat.rendering.texts import PreparedText, prepare_text
 from server.phases import changes_nothing, prepared_by

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from models.chat.identity import passwords
-from models.chat.messages import history as message_history
+from models.chat.reading import history as message_history
 from models.chat.rendering import texts
 from tests.support.app import Swap
 
