@@ -7,13 +7,12 @@ from adapters.mail.wiring import build_mailer
 from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import load_secrets
 from models.chat.retention import POLICY
+from workers.backlog import message_removals, stale_search
 from workers.context import WorkerContext, WorkerFactory, make_retention
 from workers.exports import Exports
 from workers.loop import NICENESS, Worker
-from workers.message_removal import MessageRemovals
 from workers.outbox import OutboxWorker
 from workers.scheduled_delivery import ScheduledDelivery
-from workers.search_index import SearchIndex
 
 DELIVERY_EVERY_S = 0.25
 MAIL_EVERY_S = 0.5
@@ -39,16 +38,14 @@ def scheduled_delivery(context: WorkerContext) -> Worker:
 
 def search_index(context: WorkerContext) -> Worker:
     """Has search know what moved or went; any number of processes share the work."""
-    worker = SearchIndex(context.database, rest=context.pool.stopping.wait)
-    return Worker("search_index", worker.try_refresh_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
+    worker = stale_search(context.database, rest=context.pool.stopping.wait)
+    return Worker("search_index", worker.try_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
 
 
 def message_removal(context: WorkerContext) -> Worker:
     """Deletes what a request began to delete; any number of processes share the work."""
-    worker = MessageRemovals(context.database, context.clock, rest=context.pool.stopping.wait)
-    return Worker(
-        "message_removal", worker.try_remove_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS
-    )
+    worker = message_removals(context.database, context.clock, rest=context.pool.stopping.wait)
+    return Worker("message_removal", worker.try_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS)
 
 
 def outbox(context: WorkerContext) -> Worker:

@@ -15,7 +15,7 @@ from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.chat.rows import audited, events_of
 from tests.support.frozen_clock import FrozenClock
-from workers.message_removal import MessageRemovals
+from workers.backlog import message_removals as removals_worker
 
 AT_ONCE = 2
 SENT = 7
@@ -66,9 +66,9 @@ def test_the_first_go_at_once_and_the_rest_in_steps(
     assert contents(chat_database, MessageArchive) == ["Hamlet 0", "Reminder 0"]
     assert waiting(chat_database) == 1
     rests: list[float] = []
-    worker = MessageRemovals(chat_database, clock, rest=rests.append)
+    worker = removals_worker(chat_database, clock, rest=rests.append)
     gone = []
-    while worker.try_remove_some():
+    while worker.try_some():
         gone.append(len(contents(chat_database, MessageArchive)))
     assert gone == [4, 6, 8, 8]
     assert len(rests) == len(gone)
@@ -99,8 +99,8 @@ def test_what_is_sent_after_the_request_stays(
 
     chat_database.run(bring_back)
     say(chat, channel, "I am back")
-    worker = MessageRemovals(chat_database, clock, rest=lambda seconds: None)
-    while worker.try_remove_some():
+    worker = removals_worker(chat_database, clock, rest=lambda seconds: None)
+    while worker.try_some():
         pass
     assert contents(chat_database) == ["I am back"]
 
@@ -110,8 +110,8 @@ def test_only_the_places_that_were_named(
 ) -> None:
     deactivate(as_cordelia, cast, delete_private_channel_messages=True, delete_direct_messages=True)
     assert waiting(chat_database) == 0
-    worker = MessageRemovals(chat_database, clock, rest=lambda seconds: None)
-    assert not worker.try_remove_some()
+    worker = removals_worker(chat_database, clock, rest=lambda seconds: None)
+    assert not worker.try_some()
     assert len(contents(chat_database)) == SENT + 1
 
 

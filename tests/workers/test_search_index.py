@@ -11,7 +11,7 @@ from models.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
-from workers.search_index import BATCH, SearchIndex
+from workers.backlog import BATCH, stale_search
 
 MANY = search.AT_ONCE + 5
 TO_HARBOUR = {
@@ -48,9 +48,9 @@ def marked(database: Database) -> list[int]:
 def refresh(database: Database) -> tuple[int, int]:
     """How many steps did something, how often the worker rested."""
     rests: list[float] = []
-    worker = SearchIndex(database, rest=rests.append)
+    worker = stale_search(database, rest=rests.append)
     steps = 0
-    while worker.try_refresh_some():
+    while worker.try_some():
         steps += 1
     return steps, len(rests)
 

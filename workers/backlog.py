@@ -1,0 +1,74 @@
+"""The workers that finish what requests began: what a request may not take the time for, it writes
+down in a table. They need no leader: several share the work by skipping locked rows on PostgreSQL,
+and take turns on SQLite.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+
+from models.chat.deletion import removals
+from models.chat.messages import search
+from models.chat.tables import MessageRemoval, StaleSearch
+from models.clock import Clock
+from models.database import Database
+
+BATCH = 10
+"""Messages that search follows at once: long ones take a millisecond each."""
+
+
+class Backlog:
+    """Steps over the rows of one table, one transaction each. `key` is a column of the table;
+    `work(session)` does a batch of it and says whether there was any.
+
+    `rest(seconds)` waits: after each step as long as the step took, so that those who write have
+    SQLite's one lock at least half of the time.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        key: Any,
+        work: Callable[[Session], bool],
+        *,
+        rest: Callable[[float], object],
+    ) -> None:
+        self._database = database
+        self._waiting = select(exists(select(key)))
+        self._work = work
+        self._rest = rest
+
+    def try_some(self) -> bool:
+        """Do one batch; False when there was nothing to do."""
+        with self._database.reading() as reader:
+            if not reader.execute(self._waiting).scalar():
+                return False
+        began = time.monotonic()
+        found = self._database.run(self._work)
+        self._rest(time.monotonic() - began)
+        return found
+
+
+def stale_search(database: Database, *, rest: Callable[[float], object]) -> Backlog:
+    """Has search find messages where they are now, when many moved or went at once."""
+    return Backlog(
+        database,
+        StaleSearch.message_id,
+        lambda session: search.refresh_some(session, BATCH),
+        rest=rest,
+    )
+
+
+def message_removals(
+    database: Database, clock: Clock, *, rest: Callable[[float], object]
+) -> Backlog:
+    """Deletes what users had sent, where a request was to delete more than a batch."""
+    return Backlog(
+        database,
+        MessageRemoval.id,
+        lambda session: removals.remove_some(session, clock.now()),
+        rest=rest,
+    )
