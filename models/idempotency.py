@@ -5,13 +5,10 @@ first. The loser of a race waits on it until the winner's transaction ends and t
 winner's row, so "in progress" is only answered after the lock timeout.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from typing import Any, cast
 
-import orjson
 from sqlalchemy import FromClause, Table, bindparam, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
@@ -27,14 +24,6 @@ class StoredAnswer:
 
     status: int
     body: bytes
-
-
-def fingerprint_of(
-    method: str, path_template: str, path_parameters: Mapping[str, str], sent: Any
-) -> str:
-    """SHA-256 over what makes a request the same as another one, keys sorted."""
-    request = [method, path_template, path_parameters, sent]
-    return sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 class IdempotencyKeys:
@@ -105,8 +94,15 @@ class IdempotencyKeys:
         return StoredAnswer(status=found.status, body=found.body)
 
     def keep(
-        self, session: Session, *, owner: str | int, key: str, answer: StoredAnswer, **more: Any
+        self,
+        session: Session,
+        *,
+        owner: str | int,
+        key: str,
+        status: int,
+        body: bytes,
+        **columns: Any,
     ) -> None:
-        """Store the answer of a key claimed in this transaction, and `more` columns beside it."""
-        row = {"its_owner": owner, "its_key": key, "status": answer.status, "body": answer.body}
-        session.connection().execute(self._keep, row | more)
+        """Store the answer of a key claimed in this transaction, and `columns` beside it."""
+        row = {"its_owner": owner, "its_key": key, "status": status, "body": body}
+        session.connection().execute(self._keep, row | columns)

@@ -29,6 +29,7 @@ ALLOWED = {
         "settings",
         "specs",
         "server.context",
+        "server.idempotency",
         "server.phases",
         "server.response",
     },

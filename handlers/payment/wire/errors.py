@@ -107,7 +107,7 @@ def respond(error: Exception, request_id: str) -> Response:
     return _envelope(500, "internal_error", SENTENCES["internal_error"], request_id)
 
 
-def find_answer(error: DomainError) -> Answer | None:
+def find_answer(error: Exception) -> Answer | None:
     """The row of the error's class, or of the nearest class it derives from."""
     return next((DOMAIN[kind] for kind in type(error).__mro__ if kind in DOMAIN), None)
 
@@ -117,7 +117,7 @@ def wire_status(status: int) -> int:
     return 422 if status == 400 else status
 
 
-def is_definitive(error: DomainError) -> bool:
+def is_definitive(error: Exception) -> bool:
     """Would the same request be refused again, whenever it comes?"""
     answer = find_answer(error)
     return answer is not None and answer.is_definitive
