@@ -10,15 +10,15 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from connexion.exceptions import ResolverError
-from connexion.middleware.abstract import AbstractRoutingAPI
 from connexion.operations import AbstractOperation
 from connexion.resolver import Resolver
 from connexion.spec import Specification
 
 from server.document.bodies import MULTIPART, URLENCODED, Body
+from server.document.connexion_seams import OperationsOfDocument
 from server.document.execution import operation_of
 from server.document.operation import Operation
 from server.document.parameters import Parameters
@@ -37,13 +37,14 @@ NO_FIELDS: Mapping[str, Any] = {"content": {URLENCODED: {}, MULTIPART: {}}}
 class TagResolver(Resolver):
     """operationId -> function: `handlers.<service>.<tag>.<operationId>`."""
 
-    def __init__(self, handlers: str) -> None:
+    def __init__(self, handlers: str, document: Mapping[str, Any]) -> None:
         super().__init__()
         self.handlers = handlers
+        self.document = document
 
     def resolve_operation_id(self, operation: AbstractOperation) -> str:
         """The function's dotted name. Raises `ResolverError` for an operation without one tag."""
-        tags = operation._operation.get("tags", [])
+        tags = self.document["paths"][operation.path][operation.method].get("tags", [])
         place = f"{operation.method.upper()} {operation.path}"
         if not operation.operation_id:
             raise ResolverError(f"{place}: an operation needs an operationId")
@@ -52,7 +53,7 @@ class TagResolver(Resolver):
         return f"{self.handlers}.{tags[0]}.{operation.operation_id}"
 
 
-class CompiledAPI(AbstractRoutingAPI[Operation]):
+class CompiledAPI(OperationsOfDocument[Operation]):
     """All operations of one document, compiled, and the router that finds them."""
 
     def __init__(self, specification: Specification, *, service: Service) -> None:
@@ -66,7 +67,7 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
             super().__init__(
                 specification,
                 base_path=service.base_path,
-                resolver=TagResolver(service.handlers),
+                resolver=TagResolver(service.handlers, self.document),
                 pythonic_params=True,
             )
         except ResolverError as error:
@@ -142,13 +143,7 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
             raise DocumentError(f"{place}: cookie parameters are not served")
         return Parameters(where, chosen, self.requests, place)
 
-    @staticmethod
-    def _framework_path_and_name(operation: AbstractOperation, path: str) -> tuple[str, str]:
-        return path, operation.operation_id
-
-    def _add_operation_internal(
-        self, method: str, path: str, operation: Operation, name: str | None = None
-    ) -> None:
+    def add(self, path: str, method: str, operation: Operation) -> None:
         integers = frozenset(
             parameter["name"]
             for parameter in self._parameters(path, self.document["paths"][path][method])
@@ -157,11 +152,11 @@ class CompiledAPI(AbstractRoutingAPI[Operation]):
         )
         self.router.add(operation.path, operation.method, integers, operation)
 
-    def _handle_add_operation_error(self, path: str, method: str, exc: Exception) -> None:
-        if isinstance(exc, (DocumentError, ResolverError)):
-            raise exc
+    def refuse(self, path: str, method: str, error: Exception) -> NoReturn:
+        if isinstance(error, (DocumentError, ResolverError)):
+            raise error
         place = f"{self.service.name}: {method.upper()} {path}"
-        raise DocumentError(f"{place}: {exc.__class__.__name__}: {exc}") from exc
+        raise DocumentError(f"{place}: {error.__class__.__name__}: {error}") from error
 
     def _refuse_dead_handlers(self) -> None:
         """Raises `DocumentError` for a handler function no document names."""

@@ -23,6 +23,7 @@ from connexion.security import (
 )
 
 from server.context import Context
+from server.document.connexion_seams import find_security_function
 from server.errors import DocumentError, Unauthenticated
 
 NO_CREDENTIALS = object()
@@ -53,7 +54,7 @@ class Bearer(BearerSecurityHandler):
     """`type: http, scheme: bearer` (RFC 6750)."""
 
     def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
-        function = self._resolve_func(security_scheme)
+        function = find_security_function(self, security_scheme)
         if function is None:
             return None
         call = _calls(function)
@@ -69,7 +70,7 @@ class Basic(BasicSecurityHandler):
     """`type: http, scheme: basic` (RFC 7617)."""
 
     def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
-        function = self._resolve_func(security_scheme)
+        function = find_security_function(self, security_scheme)
         if function is None:
             return None
         call = _calls(function)
@@ -92,7 +93,7 @@ class ApiKey(ApiKeySecurityHandler):
     """`type: apiKey` in a header."""
 
     def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
-        function = self._resolve_func(security_scheme)
+        function = find_security_function(self, security_scheme)
         if function is None:
             return None
         if security_scheme["in"] != "header":

@@ -16,6 +16,7 @@ from connexion.json_schema import RefResolutionError
 from connexion.middleware.lifespan import LifespanMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from server.document.connexion_seams import build, require_seams
 from server.document.schemas import check_references
 from server.errors import DocumentError
 from server.response import NOT_KEPT, Response, is_kept, standing_headers
@@ -37,6 +38,7 @@ def build_app(
 
     Documents are compiled here and now: raises `DocumentError` naming operation and place.
     """
+    require_seams()
     services = tuple(services)
     inner: ASGIApp = _no_page if pages is None else WSGIMiddleware(pages)  # type: ignore[assignment]
     engine = partial(Engine, probes=Probes(), proxies=TrustedProxies(trusted_proxies))
@@ -58,7 +60,7 @@ def build_app(
         except RefResolutionError as error:
             raise DocumentError(f"{service.name}: invalid document: {error}") from error
     # connexion would build on the first request; a document that cannot be served must not start.
-    app.app, app.middleware_stack = app._build_middleware_stack()
+    build(app)
     return app
 
 

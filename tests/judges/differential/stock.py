@@ -72,7 +72,7 @@ class StockResolver(Resolver):
 
     def __init__(self, service: Service, reached: Callable[[], Response | None]) -> None:
         super().__init__()
-        self.names = TagResolver(service.handlers)
+        self.names = TagResolver(service.handlers, service.document)
         self.service = service
         self.reached = reached
 

@@ -1,0 +1,83 @@
+"""Where the engine takes hold of connexion below its public interface.
+
+connexion loads and checks documents, and the engine replaces its other half. connexion offers no
+public method for this, so the engine overrides three private methods and calls two. They stand here
+and nowhere else: whoever raises connexion's version reads this module. `require_seams` stops the
+start when connexion no longer has one of them; an override that connexion does not call would
+leave a service without operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from typing import Any, NoReturn, TypeVar
+
+from connexion import ConnexionMiddleware
+from connexion.middleware.abstract import AbstractRoutingAPI
+from connexion.operations import AbstractOperation
+from connexion.security import AbstractSecurityHandler
+
+from server.errors import DocumentError
+
+Compiled = TypeVar("Compiled")
+
+SEAMS: tuple[tuple[type, str], ...] = (
+    (AbstractRoutingAPI, "_framework_path_and_name"),
+    (AbstractRoutingAPI, "_add_operation_internal"),
+    (AbstractRoutingAPI, "_handle_add_operation_error"),
+    (AbstractSecurityHandler, "_resolve_func"),
+    (ConnexionMiddleware, "_build_middleware_stack"),
+)
+"""Every private method of connexion that the engine overrides or calls."""
+
+
+def require_seams(seams: Iterable[tuple[type, str]] = SEAMS) -> None:
+    """Raises `DocumentError` when the installed connexion lacks one of the methods."""
+    missing = [f"{owner.__name__}.{name}" for owner, name in seams if not hasattr(owner, name)]
+    if missing:
+        raise DocumentError(
+            f"connexion {version('connexion')} has no {', '.join(missing)}; "
+            "server/document/connexion_seams.py must follow it"
+        )
+
+
+class OperationsOfDocument(AbstractRoutingAPI[Compiled]):
+    """connexion's walk through the operations of a document, with public methods to override.
+
+    For each operation, connexion calls `make_operation` (its public method) and then `add`, and
+    `refuse` when one of them raises.
+    """
+
+    def add(self, path: str, method: str, operation: Compiled) -> None:
+        """Take in a compiled operation; `path` and `method` as the document writes them."""
+        raise NotImplementedError
+
+    def refuse(self, path: str, method: str, error: Exception) -> NoReturn:
+        """Raise what stops the start because of an operation that cannot be compiled."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _framework_path_and_name(operation: AbstractOperation, path: str) -> tuple[str, str]:
+        return path, operation.operation_id
+
+    def _add_operation_internal(
+        self, method: str, path: str, operation: Compiled, name: str | None = None
+    ) -> None:
+        self.add(path, method, operation)
+
+    def _handle_add_operation_error(self, path: str, method: str, exc: Exception) -> None:
+        self.refuse(path, method, exc)
+
+
+def find_security_function(
+    handler: AbstractSecurityHandler, scheme: Any
+) -> Callable[..., Any] | None:
+    """The function that a security scheme of the document names, or None."""
+    function: Callable[..., Any] | None = handler._resolve_func(scheme)
+    return function
+
+
+def build(app: ConnexionMiddleware) -> None:
+    """Build the middleware stack, and so compile the documents, before the first request."""
+    app.app, app.middleware_stack = app._build_middleware_stack()

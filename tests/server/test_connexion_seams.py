@@ -1,0 +1,73 @@
+"""The engine holds connexion in one place, and notices when connexion changes there."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+from connexion.middleware.abstract import AbstractRoutingAPI
+
+import server
+from server.document import connexion_seams
+from server.document.connexion_seams import SEAMS, require_seams
+from server.errors import DocumentError
+
+SOURCE = Path(server.__file__).parent
+MODULE = Path(connexion_seams.__file__)
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def other_modules() -> list[Path]:
+    """The modules of the engine that speak of connexion, without the one for its private side."""
+    found = [path for path in sorted(SOURCE.rglob("*.py")) if "connexion" in path.read_text()]
+    return [path for path in found if path != MODULE]
+
+
+class TestTheList:
+    def test_the_installed_connexion_has_every_method(self) -> None:
+        require_seams()
+
+    def test_a_start_without_one_of_them_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delattr(AbstractRoutingAPI, "_add_operation_internal")
+        with pytest.raises(DocumentError, match=r"no AbstractRoutingAPI\._add_operation_internal;"):
+            require_seams()
+
+    def test_each_method_is_one_that_the_module_uses(self) -> None:
+        tree = ast.parse(MODULE.read_text())
+        used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        used |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        assert {name for _, name in SEAMS} == {name for name in used if is_private(name)}
+
+
+@pytest.mark.parametrize("path", other_modules(), ids=lambda path: path.stem)
+class TestElsewhere:
+    def test_no_private_attribute_of_another_object_is_touched(self, path: Path) -> None:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and is_private(node.attr):
+                of = node.value.id if isinstance(node.value, ast.Name) else None
+                assert of in ("self", "cls"), f"{path.name}:{node.lineno} uses {node.attr}"
+
+    def test_no_class_overrides_or_inherits_one_unseen(self, path: Path) -> None:
+        name = ".".join(("server", *path.relative_to(SOURCE).with_suffix("").parts))
+        module = importlib.import_module(name.removesuffix(".__init__"))
+        for kind in vars(module).values():
+            if not (isinstance(kind, type) and kind.__module__ == module.__name__):
+                continue
+            foreign = {
+                attribute
+                for base in kind.__mro__
+                if base.__module__.startswith("connexion.")
+                for attribute in vars(base)
+                if is_private(attribute)
+            }
+            shadowed = foreign & set(vars(kind))
+            assert not {item for item in shadowed if not item.startswith("_abc_")}, kind
+            calls = {
+                node.attr
+                for node in ast.walk(ast.parse(path.read_text()))
+                if isinstance(node, ast.Attribute) and is_private(node.attr)
+            }
+            assert not calls & foreign, kind
