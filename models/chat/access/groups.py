@@ -155,16 +155,16 @@ def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> N
         raise InvalidUserGroup()
 
 
-_IN_REALM: Any = (UserGroup.realm_id == bindparam("realm_id")) & (UserGroup.kind != "anonymous")
-_GROUPS: Any = select(UserGroup.__table__).where(_IN_REALM).order_by(UserGroup.id)
-_MEMBERS: Any = (
+_IN_REALM = (UserGroup.realm_id == bindparam("realm_id")) & (UserGroup.kind != "anonymous")
+_GROUPS = select(UserGroup.__table__).where(_IN_REALM).order_by(UserGroup.id)
+_MEMBERS = (
     select(UserGroupMember.group_id, UserGroupMember.user_id)
     .join(UserGroup, UserGroup.id == UserGroupMember.group_id)
     .join(User, User.id == UserGroupMember.user_id)
     .where(_IN_REALM, User.is_active, ~User.is_system_bot)
     .order_by(UserGroupMember.user_id)
 )
-_SUBGROUPS: Any = (
+_SUBGROUPS = (
     select(Subgroup.group_id, Subgroup.subgroup_id)
     .join(UserGroup, UserGroup.id == Subgroup.group_id)
     .where(_IN_REALM)

@@ -5,9 +5,9 @@ the role alone. Every question takes a `Reader`: a connection or a session.
 """
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import cast
 
-from sqlalchemy import CTE, Select, Table, bindparam, delete, insert, select
+from sqlalchemy import CTE, Table, bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.ground.id_lists import id_in
@@ -37,11 +37,9 @@ def _groups_below() -> CTE:
 
 _ABOVE = _groups_above()
 _BELOW = _groups_below()
-_GROUP_IDS: Select[Any] = select(_ABOVE.c.group_id)
-_IS_MEMBER: Select[Any] = select(_ABOVE.c.group_id).where(
-    _ABOVE.c.group_id == bindparam("group_id")
-)
-_MEMBERS: Select[Any] = (
+_GROUP_IDS = select(_ABOVE.c.group_id)
+_IS_MEMBER = select(_ABOVE.c.group_id).where(_ABOVE.c.group_id == bindparam("group_id"))
+_MEMBERS = (
     select(UserGroupMember.user_id)
     .distinct()
     .join(_BELOW, UserGroupMember.group_id == _BELOW.c.group_id)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -22,7 +21,7 @@ from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import User
 
-_IS_OWNER: Any = (User.role == Role.OWNER) & User.is_active & User.bot_type.is_(None)
+_IS_OWNER = (User.role == Role.OWNER) & User.is_active & User.bot_type.is_(None)
 
 
 @dataclass(frozen=True, slots=True)

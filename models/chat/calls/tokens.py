@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 import orjson
 from sqlalchemy import bindparam, delete, or_, select, update
@@ -26,7 +25,7 @@ EARLY = timedelta(seconds=30)
 EVENTS = ("has_vendor_token", "has_zoom_token")
 """The seed's name of the event, and the one that clients of the reference know."""
 
-_FIND: Any = select(
+_FIND = select(
     VendorToken.sealed_tokens,
     VendorToken.generation,
     VendorToken.expires_at,

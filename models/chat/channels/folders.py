@@ -36,7 +36,7 @@ _COLUMNS = (
     ChannelFolder.is_archived,
     ChannelFolder.position,
 )
-_ALL: Any = (
+_ALL = (
     select(*_COLUMNS)
     .where(ChannelFolder.realm_id == bindparam("realm_id"))
     .order_by(ChannelFolder.position, ChannelFolder.id)

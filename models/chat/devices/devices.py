@@ -31,7 +31,7 @@ ABANDONED_AFTER = timedelta(minutes=1)
 
 TARGETS_MAX = 100
 
-_OF_USER: Any = (
+_OF_USER = (
     select(
         ClientDevice.id,
         ClientDevice.push_key_id,
@@ -43,7 +43,7 @@ _OF_USER: Any = (
     .where(ClientDevice.user_id == bindparam("user_id"))
     .order_by(ClientDevice.id)
 )
-_TARGETS: Any = (
+_TARGETS = (
     select(
         ClientDevice.id,
         ClientDevice.push_token_id,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import Select, Table, bindparam, func, insert, select, update
+from sqlalchemy import Table, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.permissions import require_role
@@ -35,13 +35,13 @@ FAILED, DELETED = "failed", "deleted"
 LIMIT, LIMIT_PERIOD = 5, timedelta(days=7)
 
 EXPORTS = cast(Table, DataExport.__table__)
-_BY_ID: Select[Any] = select(*EXPORTS.c).where(EXPORTS.c.id == bindparam("export_id"))
-_ASKED_FOR: Select[Any] = (
+_BY_ID = select(*EXPORTS.c).where(EXPORTS.c.id == bindparam("export_id"))
+_ASKED_FOR = (
     select(*EXPORTS.c)
     .where(EXPORTS.c.realm_id == bindparam("of_realm_id"), EXPORTS.c.acting_user_id.is_not(None))
     .order_by(EXPORTS.c.id)
 )
-_CONSENTS: Any = (
+_CONSENTS = (
     select(User.id, User.allow_private_data_export, User.email_address_visibility)  # type: ignore[attr-defined]
     .where(User.realm_id == bindparam("of_realm_id"), User.is_active, User.bot_type.is_(None))
     .order_by(User.id)

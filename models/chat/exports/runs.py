@@ -42,8 +42,8 @@ _pending = EXPORTS.c.state.in_(
 )
 # Literal, or neither database uses the partial index.
 _is_due = _pending & (EXPORTS.c.next_try_at <= bindparam("at"))
-_SOME_DUE: Any = select(EXPORTS.c.id).where(_is_due).limit(1)
-_NEXT: Any = (
+_SOME_DUE = select(EXPORTS.c.id).where(_is_due).limit(1)
+_NEXT = (
     select(*EXPORTS.c)
     .where(_is_due)
     .order_by(EXPORTS.c.next_try_at, EXPORTS.c.id)

@@ -28,8 +28,8 @@ OUTBOX = cast(Table, Outbox.__table__)
 _is_pending = OUTBOX.c.state == literal(PENDING, literal_execute=True)
 # Literal, or neither database uses the partial index.
 _is_due = _is_pending & (OUTBOX.c.next_try_at <= bindparam("at"))
-_SOME_DUE: Any = select(OUTBOX.c.id).where(_is_due).limit(1)
-_TAKE: Any = (
+_SOME_DUE = select(OUTBOX.c.id).where(_is_due).limit(1)
+_TAKE = (
     select(*OUTBOX.c)
     .where(_is_due)
     .order_by(OUTBOX.c.next_try_at, OUTBOX.c.id)

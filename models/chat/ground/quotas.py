@@ -8,7 +8,7 @@ no tickets. The operator's commands know no quotas.
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import BindParameter, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from models.chat.ground.errors import QuotaExceeded
@@ -26,7 +26,7 @@ from models.chat.tables import (
     UserTopic,
 )
 
-_OWNER: Any = bindparam("owner_id")
+_OWNER: BindParameter[int] = bindparam("owner_id")
 
 
 @dataclass(frozen=True, slots=True)

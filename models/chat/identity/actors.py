@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.identity.errors import (
@@ -171,7 +171,7 @@ _REALM = [getattr(Realm, f.name) for f in fields(RealmView)]
 _USER = [getattr(User, f.name) for f in fields(Actor)[:-2]]
 _WIDTH = len(_USER)
 
-_BY_KEY: Select[Any] = (
+_BY_KEY = (
     select(*_USER, *_REALM)
     .select_from(Realm)
     .outerjoin(
@@ -180,25 +180,25 @@ _BY_KEY: Select[Any] = (
     .where(Realm.host == bindparam("host"))
 )
 # Outer joins cannot be locked.
-_LOCKED_BY_KEY: Select[Any] = (
+_LOCKED_BY_KEY = (
     select(*_USER, *_REALM)
     .join_from(User, Realm, User.realm_id == Realm.id)
     .where(Realm.host == bindparam("host"), User.api_key_sha256 == bindparam("api_key_sha256"))
     .with_for_update(read=True, key_share=True, of=User)
 )
-_BY_KEY_ANYWHERE: Select[Any] = (
+_BY_KEY_ANYWHERE = (
     select(*_USER, *_REALM)
     .join_from(User, Realm, User.realm_id == Realm.id)
     .where(User.api_key_sha256 == bindparam("api_key_sha256"))
 )
-_BY_ID: Select[Any] = (
+_BY_ID = (
     select(*_USER, *_REALM)
     .join_from(User, Realm, User.realm_id == Realm.id)
     .where(User.id == bindparam("user_id"))
 )
 _LOCKED_BY_ID = _BY_ID.with_for_update(read=True, key_share=True, of=User)
-_REALM_BY_HOST: Select[Any] = select(*_REALM).where(Realm.host == bindparam("host"))
-_REALM_BY_ID: Select[Any] = select(*_REALM).where(Realm.id == bindparam("realm_id"))
+_REALM_BY_HOST = select(*_REALM).where(Realm.host == bindparam("host"))
+_REALM_BY_ID = select(*_REALM).where(Realm.id == bindparam("realm_id"))
 
 
 def authenticate(reader: Reader, *, host: str, email: str, api_key: str) -> Actor:

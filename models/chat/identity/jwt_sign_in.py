@@ -48,7 +48,7 @@ MAX_AGE_LONGEST_S = 366 * 86_400
 CLOCKS_DIFFER_S = 60
 """So much may an issuer's clock be ahead of ours."""
 
-_FIND: Any = select(
+_FIND = select(
     JwtConfiguration.sealed_key,
     JwtConfiguration.algorithms,
     JwtConfiguration.audience,

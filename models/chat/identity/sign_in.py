@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
@@ -18,13 +17,13 @@ from models.chat.identity.errors import (
 from models.chat.tables import Realm, User
 from models.reader import Reader
 
-_ID_BY_EMAIL: Any = (
+_ID_BY_EMAIL = (
     select(User.id)
     .select_from(Realm)
     .outerjoin(User, (User.realm_id == Realm.id) & (User.email_key == bindparam("email_key")))
     .where(Realm.id == bindparam("realm_id"))
 )
-_BY_ID: Any = select(
+_BY_ID = select(
     User.id, User.delivery_email, User.is_active, User.password_hash, User.is_system_bot
 ).where(User.id == bindparam("user_id"))
 DECOY_ID = 1

@@ -51,7 +51,7 @@ class MessageView:
 
 _COLUMNS = [getattr(Message, f.name) for f in fields(MessageView)[:-2]]
 _MINE = aliased(UserMessage)
-_BY_ID: Select[Any] = (
+_BY_ID = (
     select(*_COLUMNS, _MINE.flags)
     .outerjoin(_MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("actor_id")))
     .where(Message.id == bindparam("message_id"), Message.realm_id == bindparam("realm_id"))

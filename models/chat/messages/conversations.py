@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, cast
+from typing import cast
 
-from sqlalchemy import Select, Table, bindparam, insert, select
+from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.tables import Conversation, ConversationMember
 from models.reader import Reader
 
-_BY_KEY: Select[Any] = select(Conversation.id).where(
+_BY_KEY = select(Conversation.id).where(
     Conversation.realm_id == bindparam("realm_id"), Conversation.key == bindparam("key")
 )
 _INSERT = insert(cast(Table, Conversation.__table__)).returning(Conversation.id)

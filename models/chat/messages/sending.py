@@ -117,7 +117,7 @@ def send_message(
 
 # --- copies -----------------------------------------------------------------------------------
 
-_ACTIVE_SUBSCRIBERS: Select[Any] = (
+_ACTIVE_SUBSCRIBERS = (
     select(
         Subscription.user_id,
         bindparam("message_id", type_=BigInteger).label("message_id"),

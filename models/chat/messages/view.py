@@ -29,7 +29,7 @@ class ViewOptions:
 
 
 _MINE = aliased(UserMessage)
-_ROWS: Any = (
+_ROWS = (
     select(
         Message.id,
         Message.sender_id,
@@ -203,7 +203,7 @@ def find_people(
     }
 
 
-_REACTIONS: Any = (
+_REACTIONS = (
     select(
         Reaction.message_id,
         Reaction.user_id,

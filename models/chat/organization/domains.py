@@ -16,7 +16,7 @@ from models.reader import Reader
 
 DOMAIN_MAX = 255
 
-_ALL: Any = (
+_ALL = (
     select(RealmDomain.domain, RealmDomain.allow_subdomains)
     .where(RealmDomain.realm_id == bindparam("realm_id"))
     .order_by(RealmDomain.id)

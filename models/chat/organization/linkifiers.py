@@ -22,7 +22,7 @@ from models.reader import Reader
 
 TAKEN = "Realm filter with this Realm and Pattern already exists."
 
-_ALL: Any = (
+_ALL = (
     select(
         Linkifier.id,
         Linkifier.pattern,

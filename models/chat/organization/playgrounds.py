@@ -24,7 +24,7 @@ NO_TEMPLATE = "Invalid URL template."
 NO_CODE = 'Missing the required variable "code" in the URL template'
 MORE_THAN_CODE = '"code" should be the only variable present in the URL template'
 
-_ALL: Any = (
+_ALL = (
     select(Playground.id, Playground.name, Playground.syntax_language, Playground.url_template)
     .where(Playground.realm_id == bindparam("realm_id"))
     .order_by(Playground.id)

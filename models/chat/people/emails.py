@@ -1,7 +1,5 @@
 """Real email addresses: which are addresses at all, and which an organization lets people have."""
 
-from typing import Any
-
 from disposable_email_domains import blocklist
 from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import bindparam, select
@@ -19,10 +17,10 @@ from models.chat.tables import RealmDomain, User
 from models.reader import Reader
 
 EMAIL_MAX = 254
-_DOMAINS: Any = select(RealmDomain.domain, RealmDomain.allow_subdomains).where(
+_DOMAINS = select(RealmDomain.domain, RealmDomain.allow_subdomains).where(
     RealmDomain.realm_id == bindparam("realm_id")
 )
-_HOLDER: Any = select(User.id).where(
+_HOLDER = select(User.id).where(
     User.realm_id == bindparam("realm_id"), User.email_key == bindparam("email_key")
 )
 

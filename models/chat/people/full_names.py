@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from typing import Any
 
 from sqlalchemy import bindparam, select
 
@@ -26,7 +25,7 @@ SYSTEM_BOTS = (NOTIFICATION_BOT,)
 
 NAME_MIN, NAME_MAX = 2, 100
 BAD_NAME_CHARACTERS = frozenset('*`\\>"@')
-_NAMES: Any = select(User.full_name).where(
+_NAMES = select(User.full_name).where(
     User.realm_id == bindparam("realm_id"), User.id != bindparam("user_id")
 )
 

@@ -30,7 +30,7 @@ EXTRA_EMOJI = "zulip"
 CODE_POINTS = re.compile(r"[0-9a-f]{2,6}(-[0-9a-f]{2,6}){0,9}")
 
 _STATUS = cast(Table, UserStatus.__table__)
-_FIND: Any = (
+_FIND = (
     select(
         User.presence_enabled,
         UserStatus.status_text,

@@ -84,9 +84,7 @@ def create_user(
     return user, api_key
 
 
-_IN_REALM: Any = select(*USER_COLUMNS).where(
-    User.realm_id == bindparam("realm_id"), ~User.is_system_bot
-)
+_IN_REALM = select(*USER_COLUMNS).where(User.realm_id == bindparam("realm_id"), ~User.is_system_bot)
 _ALL = _IN_REALM.order_by(User.id)
 
 
@@ -100,7 +98,7 @@ def find_users(reader: Reader, actor: Actor, user_ids: Iterable[int] | None = No
     return list(reader.execute(wanted, {"realm_id": actor.realm.id}))
 
 
-_MAX_MESSAGE: Any = select(func.max(UserMessage.message_id)).where(
+_MAX_MESSAGE = select(func.max(UserMessage.message_id)).where(
     UserMessage.user_id == bindparam("user_id")
 )
 

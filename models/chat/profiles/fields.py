@@ -29,7 +29,7 @@ NAME_MAX, HINT_MAX = 40, 80
 NUMBERS = frozenset(FieldType)
 MATCHING = frozenset((FieldType.SHORT_TEXT, FieldType.EXTERNAL_ACCOUNT))
 
-_ALL: Any = (
+_ALL = (
     select(ProfileField.__table__)
     .where(ProfileField.realm_id == bindparam("realm_id"))
     .order_by(ProfileField.position, ProfileField.id)

@@ -14,7 +14,7 @@ from models.reader import Reader
 Profile = dict[str, dict[str, str]]
 """Field id, as text -> `value` and, for Markdown fields, `rendered_value`."""
 
-_VALUES: Any = (
+_VALUES = (
     select(
         ProfileValue.user_id,
         ProfileValue.field_id,
@@ -25,8 +25,8 @@ _VALUES: Any = (
     .join(ProfileField, ProfileField.id == ProfileValue.field_id)
     .order_by(ProfileValue.field_id)
 )
-_OF_ONE: Any = _VALUES.where(ProfileValue.user_id == bindparam("user_id"))
-_OF_ALL: Any = _VALUES.where(ProfileField.realm_id == bindparam("realm_id"))
+_OF_ONE = _VALUES.where(ProfileValue.user_id == bindparam("user_id"))
+_OF_ALL = _VALUES.where(ProfileField.realm_id == bindparam("realm_id"))
 
 
 def find_profile(reader: Reader, user_id: int, *, known_ids: Container[int] | None) -> Profile:

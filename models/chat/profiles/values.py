@@ -56,14 +56,14 @@ RENDERED = frozenset((FieldType.SHORT_TEXT, FieldType.PARAGRAPH))
 LONGEST_RENDERED = max(LENGTHS[type_] for type_ in RENDERED)
 LINK_SCHEMES = frozenset(("http", "https", "ftp", "ftps"))
 
-_FIELDS: Any = select(
+_FIELDS = select(
     ProfileField.id,
     ProfileField.name,
     ProfileField.type,
     ProfileField.field_data,
     ProfileField.editable_by_user,
 ).where(ProfileField.realm_id == bindparam("realm_id"))
-_VALUES: Any = select(ProfileValue.field_id, ProfileValue.value).where(
+_VALUES = select(ProfileValue.field_id, ProfileValue.value).where(
     ProfileValue.user_id == bindparam("user_id")
 )
 

@@ -21,7 +21,7 @@ MOST_EDITS = 100
 MOST_DIFFED = 200_000
 """Characters of one answer that are compared, of the newest edits first."""
 
-_EDITS: Any = (
+_EDITS = (
     select(
         MessageEdit.editor_id,
         MessageEdit.edited_at,

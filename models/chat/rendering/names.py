@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
@@ -59,7 +58,7 @@ class Names:
         return named[0] if len(named) == 1 else None
 
 
-_LINKIFIERS: Any = (
+_LINKIFIERS = (
     select(LinkifierRow.pattern, LinkifierRow.url_template)
     .where(LinkifierRow.realm_id == bindparam("realm_id"))
     .order_by(LinkifierRow.position, LinkifierRow.id)

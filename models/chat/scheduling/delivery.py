@@ -7,7 +7,7 @@ transaction, so a worker may die at any instant: the row is then as if nobody ha
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, bindparam, literal, select
+from sqlalchemy import bindparam, literal, select
 from sqlalchemy.orm import Session
 
 from models.chat.errors import ChatError
@@ -43,15 +43,15 @@ LONGEST_PAUSE = timedelta(seconds=60)
 _is_pending = SCHEDULED.c.state == literal(PENDING, literal_execute=True)
 # Literal, or neither database uses the partial index.
 _is_due = _is_pending & (SCHEDULED.c.next_try_at <= bindparam("at"))
-_SOME_DUE: Select[Any] = select(SCHEDULED.c.id).where(_is_due).limit(1)
-_TAKE: Select[Any] = (
+_SOME_DUE = select(SCHEDULED.c.id).where(_is_due).limit(1)
+_TAKE = (
     select(*SCHEDULED.c)
     .where(_is_due)
     .order_by(SCHEDULED.c.next_try_at, SCHEDULED.c.id)
     .limit(1)
     .with_for_update(skip_locked=True)
 )
-_TAKE_AGAIN: Select[Any] = (
+_TAKE_AGAIN = (
     select(*SCHEDULED.c)
     .where(
         _is_pending,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import orjson
-from sqlalchemy import Select, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Table, bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.ground import events
@@ -35,10 +35,10 @@ PENDING, SENT, FAILED = "pending", "sent", "failed"
 
 SCHEDULED = cast(Table, ScheduledMessage.__table__)
 _INSERT = insert(SCHEDULED).returning(*SCHEDULED.c)
-_OWN: Select[Any] = select(*SCHEDULED.c).where(
+_OWN = select(*SCHEDULED.c).where(
     SCHEDULED.c.id == bindparam("wanted_id"), SCHEDULED.c.sender_id == bindparam("of_sender_id")
 )
-_UNSENT: Select[Any] = (
+_UNSENT = (
     select(*SCHEDULED.c)
     .where(SCHEDULED.c.sender_id == bindparam("of_sender_id"), SCHEDULED.c.state != SENT)
     .order_by(SCHEDULED.c.scheduled_at, SCHEDULED.c.id)

@@ -5,9 +5,9 @@ A policy is only ever raised: none (0), muted (1), unmuted (2), followed (3).
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
-from sqlalchemy import Select, Table, bindparam, literal, select
+from sqlalchemy import Table, bindparam, literal, select
 from sqlalchemy.orm import Session
 
 from models.chat.ground import events
@@ -22,7 +22,7 @@ PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
 
 _USER_TOPIC = cast(Table, UserTopic.__table__)
 
-_STANDING: Select[Any] = select(
+_STANDING = select(
     select(Subscription.is_muted)
     .where(
         Subscription.user_id == bindparam("user_id"),

@@ -12,7 +12,7 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription, Topic, UserMessage
 from models.reader import Reader
 
-_ALL: Any = (
+_ALL = (
     select(Topic.name, Topic.max_id)
     .where(Topic.channel_id == bindparam("channel_id"))
     .order_by(Topic.max_id.desc())
@@ -53,7 +53,7 @@ def _own_topics() -> Any:
 
 
 _MINE = _own_topics()
-_JOINED_AFTER: Any = select(Subscription.joined_after_id).where(
+_JOINED_AFTER = select(Subscription.joined_after_id).where(
     Subscription.channel_id == bindparam("channel_id"), Subscription.user_id == bindparam("user_id")
 )
 

@@ -27,7 +27,7 @@ class VisibilityPolicy(IntEnum):
     FOLLOWED = 3
 
 
-_MUTED: Any = (
+_MUTED = (
     select(Channel.name, UserTopic.topic, UserTopic.last_updated)
     .join(Channel, Channel.id == UserTopic.channel_id)
     .where(
