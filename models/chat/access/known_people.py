@@ -1,12 +1,14 @@
 """Who may know of whom: everybody, but guests whom the organization restricts."""
 
 from collections.abc import Container
-from typing import Any
+from datetime import datetime
+from typing import Any, Protocol
 
 from sqlalchemy import Select, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
 from models.chat.access.membership import belongs, find_member_ids
+from models.chat.access.user_emails import EmailOwner
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import ConversationMember, Subscription, User
@@ -27,6 +29,29 @@ USER_COLUMNS = (
     User.avatar_version,
     User.email_address_visibility,
 )
+
+
+class UserRow(EmailOwner, Protocol):
+    """A row of `USER_COLUMNS`."""
+
+    @property
+    def full_name(self) -> str: ...
+    @property
+    def role(self) -> int: ...
+    @property
+    def bot_owner_id(self) -> int | None: ...
+    @property
+    def is_active(self) -> bool: ...
+    @property
+    def is_imported_stub(self) -> bool: ...
+    @property
+    def is_deleted(self) -> bool: ...
+    @property
+    def date_joined(self) -> datetime: ...
+    @property
+    def timezone(self) -> str: ...
+    @property
+    def avatar_version(self) -> int: ...
 
 
 def sees_everybody(reader: Reader, actor: Actor) -> bool:

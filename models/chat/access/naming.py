@@ -4,12 +4,12 @@ Somebody the actor may not know, and a real address the actor may not see, are n
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Protocol
 
 from sqlalchemy import select
 
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
-from models.chat.access.known_people import USER_COLUMNS, known_to, sees_everybody
+from models.chat.access.known_people import USER_COLUMNS, UserRow, known_to, sees_everybody
 from models.chat.access.user_emails import DUMMY_EMAIL, visible_email
 from models.chat.ground.id_lists import INT_MAX, id_in
 from models.chat.identity.actors import Actor
@@ -19,10 +19,17 @@ from models.reader import Reader
 _COLUMNS = (*USER_COLUMNS, User.email_key)
 
 
+class NamedUser(UserRow, Protocol):
+    """A row of `USER_COLUMNS` and email_key."""
+
+    @property
+    def email_key(self) -> str: ...
+
+
 def find_named(
     reader: Reader, actor: Actor, names: Iterable[int | str], *, system_bots: bool = False
-) -> dict[int | str, Any]:
-    """Name -> row (`USER_COLUMNS` and email_key) of those that are somebody of the actor's realm
+) -> dict[int | str, NamedUser]:
+    """Name -> row of those that are somebody of the actor's realm
     whom the actor may know, active or not; in the order of the names and in one statement.
 
     A name is an id, a real email in any case, or a dummy one.
@@ -37,8 +44,8 @@ def find_named(
         wanted = wanted.where(~User.is_system_bot)
     if not sees_everybody(reader, actor):
         wanted = wanted.where(User.id.in_(known_to(actor.id)))
-    rows = reader.execute(wanted, {"realm_id": actor.realm_id}).all()
-    by_key: dict[int | str, Any] = {row.id: row for row in rows}
+    rows: Sequence[NamedUser] = reader.execute(wanted, {"realm_id": actor.realm_id}).all()
+    by_key: dict[int | str, NamedUser] = {row.id: row for row in rows}
     by_key |= {row.email_key: row for row in rows if visible_email(actor, row) is not None}
     return {name: by_key[key] for name, key in keys.items() if key in by_key}
 
@@ -52,7 +59,7 @@ def _key_of(actor: Actor, name: int | str) -> int | str:
     return int(dummy[1]) if dummy is not None and dummy[2] == actor.realm.host else email
 
 
-def access_user(reader: Reader, actor: Actor, name: int | str) -> Any:
+def access_user(reader: Reader, actor: Actor, name: int | str) -> NamedUser:
     """A user of the actor's realm, active or not, person or bot. Raises `NoSuchUser`."""
     found = find_named(reader, actor, [name])
     if name not in found:
@@ -66,14 +73,16 @@ def is_self(actor: Actor, principals: Sequence[int | str]) -> bool:
     return all(_key_of(actor, principal) in mine for principal in principals)
 
 
-def access_principals(reader: Reader, actor: Actor, principals: Sequence[int | str]) -> list[Any]:
+def access_principals(
+    reader: Reader, actor: Actor, principals: Sequence[int | str]
+) -> list[NamedUser]:
     """Rows of the users named, in that order, none twice; the actor's own when nobody is named.
 
     Raises `NoSuchUser` and `UserIsDeactivated`.
     """
     named = list(principals) or [actor.id]
     rows = find_named(reader, actor, named)
-    found: dict[int, Any] = {}
+    found: dict[int, NamedUser] = {}
     for name in named:
         if name not in rows:
             raise NoSuchUser()

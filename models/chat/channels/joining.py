@@ -1,6 +1,6 @@
 """Writing subscriptions: the rows of users who join channels, and who hears of it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
@@ -9,8 +9,9 @@ from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
+from models.chat.access.known_people import UserRow
 from models.chat.channels.subscription_events import tell_of_default_channels, tell_of_subscribers
-from models.chat.channels.subscriptions import DEFAULT_SETTINGS
+from models.chat.channels.subscriptions import DEFAULT_SETTINGS, SubscriptionRow
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription
@@ -22,7 +23,7 @@ _INSERT = insert(cast(Table, Subscription.__table__))
 class Subscribed:
     """What came of it. User id -> names of channels; all channels of the call, and those made."""
 
-    people: list[Any]
+    people: Sequence[UserRow]
     channels: list[ChannelView] = field(default_factory=list)
     subscribed: dict[int, list[str]] = field(default_factory=dict)
     already_subscribed: dict[int, list[str]] = field(default_factory=dict)
@@ -61,8 +62,8 @@ def join(
             outcome.subscribed.setdefault(user_id, []).append(channel.name)
             joined[channel.id].append(user_id)
             if key not in kept:
-                row = {"channel_id": channel.id, "user_id": user_id, "color": colors[channel.id]}
-                rows.append(row | beginning)
+                row: dict[str, Any] = {"channel_id": channel.id, "user_id": user_id}
+                rows.append({**row, "color": colors[channel.id], **beginning})
     if rows:
         session.connection().execute(_INSERT, rows)
     if any(not subscription["is_active"] for subscription in kept.values()):
@@ -104,7 +105,7 @@ def _rejoin(
 
 def _find_kept(
     session: Session, channel_ids: Collection[int], user_ids: Collection[int]
-) -> dict[tuple[int, int], Any]:
+) -> dict[tuple[int, int], SubscriptionRow]:
     """The subscriptions that these users have or had, by channel and user."""
     rows = session.execute(
         select(Subscription.__table__).where(

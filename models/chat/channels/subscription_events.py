@@ -17,7 +17,7 @@ from models.chat.channels.channels import (
     find_default_channel_ids,
     find_subscriber_ids,
 )
-from models.chat.channels.subscriptions import describe_subscription
+from models.chat.channels.subscriptions import SubscriptionRow, describe_subscription
 from models.chat.ground import events
 from models.chat.identity.actors import RealmView
 
@@ -30,7 +30,7 @@ def tell_of_subscribers(
     realm: RealmView,
     channels: Sequence[ChannelView],
     joined: Mapping[int, Sequence[int]],
-    subscriptions: Mapping[tuple[int, int], Any],
+    subscriptions: Mapping[tuple[int, int], SubscriptionRow],
     *,
     created: Sequence[ChannelView],
     now: datetime,
@@ -74,7 +74,7 @@ def tell_of_subscribers(
 def _added(
     channels: Sequence[ChannelView],
     joined: Mapping[int, Sequence[int]],
-    subscriptions: Mapping[tuple[int, int], Any],
+    subscriptions: Mapping[tuple[int, int], SubscriptionRow],
     described: Mapping[int, Mapping[str, Any]],
     subscribers: Mapping[int, Sequence[int]],
 ) -> Told:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Table, bindparam, select, update
+from sqlalchemy import RowMapping, Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView, find_channels
@@ -58,7 +58,11 @@ def check_color(name: str, value: Any) -> str:
     return value
 
 
-def describe_subscription(row: Mapping[str, Any]) -> dict[str, Any]:
+SubscriptionRow = RowMapping | Mapping[str, Any]
+"""A subscription's columns by their names, as they were read or as they were inserted."""
+
+
+def describe_subscription(row: SubscriptionRow) -> dict[str, Any]:
     """A subscription's settings as clients see them, from a mapping of its columns."""
     settings = {name: row[name] for name in SETTINGS}
     return {**settings, IN_HOME_VIEW: not settings[IS_MUTED]}

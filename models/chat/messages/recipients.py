@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from models.chat.access.channels import ChannelView, find_channel
+from models.chat.access.known_people import UserRow
 from models.chat.access.membership import belongs, find_member_ids
-from models.chat.access.naming import find_named
+from models.chat.access.naming import NamedUser, find_named
 from models.chat.access.permissions import bot_owner, can_send_to_channel, find_known_channel
 from models.chat.access.user_emails import api_email
 from models.chat.identity.actors import Actor
@@ -81,7 +82,7 @@ def access_recipients(reader: Reader, sender: Actor, users: Sequence[int | str])
     return sorted({sender.id, *(row.id for row in others)})
 
 
-def _find(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[Any]:
+def _find(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[NamedUser]:
     """Rows of the users named, none twice; whom the sender may not know is refused as nobody."""
     named = users[:MOST_RECIPIENTS]
     found = find_named(reader, sender, named, system_bots=True)
@@ -95,7 +96,7 @@ def _find(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[Any
     return list({row.id: row for row in found.values()}.values())
 
 
-def check_may_write(reader: Reader, sender: Actor, others: Sequence[Any]) -> None:
+def check_may_write(reader: Reader, sender: Actor, others: Sequence[UserRow]) -> None:
     """Raises unless the organization lets these users write to each other. Bots always may."""
     if sender.is_bot or all(row.bot_type is not None for row in others):
         return

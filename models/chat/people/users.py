@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
@@ -10,6 +9,7 @@ from sqlalchemy.orm import Session
 from models.chat.access.errors import NoSuchUser
 from models.chat.access.known_people import (
     USER_COLUMNS,
+    UserRow,
     find_users_who_know,
     known_to,
     sees_everybody,
@@ -88,7 +88,9 @@ _IN_REALM = select(*USER_COLUMNS).where(User.realm_id == bindparam("realm_id"), 
 _ALL = _IN_REALM.order_by(User.id)
 
 
-def find_users(reader: Reader, actor: Actor, user_ids: Iterable[int] | None = None) -> list[Any]:
+def find_users(
+    reader: Reader, actor: Actor, user_ids: Iterable[int] | None = None
+) -> list[UserRow]:
     """Rows of the realm's users that the actor may know, active or not, in order of their ids;
     all, or those asked for.
     """

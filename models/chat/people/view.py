@@ -3,15 +3,28 @@
 from collections.abc import Container
 from datetime import datetime
 from hashlib import md5
-from typing import Any
+from typing import Any, Protocol
 
-from models.chat.access.known_people import (
-    visible_user_id,
+from models.chat.access.known_people import UserRow, visible_user_id
+from models.chat.access.user_emails import (
+    EmailOwner,
+    api_email,
+    dummy_email,
+    may_see_email,
+    visible_email,
 )
-from models.chat.access.user_emails import api_email, dummy_email, may_see_email, visible_email
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import User
+
+
+class Pictured(EmailOwner, Protocol):
+    """A user as far as their picture goes."""
+
+    @property
+    def avatar_version(self) -> int: ...
+    @property
+    def is_deleted(self) -> bool: ...
 
 
 def describe_new_user(user: User, realm: RealmView) -> dict[str, Any]:
@@ -29,7 +42,7 @@ def describe_new_user(user: User, realm: RealmView) -> dict[str, Any]:
 
 
 def _describe(
-    row: Any,
+    row: UserRow,
     *,
     delivery_email: str | None,
     email: str,
@@ -58,11 +71,9 @@ def _describe(
     }
 
 
-def picture_of(viewer: Actor, user: Any, *, client_makes_it: bool) -> str | None:
+def picture_of(viewer: Actor, user: Pictured, *, client_makes_it: bool) -> str | None:
     """The address of the user's picture; None when the client makes it itself, which takes the real
     email. A deleted user has the picture of somebody nobody knows.
-
-    `user`: a row with what `visible_email` needs, avatar_version and is_deleted.
     """
     if user.is_deleted:
         return avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
@@ -113,7 +124,7 @@ def describe_own_user(
 
 
 def describe_user(
-    row: Any,
+    row: UserRow,
     viewer: Actor,
     *,
     known_ids: Container[int] | None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
@@ -36,12 +36,37 @@ _ALL = (
 )
 
 
+class _Field(Protocol):
+    """A custom profile field; the table's row fits."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> int: ...
+    @property
+    def hint(self) -> str: ...
+    @property
+    def field_data(self) -> str: ...
+    @property
+    def position(self) -> int: ...
+    @property
+    def is_required(self) -> bool: ...
+    @property
+    def editable_by_user(self) -> bool: ...
+    @property
+    def display_in_profile_summary(self) -> bool: ...
+    @property
+    def use_for_user_matching(self) -> bool: ...
+
+
 def find_profile_fields(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
     """The realm's fields in their order, as clients are told of them."""
     return [_describe(row) for row in reader.execute(_ALL, {"realm_id": realm_id})]
 
 
-def _describe(row: Any) -> dict[str, Any]:
+def _describe(row: _Field) -> dict[str, Any]:
     field: dict[str, Any] = {
         "id": row.id,
         "name": row.name,
@@ -52,9 +77,10 @@ def _describe(row: Any) -> dict[str, Any]:
         "required": row.is_required,
         "editable_by_user": row.editable_by_user,
     }
-    for switch in ("display_in_profile_summary", "use_for_user_matching"):
-        if getattr(row, switch):
-            field[switch] = True
+    if row.display_in_profile_summary:
+        field["display_in_profile_summary"] = True
+    if row.use_for_user_matching:
+        field["use_for_user_matching"] = True
     return field
 
 

@@ -1,8 +1,8 @@
 """What people filled into the custom profile fields of their organization."""
 
 from collections import defaultdict
-from collections.abc import Container
-from typing import Any
+from collections.abc import Container, Iterable
+from typing import Protocol
 
 import orjson
 from sqlalchemy import bindparam, select
@@ -29,6 +29,21 @@ _OF_ONE = _VALUES.where(ProfileValue.user_id == bindparam("user_id"))
 _OF_ALL = _VALUES.where(ProfileField.realm_id == bindparam("realm_id"))
 
 
+class _ValueRow(Protocol):
+    """A row of `_VALUES`."""
+
+    @property
+    def user_id(self) -> int: ...
+    @property
+    def field_id(self) -> int: ...
+    @property
+    def value(self) -> str: ...
+    @property
+    def rendered_value(self) -> str | None: ...
+    @property
+    def type(self) -> int: ...
+
+
 def find_profile(reader: Reader, user_id: int, *, known_ids: Container[int] | None) -> Profile:
     """The values of one user. `known_ids`: the only users that their reader may know, so that a
     field of others is not filled in for them; None: everybody.
@@ -44,7 +59,7 @@ def find_profiles(
     return _profiles(reader.execute(_OF_ALL, {"realm_id": realm_id}), known_ids)
 
 
-def _profiles(rows: Any, known_ids: Container[int] | None) -> dict[int, Profile]:
+def _profiles(rows: Iterable[_ValueRow], known_ids: Container[int] | None) -> dict[int, Profile]:
     found: dict[int, Profile] = defaultdict(dict)
     for row in rows:
         value = row.value

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import orjson
@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InvalidUserId
+from models.chat.access.known_people import UserRow
 from models.chat.access.naming import find_named
 from models.chat.ground.errors import InvalidParameter
 from models.chat.ground.hosts import is_host
@@ -63,6 +64,19 @@ _FIELDS = select(
     ProfileField.field_data,
     ProfileField.editable_by_user,
 ).where(ProfileField.realm_id == bindparam("realm_id"))
+
+
+class _FieldRow(Protocol):
+    """A row of `_FIELDS`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> int: ...
+    @property
+    def field_data(self) -> str: ...
+
+
 _VALUES = select(ProfileValue.field_id, ProfileValue.value).where(
     ProfileValue.user_id == bindparam("user_id")
 )
@@ -149,7 +163,7 @@ def _told(field_id: int, value: str | None, rendered: str | None) -> dict[str, A
 # --- what each type takes ---------------------------------------------------------------------
 
 
-def _check(field: Any, value: str | list[int], people: Mapping[int | str, Any]) -> str:
+def _check(field: _FieldRow, value: str | list[int], people: Mapping[int | str, UserRow]) -> str:
     """The value as it is stored. `people`: rows of all users that the values name."""
     if field.type == FieldType.USERS:
         return _check_users(value, people)
@@ -209,7 +223,7 @@ def _is_domain(host: str) -> bool:
         return False
 
 
-def _check_users(value: str | list[int], people: Mapping[int | str, Any]) -> str:
+def _check_users(value: str | list[int], people: Mapping[int | str, UserRow]) -> str:
     """Ids of active people whom the actor may know, as JSON text."""
     if not isinstance(value, list):
         raise InvalidParameter(name="User IDs", problem="is not a list")
