@@ -3,12 +3,12 @@ by skipping locked rows on PostgreSQL, and take turns on SQLite.
 """
 
 from datetime import timedelta
-from typing import Any
 
 import structlog
 from sqlalchemy.orm import Session
 
 from models.chat.scheduling import delivery
+from models.chat.scheduling.records import ScheduledRow
 from models.clock import Clock
 from models.database import Database
 
@@ -60,7 +60,7 @@ class ScheduledDelivery:
             self._record_failure(due)
         return True
 
-    def _record_failure(self, due: Any) -> None:
+    def _record_failure(self, due: ScheduledRow) -> None:
         self._log.warning(
             "delivery_fault", scheduled_message_id=due.id, attempt=due.attempts + 1, exc_info=True
         )

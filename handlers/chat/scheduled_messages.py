@@ -10,7 +10,8 @@ from models.chat.ground.quotas import SCHEDULED_MESSAGES
 from models.chat.messages.clients import client_name
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.scheduling import scheduled_messages
-from models.chat.scheduling.scheduled_messages import CHANNEL, DIRECT, Changes, To
+from models.chat.scheduling.records import CHANNEL, DIRECT, To
+from models.chat.scheduling.scheduled_messages import Changes
 from server.phases import prepared_by
 from server.response import Response
 

@@ -5,7 +5,7 @@ from sqlalchemy import literal
 from models.chat.deletion.by_age import try_expire_some
 from models.chat.ground.outbox import DEAD
 from models.chat.ground.outbox import SENT as MAILED
-from models.chat.scheduling.scheduled_messages import SENT as DELIVERED
+from models.chat.scheduling.records import SENT as DELIVERED
 from models.chat.tables import (
     AttemptCount,
     AuditLog,

@@ -51,7 +51,7 @@ class MessageView:
 
 _COLUMNS = [getattr(Message, f.name) for f in fields(MessageView)[:-2]]
 _MINE = aliased(UserMessage)
-_BY_ID = (
+_BY_ID: Select[*tuple[Any, ...]] = (
     select(*_COLUMNS, _MINE.flags)
     .outerjoin(_MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("actor_id")))
     .where(Message.id == bindparam("message_id"), Message.realm_id == bindparam("realm_id"))
@@ -66,7 +66,7 @@ def access_message(
 
     Raises `InvalidMessage`: unknown and unreadable ones look the same.
     """
-    row: Any = reader.execute(
+    row = reader.execute(
         _LOCKED if lock else _BY_ID,
         {"actor_id": actor.id, "message_id": message_id, "realm_id": actor.realm_id},
     ).first()
@@ -75,7 +75,11 @@ def access_message(
     # Looked for also where there is none: a hidden message takes as many statements as no message.
     channel_id = 0 if row is None else row.channel_id or 0
     channel = find_known_channel(reader, actor, channel_id=channel_id, content=True)
-    if channel is not None and not (channel.has_protected_history and row.flags is None):
+    if (
+        row is not None
+        and channel is not None
+        and (row.flags is not None or not channel.has_protected_history)
+    ):
         return MessageView(*(*row, channel))
     if not actor.is_guest:
         group_ids_of(reader, actor)

@@ -15,7 +15,7 @@ from models.chat.messages import flags, search
 from models.chat.messages.conversations import key_of
 from models.chat.messages.drafts import Draft, check_content
 from models.chat.messages.notices import CLIENT
-from models.chat.messages.sending import message_as_sent
+from models.chat.messages.sent import message_as_sent
 from models.chat.messages.view import find_people
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering import plain_text

@@ -8,13 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from types import SimpleNamespace
 from typing import Any, cast
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Select,
+    SQLColumnExpression,
     Table,
     bindparam,
     case,
@@ -31,7 +31,8 @@ from models.chat.ground import events
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import require_conversation
 from models.chat.messages.drafts import Draft
-from models.chat.messages.view import ViewOptions, find_people, message_object
+from models.chat.messages.sent import message_as_sent
+from models.chat.messages.view import find_people
 from models.chat.rendering import plain_text
 from models.chat.tables import (
     Channel,
@@ -170,9 +171,9 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
     return copies
 
 
-def _readers(session: Session, draft: Draft, message_id: int) -> Select[Any]:
+def _readers(session: Session, draft: Draft, message_id: int) -> Select[int, int, int]:
     """Who gets a copy of a message that mentions somebody or goes to users, and its flags."""
-    source: Any = User.id
+    source = User.id
     bits = mention_bits(session, draft, source)
     if draft.read_by_sender:
         bits = bits + case((source == draft.sender.id, flags.READ), else_=0)
@@ -188,7 +189,9 @@ def _readers(session: Session, draft: Draft, message_id: int) -> Select[Any]:
     )
 
 
-def mention_bits(session: Session, draft: Draft, user_id: Any) -> ColumnElement[int]:
+def mention_bits(
+    session: Session, draft: Draft, user_id: SQLColumnExpression[int]
+) -> ColumnElement[int]:
     """The mention flags of the copy of the user with that id (a column)."""
     rendered = draft.rendered
     bits: ColumnElement[int] = literal(0, BigInteger)
@@ -216,7 +219,9 @@ def mention_bits(session: Session, draft: Draft, user_id: Any) -> ColumnElement[
     return bits
 
 
-def _bit_if(user_id: Any, users: Iterable[int], bit: int) -> ColumnElement[int]:
+def _bit_if(
+    user_id: SQLColumnExpression[int], users: Iterable[int], bit: int
+) -> ColumnElement[int]:
     return case((user_id.in_(sorted(users)), bit), else_=0)
 
 
@@ -242,42 +247,3 @@ def _tell(
     for bits, user_ids in sorted(copies.items()):
         payload = {"message": message, "flags": flags.names_of(bits)}
         events.append(session, sender.realm_id, "message", payload, user_ids=user_ids, now=now)
-
-
-def message_as_sent(
-    draft: Draft,
-    message_id: int,
-    conversation_id: int | None,
-    people: list[dict[str, Any]],
-    *,
-    now: datetime,
-) -> dict[str, Any]:
-    """The message as its event shows it; `people` are those of the conversation."""
-    sender, channel = draft.sender, draft.channel
-    visibility = sender.email_address_visibility
-    row = SimpleNamespace(
-        id=message_id,
-        sender_id=sender.id,
-        channel_id=None if channel is None else channel.id,
-        conversation_id=conversation_id,
-        topic=draft.topic,
-        content=draft.content,
-        rendered_content=draft.rendered.html,
-        sent_at=now,
-        last_edit_at=None,
-        last_moved_at=None,
-        client=draft.client,
-        channel_name=None if channel is None else channel.name,
-        full_name=sender.full_name,
-        # Readers differ in whose email they may see: an event shows what all of them may.
-        delivery_email=sender.delivery_email
-        if sender.is_bot or visibility == 1
-        else sender.dummy_email,
-        bot_type=sender.bot_type,
-        email_address_visibility=visibility,
-        avatar_version=sender.avatar_version,
-        is_deleted=False,
-    )
-    return message_object(
-        row, sender, ViewOptions(client_gravatar=False, allow_empty_topic_name=True), people
-    )

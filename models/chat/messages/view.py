@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Protocol
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import aliased
@@ -57,6 +58,47 @@ _ROWS = (
 )
 
 
+class MessageRow(Protocol):
+    """A message, its channel's name and its sender: a row of `_ROWS`, or one that was just sent."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def sender_id(self) -> int: ...
+    @property
+    def channel_id(self) -> int | None: ...
+    @property
+    def conversation_id(self) -> int | None: ...
+    @property
+    def topic(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def rendered_content(self) -> str: ...
+    @property
+    def sent_at(self) -> datetime: ...
+    @property
+    def last_edit_at(self) -> datetime | None: ...
+    @property
+    def last_moved_at(self) -> datetime | None: ...
+    @property
+    def client(self) -> str: ...
+    @property
+    def channel_name(self) -> str | None: ...
+    @property
+    def full_name(self) -> str: ...
+    @property
+    def delivery_email(self) -> str: ...
+    @property
+    def bot_type(self) -> int | None: ...
+    @property
+    def email_address_visibility(self) -> int: ...
+    @property
+    def avatar_version(self) -> int: ...
+    @property
+    def is_deleted(self) -> bool: ...
+
+
 def recipient_id(channel_id: int | None, conversation_id: int | None) -> int:
     """One number for every place a message can go to.
 
@@ -93,7 +135,7 @@ def find_messages(
 
 
 def message_object(
-    row: Any, viewer: Actor, options: ViewOptions, people: list[dict[str, Any]]
+    row: MessageRow, viewer: Actor, options: ViewOptions, people: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """One message without flags and what stands beside it in other tables."""
     sender = _sender(row)
@@ -148,7 +190,7 @@ class _Person:
     is_deleted: bool = False
 
 
-def _sender(row: Any) -> _Person:
+def _sender(row: MessageRow) -> _Person:
     return _Person(
         row.sender_id,
         row.bot_type,

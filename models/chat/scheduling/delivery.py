@@ -5,7 +5,6 @@ transaction, so a worker may die at any instant: the row is then as if nobody ha
 """
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import bindparam, literal, select
 from sqlalchemy.orm import Session
@@ -18,17 +17,20 @@ from models.chat.messages.recipients import ToUsers
 from models.chat.messages.sending import send_message
 from models.chat.rendering.quotes import inert_line
 from models.chat.rendering.texts import PreparedText, prepare_text
-from models.chat.scheduling.scheduled_messages import (
+from models.chat.scheduling.records import (
     CHANNEL,
     DIRECT,
     FAILED,
     PENDING,
     SCHEDULED,
     SENT,
-    change_row,
-    destination_of,
+    ScheduledRow,
     record_of,
     stored_to,
+)
+from models.chat.scheduling.scheduled_messages import (
+    change_row,
+    destination_of,
     tell_removed,
     tell_sender,
 )
@@ -68,30 +70,30 @@ def is_anything_due(reader: Reader, *, now: datetime) -> bool:
     return reader.execute(_SOME_DUE, {"at": now}).first() is not None
 
 
-def choose_due(session: Session, *, now: datetime) -> Any | None:
+def choose_due(session: Session, *, now: datetime) -> ScheduledRow | None:
     """The message that has been due longest, of those that nobody delivers just now; the lock on it
     ends with the transaction.
     """
     return session.connection().execute(_TAKE, {"at": now}).first()
 
 
-def prepare(reader: Reader, chosen: Any) -> PreparedText:
+def prepare(reader: Reader, chosen: ScheduledRow) -> PreparedText:
     """The text of a chosen message."""
     sender = find_actor(reader, chosen.sender_id)
     assert sender is not None
     return prepare_text(reader, sender, chosen.content)
 
 
-def take_chosen(session: Session, chosen: Any) -> bool:
+def take_chosen(session: Session, chosen: ScheduledRow) -> bool:
     """Lock the chosen message, unless somebody else has it or has changed it since."""
     seen = {"wanted_id": chosen.id, "at": chosen.next_try_at, "tried": chosen.attempts}
     row = session.connection().execute(_TAKE_AGAIN, seen).first()
-    return row is not None and tuple(row) == tuple(chosen)
+    return row is not None and bool(row == chosen)
 
 
 def deliver(
     session: Session,
-    due: Any,
+    due: ScheduledRow,
     text: PreparedText,
     *,
     now: datetime,
@@ -125,7 +127,9 @@ def deliver(
     tell_removed(session, due, now=now)
 
 
-def record_failure(session: Session, due: Any, *, now: datetime, late_window: timedelta) -> None:
+def record_failure(
+    session: Session, due: ScheduledRow, *, now: datetime, late_window: timedelta
+) -> None:
     """After a fault that nobody meant: try again after a growing pause, while that is still on
     time; else the message has failed. Does nothing when somebody else has taken it since.
     """
@@ -141,7 +145,7 @@ def record_failure(session: Session, due: Any, *, now: datetime, late_window: ti
     _fail(session, due, sender, UNEXPECTED, now)
 
 
-def _fail(session: Session, due: Any, sender: Actor, reason: str, now: datetime) -> None:
+def _fail(session: Session, due: ScheduledRow, sender: Actor, reason: str, now: datetime) -> None:
     """The end, until its sender gives the message a new time. The sender is told, twice."""
     failed = change_row(session, due.id, {"state": FAILED, "failure": reason})
     updated = {"op": "update", "scheduled_message": record_of(failed)}

@@ -7,10 +7,10 @@ change and the delivery of the same message exclude each other (models/chat/sche
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import orjson
-from sqlalchemy import Table, bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.ground import events
@@ -27,13 +27,20 @@ from models.chat.scheduling.errors import (
     ScheduledMessageDoesNotExist,
     TopicRequired,
 )
-from models.chat.tables import ScheduledMessage
+from models.chat.scheduling.records import (
+    CHANNEL,
+    DIRECT,
+    FAILED,
+    PENDING,
+    SCHEDULED,
+    SENT,
+    ScheduledRow,
+    To,
+    record_of,
+    stored_to,
+)
 from models.reader import Reader
 
-CHANNEL, DIRECT = "channel", "direct"
-PENDING, SENT, FAILED = "pending", "sent", "failed"
-
-SCHEDULED = cast(Table, ScheduledMessage.__table__)
 _INSERT = insert(SCHEDULED).returning(*SCHEDULED.c)
 _OWN = select(*SCHEDULED.c).where(
     SCHEDULED.c.id == bindparam("wanted_id"), SCHEDULED.c.sender_id == bindparam("of_sender_id")
@@ -43,8 +50,6 @@ _UNSENT = (
     .where(SCHEDULED.c.sender_id == bindparam("of_sender_id"), SCHEDULED.c.state != SENT)
     .order_by(SCHEDULED.c.scheduled_at, SCHEDULED.c.id)
 )
-
-To = int | list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +215,7 @@ def delete_scheduled_message(
     tell_removed(session, row, now=now)
 
 
-def _access(session: Session, sender: Actor, message_id: int) -> Any:
+def _access(session: Session, sender: Actor, message_id: int) -> ScheduledRow:
     """The sender's own message, locked: whoever delivers or changes it has ended or must wait."""
     key = {"wanted_id": message_id, "of_sender_id": sender.id}
     row = session.connection().execute(_OWN.with_for_update(), key).first()
@@ -224,47 +229,22 @@ def _access(session: Session, sender: Actor, message_id: int) -> Any:
 # --- what delivery shares ---------------------------------------------------------------------
 
 
-def change_row(session: Session, message_id: int, values: Mapping[str, Any]) -> Any:
+def change_row(session: Session, message_id: int, values: Mapping[str, Any]) -> ScheduledRow:
     """Set columns of a message locked by this transaction. Returns the row as it is now."""
     statement = update(SCHEDULED).where(SCHEDULED.c.id == message_id).values(**values)
     return session.connection().execute(statement.returning(*SCHEDULED.c)).one()
 
 
-def stored_to(row: Any) -> To:
-    """The channel's id, or the ids of the recipients, ascending."""
-    if row.channel_id is not None:
-        return int(row.channel_id)
-    ids: list[int] = orjson.loads(row.recipient_ids)
-    return ids
-
-
-def record_of(row: Any) -> dict[str, Any]:
-    """The scheduled-message object, as answers and events show it."""
-    is_direct = row.channel_id is None
-    record = {
-        "scheduled_message_id": row.id,
-        "type": "private" if is_direct else "stream",
-        "to": stored_to(row),
-        "content": row.content,
-        "rendered_content": row.rendered_content,
-        "scheduled_delivery_timestamp": int(row.scheduled_at.timestamp()),
-        "failed": row.state == FAILED,
-    }
-    if not is_direct:
-        record["topic"] = row.topic
-    if row.failure is not None:
-        record["failure_message"] = row.failure
-    return record
-
-
-def tell_sender(session: Session, row: Any, payload: Mapping[str, Any], *, now: datetime) -> None:
+def tell_sender(
+    session: Session, row: ScheduledRow, payload: Mapping[str, Any], *, now: datetime
+) -> None:
     """An event for the sender alone."""
     events.append(
         session, row.realm_id, "scheduled_messages", payload, user_ids=[row.sender_id], now=now
     )
 
 
-def tell_removed(session: Session, row: Any, *, now: datetime) -> None:
+def tell_removed(session: Session, row: ScheduledRow, *, now: datetime) -> None:
     """It is no longer waiting: deleted, or sent."""
     tell_sender(session, row, {"op": "remove", "scheduled_message_id": row.id}, now=now)
 

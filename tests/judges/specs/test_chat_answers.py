@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from handlers.chat import calls
 from models.chat.scheduling.delivery import TOO_LATE
-from models.chat.scheduling.scheduled_messages import FAILED
+from models.chat.scheduling.records import FAILED
 from models.chat.tables import ScheduledMessage
 from tests.handlers.chat.test_settings import token_of
 from tests.judges.specs.chat_player import (

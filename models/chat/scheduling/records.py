@@ -1,0 +1,79 @@
+"""Scheduled messages as they are kept, and the object that their senders see."""
+
+from datetime import datetime
+from typing import Any, Protocol, cast
+
+import orjson
+from sqlalchemy import Table
+
+from models.chat.tables import ScheduledMessage
+
+CHANNEL, DIRECT = "channel", "direct"
+PENDING, SENT, FAILED = "pending", "sent", "failed"
+
+SCHEDULED = cast(Table, ScheduledMessage.__table__)
+
+To = int | list[int]
+
+
+class ScheduledRow(Protocol):
+    """A scheduled message with all of its columns that its sender or its delivery asks for."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def realm_id(self) -> int: ...
+    @property
+    def sender_id(self) -> int: ...
+    @property
+    def channel_id(self) -> int | None: ...
+    @property
+    def recipient_ids(self) -> str | None: ...
+    @property
+    def topic(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def rendered_content(self) -> str: ...
+    @property
+    def client(self) -> str: ...
+    @property
+    def read_by_sender(self) -> bool | None: ...
+    @property
+    def scheduled_at(self) -> datetime: ...
+    @property
+    def next_try_at(self) -> datetime: ...
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def failure(self) -> str | None: ...
+
+
+def stored_to(row: ScheduledRow) -> To:
+    """The channel's id, or the ids of the recipients, ascending."""
+    if row.channel_id is not None:
+        return row.channel_id
+    assert row.recipient_ids is not None
+    ids: list[int] = orjson.loads(row.recipient_ids)
+    return ids
+
+
+def record_of(row: ScheduledRow) -> dict[str, Any]:
+    """The scheduled-message object, as answers and events show it."""
+    is_direct = row.channel_id is None
+    record = {
+        "scheduled_message_id": row.id,
+        "type": "private" if is_direct else "stream",
+        "to": stored_to(row),
+        "content": row.content,
+        "rendered_content": row.rendered_content,
+        "scheduled_delivery_timestamp": int(row.scheduled_at.timestamp()),
+        "failed": row.state == FAILED,
+    }
+    if not is_direct:
+        record["topic"] = row.topic
+    if row.failure is not None:
+        record["failure_message"] = row.failure
+    return record
