@@ -7,8 +7,7 @@ whoever is killed leaves behind, for a sweep.
 import hashlib
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -79,17 +78,6 @@ class ArchiveWriter:
         self._part.replace(self._target)
         sync_folder(self._target.parent)
         return size, digest
-
-
-class DamagedArchive(Exception):
-    """An archive is not what its manifest says."""
-
-
-@contextmanager
-def reading_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
-    """The open archive and its manifest."""
-    with zipfile.ZipFile(path) as archive:
-        yield archive, orjson.loads(archive.read(MANIFEST))
 
 
 def list_files(folder: Path) -> list[str]:

@@ -54,6 +54,7 @@ def build_pages(
     that one service has beyond these. `is_https`: people reach the pages over HTTPS.
     """
     app = Pages(__name__, static_folder=None)
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     security.install(app, is_https=is_https)
     assets.install(app)

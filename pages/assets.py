@@ -36,7 +36,5 @@ def install(app: Flask) -> None:
         response.headers["Cache-Control"] = FOR_EVER if is_current else "no-cache"
         return response
 
-    app.add_url_rule(
-        "/static/<path:name>", "static", serve, methods=["GET"], provide_automatic_options=False
-    )
+    app.get("/static/<path:name>", endpoint="static")(serve)
     app.add_template_global(asset, "asset")

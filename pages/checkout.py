@@ -53,17 +53,8 @@ def install(app: Flask, look_up: FindCheckout, *, poll_ms: int = POLL_MS) -> Non
             return jsonify(state="unknown"), 404
         return jsonify(**status_of(view)), 410 if is_closed(view) else 200
 
-    for rule, view_function in (
-        ("/checkout/<token>", show_checkout),
-        ("/checkout/<token>/status", read_status),
-    ):
-        app.add_url_rule(
-            rule,
-            view_function.__name__,
-            view_function,
-            methods=["GET"],
-            provide_automatic_options=False,
-        )
+    app.get("/checkout/<token>")(show_checkout)
+    app.get("/checkout/<token>/status")(read_status)
 
 
 def present(view: CheckoutView) -> dict[str, Any]:

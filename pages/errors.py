@@ -46,13 +46,7 @@ def install(app: Flask, failures: Mapping[str, Sequence[Failure]]) -> None:
         groups = [(subject, list(group)) for subject, group in groupby(failures[name], _subject_of)]
         return render_template("errors.html", name=name, groups=groups)
 
-    app.add_url_rule(
-        "/docs/<name>/errors",
-        "show_errors",
-        show_errors,
-        methods=["GET"],
-        provide_automatic_options=False,
-    )
+    app.get("/docs/<name>/errors")(show_errors)
     app.add_template_filter(show_code, "show_code")
     app.add_template_filter(show_error_code, "show_error_code")
 

@@ -125,10 +125,8 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    for rule in ("/exports/<int:export_id>", "/exports/<int:export_id>/<token>"):
-        app.add_url_rule(
-            rule, "send_archive", send_archive, methods=["GET"], provide_automatic_options=False
-        )
+    app.get("/exports/<int:export_id>")(send_archive)
+    app.get("/exports/<int:export_id>/<token>")(send_archive)
 
 
 def _tell(name: SecurityEvent, export_id: int) -> None:

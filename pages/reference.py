@@ -35,15 +35,6 @@ def install(app: Flask, documents: Mapping[str, str], *, has_errors: Collection[
         response.headers["Content-Security-Policy"] = REFERENCE_POLICY
         return response
 
-    for rule, view_function in (
-        ("/", enter),
-        ("/docs", list_services),
-        ("/docs/<name>", show_reference),
-    ):
-        app.add_url_rule(
-            rule,
-            view_function.__name__,
-            view_function,
-            methods=["GET"],
-            provide_automatic_options=False,
-        )
+    app.get("/")(enter)
+    app.get("/docs")(list_services)
+    app.get("/docs/<name>")(show_reference)

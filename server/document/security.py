@@ -50,15 +50,21 @@ def _calls(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *credentials, ctx: function(*credentials)
 
 
-class Bearer(BearerSecurityHandler):
-    """`type: http, scheme: bearer` (RFC 6750)."""
+class _PlainFunctions(AbstractSecurityHandler):
+    """A scheme of which `check_of` compiles one use: from a request to its function's answer."""
 
     def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
         function = find_security_function(self, security_scheme)
-        if function is None:
-            return None
-        call = _calls(function)
+        return None if function is None else self.check_of(_calls(function), security_scheme)
 
+    def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
+        raise NotImplementedError
+
+
+class Bearer(_PlainFunctions, BearerSecurityHandler):
+    """`type: http, scheme: bearer` (RFC 6750)."""
+
+    def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
         def check(ctx: Context) -> Any:
             token = _authorization(ctx, "bearer")
             return NO_CREDENTIALS if token is None else call(token, ctx=ctx)
@@ -66,15 +72,10 @@ class Bearer(BearerSecurityHandler):
         return check
 
 
-class Basic(BasicSecurityHandler):
+class Basic(_PlainFunctions, BasicSecurityHandler):
     """`type: http, scheme: basic` (RFC 7617)."""
 
-    def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
-        function = find_security_function(self, security_scheme)
-        if function is None:
-            return None
-        call = _calls(function)
-
+    def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
         def check(ctx: Context) -> Any:
             credentials = _authorization(ctx, "basic")
             if credentials is None:
@@ -89,17 +90,13 @@ class Basic(BasicSecurityHandler):
         return check
 
 
-class ApiKey(ApiKeySecurityHandler):
+class ApiKey(_PlainFunctions, ApiKeySecurityHandler):
     """`type: apiKey` in a header."""
 
-    def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
-        function = find_security_function(self, security_scheme)
-        if function is None:
-            return None
-        if security_scheme["in"] != "header":
+    def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
+        if scheme["in"] != "header":
             raise DocumentError("an apiKey security scheme must be in a header")
-        call = _calls(function)
-        name = security_scheme["name"]
+        name = scheme["name"]
 
         def check(ctx: Context) -> Any:
             key = ctx.header(name)

@@ -2,10 +2,25 @@
 
 import hashlib
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from adapters.archives import CHUNK, MANIFEST, DamagedArchive, reading_archive
+import orjson
+
+from adapters.archives import CHUNK, MANIFEST
+
+
+class DamagedArchive(Exception):
+    """An archive is not what its manifest says."""
+
+
+@contextmanager
+def reading_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
+    """The open archive and its manifest."""
+    with zipfile.ZipFile(path) as archive:
+        yield archive, orjson.loads(archive.read(MANIFEST))
 
 
 def verify_archive(path: Path) -> dict[str, Any]:

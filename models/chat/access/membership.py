@@ -38,7 +38,6 @@ def _groups_below() -> CTE:
 _ABOVE = _groups_above()
 _BELOW = _groups_below()
 _GROUP_IDS = select(_ABOVE.c.group_id)
-_IS_MEMBER = select(_ABOVE.c.group_id).where(_ABOVE.c.group_id == bindparam("group_id"))
 _MEMBERS = (
     select(UserGroupMember.user_id)
     .distinct()
@@ -62,12 +61,6 @@ def belongs(reader: Reader, actor: Actor, group_id: int) -> bool:
     if group_id in actor.realm.system_groups:
         return group_id in actor.realm.system_groups_of(actor.role)
     return group_id in group_ids_of(reader, actor)
-
-
-def is_member(reader: Reader, group_id: int, user_id: int) -> bool:
-    """Is that user in the group, directly or through subgroups? For users who are not the actor."""
-    found = reader.execute(_IS_MEMBER, {"user_id": user_id, "group_id": group_id}).first()
-    return found is not None
 
 
 def find_member_ids(reader: Reader, group_id: int) -> set[int]:

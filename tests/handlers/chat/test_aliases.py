@@ -1,24 +1,18 @@
 """Parameters under their other names: every alias of the document."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 import specs
 from tests.support.chat.app import ChatClient
+from tests.support.documents import resolved
 
 DOCUMENT = specs.load("chat")
+resolve = partial(resolved, DOCUMENT)
 ALIAS = "x-alias-of"
-
-
-def resolve(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    while "$ref" in node:
-        target: Any = DOCUMENT
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        node = target
-    return node
 
 
 def aliases() -> Iterator[Any]:

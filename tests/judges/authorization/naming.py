@@ -10,6 +10,7 @@ import yaml
 
 from tests.judges.authorization.policy import PERMISSIONS
 from tests.support.contract import operations_of
+from tests.support.documents import resolved
 
 NAMED_OBJECTS = PERMISSIONS.with_name("named-objects.yaml")
 NOTHING = "nothing"
@@ -53,15 +54,6 @@ def _leaves(document: Mapping[str, Any], schema: Mapping[str, Any], path: str) -
             yield from _leaves(document, part, f"{path}/{name}")
     elif schema.get("type") in ("integer", "string") and "enum" not in schema:
         yield path
-
-
-def resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    while "$ref" in node:
-        target: Any = document
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        node = target
-    return node
 
 
 def kinds_of(names: Mapping[str, list[str]], operation_id: str, leaf: str) -> list[str]:

@@ -24,6 +24,7 @@ from tests.judges.authorization import payment_stage
 from tests.judges.authorization.chat_stage import ChatStage
 from tests.judges.authorization.policy import ALLOWED, Case, load
 from tests.support.contract import operations_of
+from tests.support.documents import resolved
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway, PaymentApp
 
@@ -43,15 +44,6 @@ def parameters_of(document: Mapping[str, Any], operation_id: str) -> set[str]:
     for media in body.get("content", {}).values():
         known |= set(resolved(document, media["schema"]).get("properties", {}))
     return known
-
-
-def resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    while "$ref" in node:
-        target: Any = document
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        node = target
-    return node
 
 
 def property_names(node: Any) -> Iterator[str]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import specs
 from tests.judges.authorization.hidden_stage import HiddenStage
-from tests.judges.authorization.naming import resolved
 from tests.judges.authorization.policy import Case, load
 from tests.support.contract import operations_of
+from tests.support.documents import resolved
 
 DOCUMENT = specs.load("chat")
 READING = [name for name, (method, _) in operations_of(DOCUMENT).items() if method == "GET"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.judges.released.schemas import Comparison, Document, resolve
+from tests.judges.released.schemas import Comparison, Document
+from tests.support.documents import resolved
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 STYLES = {"query": "form", "path": "simple", "header": "simple", "cookie": "form"}
@@ -43,7 +44,7 @@ def _operations(document: Document) -> Iterator[tuple[str, dict[str, Any]]]:
                 operation["parameters"] = {
                     (parameter["in"], parameter["name"]): parameter
                     for at in (item, item[method])
-                    for parameter in (resolve(document, p) for p in at.get("parameters", ()))
+                    for parameter in (resolved(document, p) for p in at.get("parameters", ()))
                 }
                 operation.setdefault("security", document.get("security", []))
                 yield f"{method.upper()} {path}", operation
@@ -68,8 +69,8 @@ def _compare_operations(
             _compare_responses(
                 found,
                 f"{place} -> {status}",
-                resolve(found.old, response),
-                resolve(found.new, new["responses"][status]),
+                resolved(found.old, response),
+                resolved(found.new, new["responses"][status]),
             )
 
 
@@ -99,8 +100,8 @@ def _compare_parameters(
 def _compare_bodies(
     found: Comparison, place: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> None:
-    before = resolve(found.old, old.get("requestBody"))
-    after = resolve(found.new, new.get("requestBody"))
+    before = resolved(found.old, old.get("requestBody"))
+    after = resolved(found.new, new.get("requestBody"))
     if before and not after:
         found.breaks(f"{place} body", "is gone")
     elif after and after.get("required") and not (before or {}).get("required"):
@@ -114,8 +115,8 @@ def _compare_responses(
 ) -> None:
     _compare_media(found, place, old.get("content", {}), new.get("content", {}), False)
     for name, header in old.get("headers", {}).items():
-        was = resolve(found.old, header)
-        now = resolve(found.new, new.get("headers", {}).get(name))
+        was = resolved(found.old, header)
+        now = resolved(found.new, new.get("headers", {}).get(name))
         if now is None:
             found.breaks(f"{place} {name}", "is gone")
             continue

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.documents import resolved
+
 Schema = Mapping[str, Any]
 Document = Mapping[str, Any]
 
@@ -31,23 +33,13 @@ WORDS = {"description", "example", "title", "deprecated"}
 UNBOUND = {"uniqueItems": False, "exclusiveMinimum": False, "exclusiveMaximum": False}
 
 
-def resolve(document: Document, node: Any) -> Any:
-    """What a `$ref` means, or the node itself."""
-    while isinstance(node, Mapping) and "$ref" in node:
-        target: Any = document
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step.replace("~1", "/").replace("~0", "~")]
-        node = target
-    return node
-
-
 def unwrapped(document: Document, node: Schema) -> Schema:
     """`allOf` of one schema as that schema, with what stands beside it: OpenAPI 3.0 writes so what
     a `$ref` means in one place.
     """
     if len(node.get("allOf", ())) != 1:
         return node
-    inner = unwrapped(document, resolve(document, node["allOf"][0]))
+    inner = unwrapped(document, resolved(document, node["allOf"][0]))
     beside = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
     return node if inner.keys() & beside.keys() - WORDS else {**inner, **beside}
 
@@ -80,7 +72,7 @@ class Comparison:
             if (sent, *names) in self._seen:
                 return
             self._seen.add((sent, *names))
-        old, new = resolve(self.old, old), resolve(self.new, new)
+        old, new = resolved(self.old, old), resolved(self.new, new)
         if ("allOf" in old) != ("allOf" in new):
             old, new = unwrapped(self.old, old), unwrapped(self.new, new)
         taken, by = (old, new) if sent else (new, old)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from tests.judges.authorization.chat_stage import HOST, ChatStage, members
 from tests.judges.authorization.policy import ALLOWED, filled, load
 from tests.support.chat.app import BASE, ChatClient
 from tests.support.contract import judge_of, operations_of
+from tests.support.documents import resolved
 
 DOCUMENT = specs.load("chat")
+resolve = partial(resolved, DOCUMENT)
 OPERATIONS = operations_of(DOCUMENT)
 JSON, FORM, MULTIPART = (
     "application/json",
@@ -63,15 +66,6 @@ REFUSED = {
 }
 
 
-def resolved(node: Any) -> Any:
-    while isinstance(node, Mapping) and "$ref" in node:
-        target: Any = DOCUMENT
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        node = target
-    return node
-
-
 def operation_of(operation_id: str) -> dict[str, Any]:
     method, path = OPERATIONS[operation_id]
     found: dict[str, Any] = DOCUMENT["paths"][path][method.lower()]
@@ -79,8 +73,8 @@ def operation_of(operation_id: str) -> dict[str, Any]:
 
 
 def example(operation_id: str, name: str) -> Any:
-    body = resolved(operation_of(operation_id)["requestBody"])
-    return resolved(body["content"][FORM]["examples"][name])["value"]
+    body = resolve(operation_of(operation_id)["requestBody"])
+    return resolve(body["content"][FORM]["examples"][name])["value"]
 
 
 PATHS = {
@@ -95,7 +89,7 @@ KEY = DOCUMENT["components"]["parameters"]["IdempotencyKey"]["example"]
 
 def takes_key(operation_id: str) -> bool:
     listed = operation_of(operation_id).get("parameters", ())
-    return any(resolved(parameter)["name"] == "Idempotency-Key" for parameter in listed)
+    return any(resolve(parameter)["name"] == "Idempotency-Key" for parameter in listed)
 
 
 def judge(method: str, path: str, headers: Mapping[str, str], **more: Any) -> None:

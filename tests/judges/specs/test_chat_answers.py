@@ -27,7 +27,7 @@ from tests.judges.specs.chat_player import (
     STANDS_FOR,
     Player,
     operation_of,
-    resolved,
+    resolve,
 )
 from tests.judges.specs.examples import of_parameter, operations
 
@@ -141,16 +141,16 @@ WITH_COUNTERPARTS = {
 
 
 def bodies(operation_id: str) -> Mapping[str, Any]:
-    response = resolved(operation_of(operation_id)["responses"]["200"])
+    response = resolve(operation_of(operation_id)["responses"]["200"])
     shown = response["content"].get(JSON, {}).get("examples", {})
-    return {name: resolved(example)["value"] for name, example in shown.items()}
+    return {name: resolve(example)["value"] for name, example in shown.items()}
 
 
 def first_request(operation_id: str) -> Sent:
     """The first example of the body, or what stands for it."""
-    body = resolved(operation_of(operation_id).get("requestBody", {}))
+    body = resolve(operation_of(operation_id).get("requestBody", {}))
     for name, example in body.get("content", {}).get(FORM, {}).get("examples", {}).items():
-        return {**resolved(example)["value"], **STANDS_FOR.get((operation_id, name), {})}
+        return {**resolve(example)["value"], **STANDS_FOR.get((operation_id, name), {})}
     return PATHS.get(operation_id, {})
 
 
@@ -236,7 +236,7 @@ def parameters() -> Iterator[Any]:
 
 
 def shown_values(parameter: Sent) -> list[Any]:
-    schema = resolved(parameter.get("content", {}).get(JSON, parameter)["schema"])
+    schema = resolve(parameter.get("content", {}).get(JSON, parameter)["schema"])
     if schema.get("type") == "boolean":
         return [True, False]
     values = [example.value for example in of_parameter(DOCUMENT, parameter, "")]

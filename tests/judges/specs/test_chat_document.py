@@ -2,7 +2,8 @@
 
 import importlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,8 +16,10 @@ from models.chat.access.group_settings import REALM_GROUPS, USER_GROUP_GROUPS
 from models.chat.organization.settings import SETTINGS
 from server.document.compiler import is_handler
 from server.document.responses import holds_list
+from tests.support.documents import resolved
 
 DOCUMENT = specs.load("chat")
+resolve = partial(resolved, DOCUMENT)
 SCHEMAS = DOCUMENT["components"]["schemas"]
 METHODS = ("get", "put", "post", "delete", "patch")
 OPEN = {
@@ -72,16 +75,6 @@ OWN_USER = [
     "profile_data",
 ]
 ENVELOPE = ["result", "msg", "ignored_parameters_unsupported"]
-
-
-def resolve(node: Any) -> Any:
-    """What a `$ref` points to, else the node itself."""
-    while isinstance(node, Mapping) and "$ref" in node:
-        target: Any = DOCUMENT
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        node = target
-    return node
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -15,7 +15,7 @@ from tests.judges.specs.chat_player import (
     Player,
     example,
     operation_of,
-    resolved,
+    resolve,
 )
 
 # What must have happened before: example -> the example of another operation.
@@ -39,10 +39,10 @@ BEFORE = {
 def examples() -> Iterator[Any]:
     """(operationId, media type, name, value) of every example of a request body."""
     for operation_id in OPERATIONS:
-        body = resolved(operation_of(operation_id).get("requestBody", {}))
+        body = resolve(operation_of(operation_id).get("requestBody", {}))
         for kind, media in body.get("content", {}).items():
             for name, shown in media.get("examples", {}).items():
-                value = resolved(shown)["value"]
+                value = resolve(shown)["value"]
                 yield pytest.param(
                     operation_id, kind, name, value, id=f"{operation_id}-{name}-{kind}"
                 )
@@ -67,8 +67,8 @@ def test_every_request_example_works(
         return
     assert answer.status_code == 200, answer.text
     shown = operation_of(operation_id)["responses"]["200"]
-    bodies = resolved(shown)["content"][JSON].get("examples", {})
-    keys = [set(resolved(it)["value"]) for it in bodies.values()]
+    bodies = resolve(shown)["content"][JSON].get("examples", {})
+    keys = [set(resolve(it)["value"]) for it in bodies.values()]
     assert not keys or set(answer.json()) in keys, answer.text
 
 

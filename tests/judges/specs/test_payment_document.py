@@ -4,6 +4,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from models.payment.lifecycle import EXCEPTIONS, PAYMENT_STATUSES, STATUSES
 from models.payment.methods import LARGEST_CHAIN_ID, MOST_CONFIRMATIONS
 from models.payment.money import parse_amount
 from server.document.compiler import is_handler
+from tests.support.documents import resolved
 
 ROOT = Path(__file__).parent.parent.parent.parent
 DOCUMENT = specs.load("payment")
+resolve = partial(resolved, DOCUMENT)
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
 # (method, path) -> (operationId, tag, success status), word for word from the seed.
@@ -36,16 +39,6 @@ SEED = {
 }
 SEED_ERRORS = {"401", "404", "409", "422", "500", "503"}
 METHODS = ("get", "put", "post", "delete", "patch")
-
-
-def resolve(node: Any) -> Any:
-    """What a `$ref` points to, else the node itself."""
-    while isinstance(node, Mapping) and "$ref" in node:
-        target: Any = DOCUMENT
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        node = target
-    return node
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:

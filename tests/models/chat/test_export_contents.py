@@ -10,12 +10,11 @@ import orjson
 import pytest
 from sqlalchemy import update
 
-from adapters.archives import DamagedArchive, reading_archive
 from models.base import ChatBase
 from models.chat.exports.tables import LEFT_OUT, PARTS, WITHHELD
 from models.chat.tables import Subscription, User
 from models.database import Database
-from tests.support.archives import verify_archive
+from tests.support.archives import DamagedArchive, reading_archive, verify_archive
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe
 from tests.support.chat.people import Cast

@@ -12,7 +12,6 @@ from models.chat.access.membership import (
     belongs,
     find_member_ids,
     group_ids_of,
-    is_member,
     sync_system_groups,
 )
 from models.chat.identity.actors import Actor, find_actor
@@ -60,7 +59,6 @@ def test_system_groups_follow_the_roles(
         group_id = system_id(reader, cast, list(SYSTEM_GROUPS)[position])
         expected = position < IN[person]
         assert belongs(reader, actor, group_id) is expected
-        assert is_member(reader, group_id, member.id) is expected
         assert (group_id in group_ids_of(reader, actor)) is expected
         assert (member.id in find_member_ids(reader, group_id)) is expected
 
