@@ -20,7 +20,7 @@ ROOM_LINES = 2600
 FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "models.chat": (
         ("tables",),
-        ("ground",),
+        ("events", "ground"),
         ("identity",),
         ("access", "calls", "devices"),
         ("rendering", "topics"),

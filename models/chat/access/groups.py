@@ -21,7 +21,9 @@ from models.chat.access.group_settings import (
 from models.chat.access.known_people import visible_user_id
 from models.chat.access.membership import add_to_group, belongs
 from models.chat.access.permissions import require
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.people import UserGroupAddEvent
+from models.chat.ground import audit
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
@@ -118,7 +120,7 @@ def create_group(
         now=now,
     )
     (made,) = find_groups(session, realm_id, group_id=group.id, include_deactivated=True)
-    events.append(session, realm_id, "user_group", {"op": "add", "group": made}, now=now)
+    log.append(session, realm_id, UserGroupAddEvent(group=made), now=now)
     return group
 
 

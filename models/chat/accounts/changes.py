@@ -11,6 +11,11 @@ from models.chat.access.membership import sync_system_groups
 from models.chat.accounts.administering import Administered, access_administered, await_writes_of
 from models.chat.accounts.channel_knowledge import find_known_channels, tell_of_access
 from models.chat.accounts.errors import EmailChangeNotAllowed
+from models.chat.events.people import (
+    PersonChange,
+    UserGroupAddMembersEvent,
+    UserGroupRemoveMembersEvent,
+)
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import DIRECT_GROUPS, EmailVisibility, Role
@@ -83,12 +88,12 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
     tell_of_user(session, actor.realm, user.id, {"role": role}, now=now)
     if not user.is_active:
         return
-    for op, groups in (
-        ("remove_members", DIRECT_GROUPS[before]),
-        ("add_members", DIRECT_GROUPS[Role(role)]),
+    for kind, groups in (
+        (UserGroupRemoveMembersEvent, DIRECT_GROUPS[before]),
+        (UserGroupAddMembersEvent, DIRECT_GROUPS[Role(role)]),
     ):
         group_ids = [actor.realm.group_id_of(name) for name in groups]
-        tell_of_membership(session, actor.realm_id, op, group_ids, [user.id], now=now)
+        tell_of_membership(session, actor.realm_id, kind, group_ids, [user.id], now=now)
     knows = find_known_channels(session, user.id)
     tell_of_access(session, actor.realm, user.id, known, knows, now=now)
 
@@ -145,7 +150,7 @@ def tell_of_picture(
 ) -> None:
     """Where the user's picture is from now on, by the address everybody knows them by."""
     url = avatar_url(known_as, user.avatar_version)
-    picture = {
+    picture: PersonChange = {
         "avatar_source": "G",
         "avatar_url": url,
         "avatar_url_medium": f"{url}&s=500",

@@ -15,7 +15,14 @@ from models.chat.channels.channels import (
     find_channels,
     find_subscriber_ids,
 )
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.channels import (
+    StreamCreateEvent,
+    StreamDeleteEvent,
+    SubscriptionPeerAddEvent,
+    SubscriptionPeerRemoveEvent,
+)
+from models.chat.events.log import Told
 from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.tables import Channel, Subscription
 
@@ -41,22 +48,26 @@ def tell_of_access(
     """To the user: the channels they may know of from now on, and those they no longer may."""
     gained = [channel for channel_id, channel in after.items() if channel_id not in before]
     lost = [channel_id for channel_id in before if channel_id not in after]
-    told: list[tuple[dict[str, Any], list[int]]] = []
+    told: list[Told] = []
     if gained:
         described = describe_channels(session, realm, gained, now=now)
         streams = [described[channel.id] for channel in gained]
-        told.append(({"op": "create", "streams": streams, "for_unarchiving": False}, [user_id]))
+        told.append((StreamCreateEvent(streams=streams), [user_id]))
     if lost:
-        gone = [{"stream_id": channel_id} for channel_id in lost]
-        told.append(({"op": "delete", "streams": gone, "stream_ids": lost}, [user_id]))
-    events.append_all(session, realm.id, "stream", told, now=now)
+        told.append((StreamDeleteEvent.of(lost), [user_id]))
+    log.append_all(session, realm.id, told, now=now)
 
 
 def tell_peers(
-    session: Session, actor: Actor, op: str, user_ids: Sequence[int], *, now: datetime
+    session: Session,
+    actor: Actor,
+    kind: type[SubscriptionPeerAddEvent] | type[SubscriptionPeerRemoveEvent],
+    user_ids: Sequence[int],
+    *,
+    now: datetime,
 ) -> None:
-    """`peer_add` or `peer_remove` of users who came back or went, to everybody else who may know of
-    their channels. Channels with the same readers share an event.
+    """An event about users who came back or went, to everybody else who may know of their channels.
+    Channels with the same readers share an event.
     """
     subscribed: dict[int, list[int]] = {}
     for channel_id, user_id in session.execute(
@@ -79,13 +90,8 @@ def tell_peers(
         others = None if audience is None else frozenset(audience - set(user_ids))
         key = (others, tuple(subscribed[channel.id]))
         alike.setdefault(key, []).append(channel.id)
-    events.append_all(
-        session,
-        actor.realm_id,
-        "subscription",
-        [
-            ({"op": op, "stream_ids": channel_ids, "user_ids": list(peers)}, others)
-            for (others, peers), channel_ids in alike.items()
-        ],
-        now=now,
-    )
+    told = [
+        (kind(stream_ids=channel_ids, user_ids=peers), others)
+        for (others, peers), channel_ids in alike.items()
+    ]
+    log.append_all(session, actor.realm_id, told, now=now)

@@ -18,6 +18,8 @@ from models.chat.accounts.channel_knowledge import tell_peers
 from models.chat.accounts.errors import LastUser, OnlyOwner
 from models.chat.accounts.key_renewal import renew_key
 from models.chat.deletion.removals import DeletionScope, remove_sent
+from models.chat.events.channels import SubscriptionPeerAddEvent, SubscriptionPeerRemoveEvent
+from models.chat.events.people import UserGroupAddMembersEvent, UserGroupRemoveMembersEvent
 from models.chat.ground import audit
 from models.chat.ground.outbox import enqueue_mail
 from models.chat.identity.actors import Actor
@@ -144,10 +146,10 @@ def _set_active(
         )  # fmt: skip
         tell_of_user(session, actor.realm, user.id, {"is_active": active}, now=now)
         groups = find_named_group_ids(session, user.id)
-        op = "add_members" if active else "remove_members"
-        tell_of_membership(session, realm_id, op, groups, [user.id], now=now)
-    op = "peer_add" if active else "peer_remove"
-    tell_peers(session, actor, op, [user.id for user in users], now=now)
+        kind = UserGroupAddMembersEvent if active else UserGroupRemoveMembersEvent
+        tell_of_membership(session, realm_id, kind, groups, [user.id], now=now)
+    peers = SubscriptionPeerAddEvent if active else SubscriptionPeerRemoveEvent
+    tell_peers(session, actor, peers, [user.id for user in users], now=now)
 
 
 def _remove(

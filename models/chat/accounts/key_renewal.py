@@ -14,7 +14,9 @@ from sqlalchemy.orm import Session
 
 from models.chat.accounts.administering import access_named, await_writes_of
 from models.chat.calls.tokens import forget_all_tokens
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.account import DeviceRemoveEvent
+from models.chat.ground import audit
 from models.chat.identity.actors import RealmView
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import ClientDevice, EmailChange, User
@@ -91,8 +93,8 @@ def _forget_what_hung_on_it(
         .returning(ClientDevice.user_id, ClientDevice.id)
     )
     told = [
-        ({"op": "remove", "device_id": device_id}, [user_id])
+        (DeviceRemoveEvent(device_id=device_id), [user_id])
         for user_id, device_id in sorted((row.user_id, row.id) for row in gone)
     ]
-    events.append_all(session, realm_id, "device", told, now=now)
+    log.append_all(session, realm_id, told, now=now)
     forget_all_tokens(session, realm_id, user_ids, now=now)

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.accounts.errors import BadNameOrUsername, PasswordTooWeak, UserCreationNotAllowed
 from models.chat.accounts.newcomers import join_default_channels, welcome
+from models.chat.events.people import UserGroupAddMembersEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import DIRECT_GROUPS, Role
@@ -62,7 +63,8 @@ def add_user(
     )
     user.awaits_first_sign_in = True
     groups = [actor.realm.group_id_of(name) for name in DIRECT_GROUPS[Role.MEMBER]]
-    tell_of_membership(session, actor.realm_id, "add_members", groups, [user.id], now=now)
+    joins = UserGroupAddMembersEvent
+    tell_of_membership(session, actor.realm_id, joins, groups, [user.id], now=now)
     join_default_channels(session, user, now=now)
     welcome(session, user, now=now)
     return user.id

@@ -14,7 +14,8 @@ import orjson
 from sqlalchemy import bindparam, delete, or_, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.account import HasVendorTokenEvent, HasZoomTokenEvent
 from models.chat.ground.vault import Vault
 from models.chat.tables import User, VendorToken
 from models.reader import Reader
@@ -22,8 +23,8 @@ from models.reader import Reader
 EARLY = timedelta(seconds=30)
 """A token is refreshed this long before it expires: a call must not find it just expired."""
 
-EVENTS = ("has_vendor_token", "has_zoom_token")
-"""The seed's name of the event, and the one that clients of the reference know."""
+EVENTS = (HasVendorTokenEvent, HasZoomTokenEvent)
+"""Each change is told under both names."""
 
 _FIND = select(
     VendorToken.sealed_tokens,
@@ -159,9 +160,10 @@ def forget_all_tokens(
     """The same for many users of a realm."""
     named = delete(VendorToken).where(VendorToken.user_id.in_(user_ids))
     gone = session.execute(named.returning(VendorToken.user_id)).scalars()
-    told = [({"value": False}, [user_id]) for user_id in sorted(gone)]
-    for name in EVENTS:
-        events.append_all(session, realm_id, name, told, now=now)
+    user_ids = sorted(gone)
+    for event in EVENTS:
+        told = [(event(value=False), [user_id]) for user_id in user_ids]
+        log.append_all(session, realm_id, told, now=now)
 
 
 def forget_vendor_user(session: Session, vendor_user_id: str, *, now: datetime) -> None:
@@ -177,8 +179,8 @@ def forget_vendor_user(session: Session, vendor_user_id: str, *, now: datetime) 
 
 
 def _tell(session: Session, realm_id: int, user_id: int, value: bool, now: datetime) -> None:
-    for name in EVENTS:
-        events.append(session, realm_id, name, {"value": value}, now=now, user_ids=[user_id])
+    for event in EVENTS:
+        log.append(session, realm_id, event(value=value), now=now, user_ids=[user_id])
 
 
 def _seal(vault: Vault, user_id: int, tokens: tuple[str, str]) -> str:

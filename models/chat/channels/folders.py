@@ -17,7 +17,15 @@ from models.chat.channels.errors import (
     InvalidCharacterInFolderName,
     InvalidFolderOrder,
 )
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.channels import (
+    ChannelFolderAddEvent,
+    ChannelFolderReorderEvent,
+    ChannelFolderUpdateEvent,
+    FolderChange,
+)
+from models.chat.events.event import ClientEvent
+from models.chat.ground import audit
 from models.chat.ground.errors import InvalidParameter
 from models.chat.ground.one_line import is_forbidden
 from models.chat.identity.actors import Actor
@@ -92,10 +100,8 @@ def create_folder(
     session.flush()
     folder.position = folder.id
     session.flush()
-    payload = {"op": "add", "channel_folder": _described(folder)}
-    _record(
-        session, actor, "channel_folder_created", {"channel_folder_id": folder.id}, payload, now
-    )
+    event = ChannelFolderAddEvent(channel_folder=_described(folder))
+    _record(session, actor, "channel_folder_created", {"channel_folder_id": folder.id}, event, now)
     return folder.id
 
 
@@ -130,7 +136,7 @@ def update_folder(
     ).first()
     if folder is None:
         raise InvalidChannelFolder()
-    told: dict[str, Any] = {}
+    told: FolderChange = {}
     if changes.name is not None and (name := check_folder_name(changes.name)) != folder.name:
         _require_free(session, actor.realm_id, name, besides=folder.id)
         folder.name, folder.name_key = name, name.casefold()
@@ -146,9 +152,9 @@ def update_folder(
         folder.is_archived = told["is_archived"] = changes.is_archived
     if told:
         session.flush()
-        payload = {"op": "update", "channel_folder_id": folder.id, "data": told}
+        event = ChannelFolderUpdateEvent(channel_folder_id=folder.id, data=told)
         facts = {"channel_folder_id": folder.id, **told}
-        _record(session, actor, "channel_folder_changed", facts, payload, now)
+        _record(session, actor, "channel_folder_changed", facts, event, now)
 
 
 def reorder_folders(session: Session, actor: Actor, order: Sequence[int], *, now: datetime) -> None:
@@ -165,8 +171,8 @@ def reorder_folders(session: Session, actor: Actor, order: Sequence[int], *, now
             update(ChannelFolder),
             [{"id": folder_id, "position": place} for folder_id, place in places.items()],
         )
-    payload = {"op": "reorder", "order": sorted(places, key=places.__getitem__)}
-    _record(session, actor, "channel_folders_reordered", payload, payload, now)
+    event = ChannelFolderReorderEvent(order=sorted(places, key=places.__getitem__))
+    _record(session, actor, "channel_folders_reordered", event.payload(), event, now)
 
 
 def _described(folder: Any) -> dict[str, Any]:
@@ -210,8 +216,8 @@ def _record(
     actor: Actor,
     kind: str,
     facts: dict[str, Any],
-    payload: dict[str, Any],
+    event: ClientEvent,
     now: datetime,
 ) -> None:
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    events.append(session, actor.realm_id, "channel_folder", payload, now=now)
+    log.append(session, actor.realm_id, event, now=now)

@@ -18,11 +18,19 @@ from models.chat.channels.channels import (
     find_subscriber_ids,
 )
 from models.chat.channels.subscriptions import SubscriptionRow, describe_subscription
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.channels import (
+    DefaultStreamsEvent,
+    LeftChannel,
+    StreamCreateEvent,
+    StreamDeleteEvent,
+    SubscriptionAddEvent,
+    SubscriptionPeerAddEvent,
+    SubscriptionPeerRemoveEvent,
+    SubscriptionRemoveEvent,
+)
+from models.chat.events.log import Told
 from models.chat.identity.actors import RealmView
-
-Told = list[tuple[dict[str, Any], Any]]
-"""(payload, recipients) as `events.append_all` takes them."""
 
 
 def tell_of_subscribers(
@@ -47,28 +55,24 @@ def tell_of_subscribers(
     described = describe_channels(session, realm, shown, now=now)
     audiences = Audiences(session, realm, shown)
     is_new = {channel.id for channel in created}
-    appeared: Told = []
-    peers: Told = []
+    appeared: list[Told] = []
+    peers: list[Told] = []
     for channel in shown:
         newcomers = set(joined.get(channel.id, ()))
         audience = audiences.of(channel, subscribers[channel.id])
-        payload = {"op": "create", "streams": [described[channel.id]], "for_unarchiving": False}
+        create = StreamCreateEvent(streams=[described[channel.id]])
         if channel.id in is_new:
-            appeared.append((payload, audience))
+            appeared.append((create, audience))
         else:
             before = audiences.of(channel, set(subscribers[channel.id]) - newcomers)
-            appeared.append((payload, set() if before is None else newcomers - before))
+            appeared.append((create, set() if before is None else newcomers - before))
         if newcomers:
-            payload = {
-                "op": "peer_add",
-                "stream_ids": [channel.id],
-                "user_ids": sorted(newcomers),
-            }
-            peers.append((payload, None if audience is None else audience - newcomers))
-    events.append_all(session, realm.id, "stream", appeared, now=now)
+            peer = SubscriptionPeerAddEvent(stream_ids=[channel.id], user_ids=sorted(newcomers))
+            peers.append((peer, None if audience is None else audience - newcomers))
+    log.append_all(session, realm.id, appeared, now=now)
     added = _added(channels, joined, subscriptions, described, subscribers)
-    events.append_all(session, realm.id, "subscription", added, now=now)
-    events.append_all(session, realm.id, "subscription", peers, now=now)
+    log.append_all(session, realm.id, added, now=now)
+    log.append_all(session, realm.id, peers, now=now)
 
 
 def _added(
@@ -77,7 +81,7 @@ def _added(
     subscriptions: Mapping[tuple[int, int], SubscriptionRow],
     described: Mapping[int, Mapping[str, Any]],
     subscribers: Mapping[int, Sequence[int]],
-) -> Told:
+) -> list[Told]:
     """Those to whom everything reads the same share one event."""
     mine: dict[int, list[tuple[int, tuple[Any, ...]]]] = defaultdict(list)
     for channel in channels:
@@ -89,17 +93,16 @@ def _added(
         alike[tuple(theirs)].append(user_id)
     return [
         (
-            {
-                "op": "add",
-                "subscriptions": [
+            SubscriptionAddEvent(
+                subscriptions=[
                     {
                         **described[channel_id],
                         **dict(settings),
                         "subscribers": subscribers[channel_id],
                     }
                     for channel_id, settings in theirs
-                ],
-            },
+                ]
+            ),
             user_ids,
         )
         for theirs, user_ids in alike.items()
@@ -108,8 +111,8 @@ def _added(
 
 def tell_of_default_channels(session: Session, realm: RealmView, *, now: datetime) -> None:
     """Which channels new members are subscribed to from now on."""
-    payload = {"default_streams": sorted(find_default_channel_ids(session, realm.id))}
-    events.append(session, realm.id, "default_streams", payload, now=now)
+    ids = sorted(find_default_channel_ids(session, realm.id))
+    log.append(session, realm.id, DefaultStreamsEvent(default_streams=ids), now=now)
 
 
 def tell_of_leavers(
@@ -126,37 +129,23 @@ def tell_of_leavers(
     subscribers = find_subscriber_ids(session, [channel.id for channel in channels])
     audiences = Audiences(session, realm, channels)
     mine: dict[int, list[ChannelView]] = defaultdict(list)
-    peers: Told = []
-    gone: Told = []
+    peers: list[Told] = []
+    gone: list[Told] = []
     for channel in channels:
         leavers = set(left[channel.id])
         for user_id in left[channel.id]:
             mine[user_id].append(channel)
         audience = audiences.of(channel, subscribers[channel.id])
-        payload: dict[str, Any] = {
-            "op": "peer_remove",
-            "stream_ids": [channel.id],
-            "user_ids": sorted(leavers),
-        }
-        peers.append((payload, None if audience is None else audience - leavers))
-        payload = {
-            "op": "delete",
-            "streams": [{"stream_id": channel.id}],
-            "stream_ids": [channel.id],
-        }
-        gone.append((payload, set() if audience is None else leavers - audience))
+        peer = SubscriptionPeerRemoveEvent(stream_ids=[channel.id], user_ids=sorted(leavers))
+        peers.append((peer, None if audience is None else audience - leavers))
+        lost = set() if audience is None else leavers - audience
+        gone.append((StreamDeleteEvent.of([channel.id]), lost))
     alike: dict[tuple[ChannelView, ...], list[int]] = defaultdict(list)
     for user_id, theirs in mine.items():
         alike[tuple(theirs)].append(user_id)
-    removed: Told = [
-        (
-            {
-                "op": "remove",
-                "subscriptions": [{"name": c.name, "stream_id": c.id} for c in theirs],
-            },
-            user_ids,
-        )
-        for theirs, user_ids in alike.items()
-    ]
-    events.append_all(session, realm.id, "subscription", [*removed, *peers], now=now)
-    events.append_all(session, realm.id, "stream", gone, now=now)
+    removed: list[Told] = []
+    for same, user_ids in alike.items():
+        named: list[LeftChannel] = [{"name": c.name, "stream_id": c.id} for c in same]
+        removed.append((SubscriptionRemoveEvent(subscriptions=named), user_ids))
+    log.append_all(session, realm.id, [*removed, *peers], now=now)
+    log.append_all(session, realm.id, gone, now=now)

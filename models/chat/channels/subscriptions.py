@@ -15,7 +15,10 @@ from models.chat.access.known_people import find_known_ids
 from models.chat.access.permissions import filter_known
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.channels.errors import NotSubscribed, UnknownSubscriptionProperty
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.channels import SubscriptionUpdateEvent
+from models.chat.events.log import Told
+from models.chat.ground import audit
 from models.chat.ground.errors import InvalidParameter
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
@@ -137,7 +140,7 @@ def change_settings(
     found = find_channels(session, actor, channel_ids=ids)
     known = {channel.id for channel in filter_known(session, actor, found)}
     held = _lock_settings(session, actor, ids)
-    told: list[tuple[dict[str, Any], list[int]]] = []
+    told: list[Told] = []
     for change in changes:
         if change.property not in PROPERTIES:
             raise UnknownSubscriptionProperty(property=change.property)
@@ -148,13 +151,8 @@ def change_settings(
         for name, value in _checked(change):
             if name != IN_HOME_VIEW:
                 held[change.channel_id][name] = value
-            payload = {
-                "op": "update",
-                "property": name,
-                "value": value,
-                "stream_id": change.channel_id,
-            }
-            told.append((payload, [actor.id]))
+            event = SubscriptionUpdateEvent(property=name, value=value, stream_id=change.channel_id)
+            told.append((event, [actor.id]))
     if not told:
         return
     session.connection().execute(
@@ -168,7 +166,7 @@ def change_settings(
             for channel_id, settings in held.items()
         ],
     )
-    events.append_all(session, actor.realm.id, "subscription", told, now=now)
+    log.append_all(session, actor.realm.id, told, now=now)
     audit.record_channel_changes(
         session,
         actor.realm.id,

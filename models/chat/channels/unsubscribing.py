@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import Table, literal, select, update
 from sqlalchemy.orm import Session
@@ -15,7 +15,9 @@ from models.chat.channels.channels import check_channel_name, find_known_channel
 from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.subscribing import check_ties
 from models.chat.channels.subscription_events import tell_of_leavers
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.messages import UpdateMessageFlagsAddEvent
+from models.chat.ground import audit
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.flags import READ
@@ -98,17 +100,11 @@ def _mark_read(
     )
     for user_id, message_id in marked:
         read[user_id].append(message_id)
-    flagged: dict[str, Any] = {"op": "add", "operation": "add", "flag": "read"}
-    events.append_all(
-        session,
-        realm_id,
-        "update_message_flags",
-        [
-            ({**flagged, "messages": sorted(ids), "all": False}, [user_id])
-            for user_id, ids in sorted(read.items())
-        ],
-        now=now,
-    )
+    told = [
+        (UpdateMessageFlagsAddEvent(flag="read", messages=sorted(ids)), [user_id])
+        for user_id, ids in sorted(read.items())
+    ]
+    log.append_all(session, realm_id, told, now=now)
 
 
 def _leave(

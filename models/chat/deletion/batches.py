@@ -9,7 +9,9 @@ from sqlalchemy import Table, delete, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.deletion.messages import remove_messages
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.channels import StreamUpdateEvent
+from models.chat.events.messages import DeleteMessageEvent
 from models.chat.ground.id_lists import id_in
 from models.chat.tables import Channel, Message, Topic, UserMessage
 
@@ -64,19 +66,11 @@ def _tell(
     places: dict[tuple[int | None, int | None, str], list[Any]] = defaultdict(list)
     for row in batch:
         places[row.channel_id, row.conversation_id, row.topic_key].append(row)
-    told: list[tuple[dict[str, Any], set[int]]] = []
+    told = []
     for place, rows in places.items():
-        payload: dict[str, Any] = {"message_ids": [row.id for row in rows]}
-        if rows[0].channel_id is None:
-            payload["message_type"] = "private"
-        else:
-            payload |= {
-                "message_type": "stream",
-                "stream_id": rows[0].channel_id,
-                "topic": rows[-1].topic,
-            }
-        told.append((payload, readers.get(place, set())))
-    events.append_all(session, batch[0].realm_id, "delete_message", told, now=now)
+        gone = DeleteMessageEvent.of([row.id for row in rows], rows[0].channel_id, rows[-1].topic)
+        told.append((gone, readers.get(place, set())))
+    log.append_all(session, batch[0].realm_id, told, now=now)
 
 
 def _recount_topics(
@@ -130,15 +124,11 @@ def _recount_first_messages(
     ).all()
     told = [
         (
-            {
-                "op": "update",
-                "property": "first_message_id",
-                "value": first_id,
-                "stream_id": channel_id,
-                "name": name,
-            },
+            StreamUpdateEvent(
+                property="first_message_id", value=first_id, stream_id=channel_id, name=name
+            ),
             {user for place, users in readers.items() if place[0] == channel_id for user in users},
         )
         for channel_id, name, first_id in moved
     ]
-    events.append_all(session, realm_id, "stream", told, now=now)
+    log.append_all(session, realm_id, told, now=now)

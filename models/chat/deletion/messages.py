@@ -1,7 +1,8 @@
 """Deleting a message: who may, until when, and what remains (an archived row for a while)."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import Table, delete, insert, literal, select
 from sqlalchemy.orm import Session
@@ -9,7 +10,9 @@ from sqlalchemy.orm import Session
 from models.chat.access.audiences import find_readers
 from models.chat.access.membership import belongs
 from models.chat.deletion.errors import DeletionNotAllowed, DeletionTooLate, MessageAlreadyDeleted
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.channels import StreamUpdateEvent
+from models.chat.events.messages import DeleteMessageEvent
 from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
@@ -42,35 +45,18 @@ def delete_message(session: Session, actor: Actor, message_id: int, *, now: date
     check_may_delete(session, actor, message, now=now)
     readers = find_readers(session, message.channel, [message.id])
     remove_messages(session, [message.id], actor_id=actor.id, now=now)
-    payload: dict[str, Any] = {"message_id": message.id, "message_ids": [message.id]}
-    if message.channel_id is None:
-        payload["message_type"] = "private"
-    else:
+    if message.channel_id is not None:
         recount_topics(session, message.channel_id, [message.topic_key])
-        payload |= {
-            "message_type": "stream",
-            "stream_id": message.channel_id,
-            "topic": message.topic,
-        }
-    events.append(
-        session,
-        actor.realm_id,
-        "delete_message",
-        payload,
-        user_ids=[*readers, actor.id],
-        now=now,
-    )
+    gone = DeleteMessageEvent.of([message.id], message.channel_id, message.topic)
+    gone = replace(gone, message_id=message.id)
+    log.append(session, actor.realm_id, gone, user_ids=[*readers, actor.id], now=now)
     channel = message.channel
     if channel is not None and channel.first_message_id == message.id:
         first = recount_first_message(session, channel.id)
-        update = {
-            "op": "update",
-            "property": "first_message_id",
-            "value": first,
-            "stream_id": channel.id,
-            "name": channel.name,
-        }
-        events.append(session, actor.realm_id, "stream", update, user_ids=readers, now=now)
+        update = StreamUpdateEvent(
+            property="first_message_id", value=first, stream_id=channel.id, name=channel.name
+        )
+        log.append(session, actor.realm_id, update, user_ids=readers, now=now)
 
 
 def check_may_delete(reader: Reader, actor: Actor, message: MessageView, *, now: datetime) -> None:

@@ -4,7 +4,7 @@ Setting one up takes two units of work with the relay's answer between them; `pe
 says that one is under way.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,7 +19,9 @@ from models.chat.devices.errors import (
     RegistrationInProgress,
 )
 from models.chat.devices.push_crypto import check_push_key, check_push_key_id, check_token_id
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.account import DeviceAddEvent, DeviceRemoveEvent, DeviceUpdateEvent
+from models.chat.events.event import ClientEvent
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.tables import ClientDevice
@@ -113,14 +115,14 @@ def register_device(session: Session, actor: Actor, *, now: datetime) -> int:
     device = ClientDevice(user_id=actor.id, registered_at=now)
     session.add(device)
     session.flush()
-    _tell(session, actor, {"op": "add", "device_id": device.id}, now)
+    _tell(session, actor, DeviceAddEvent(device_id=device.id), now)
     return device.id
 
 
 def remove_device(session: Session, actor: Actor, device_id: int, *, now: datetime) -> None:
     """Forget a device and its keys. Raises `InvalidDeviceId`."""
     session.delete(_access(session, actor, device_id))
-    _tell(session, actor, {"op": "remove", "device_id": device_id}, now)
+    _tell(session, actor, DeviceRemoveEvent(device_id=device_id), now)
 
 
 def find_devices(reader: Reader, user_id: int) -> dict[str, dict[str, Any]]:
@@ -162,13 +164,14 @@ def begin_registration(
     changes nothing. Raises `InvalidDeviceId`, `NoRegistrationToRotate`, `RegistrationInProgress`.
     """
     device = _access(session, actor, device_id)
-    told: dict[str, Any] = {}
     if device.push_key_id is None and (key is None or token is None):
         raise NoRegistrationToRotate(what="key" if token is None else "token")
     if token is not None and _is_pending(device, now):
         raise RegistrationInProgress()
+    told = unchanged = DeviceUpdateEvent(device_id=device_id)
     if key is not None and not _has_key(device, vault, key):
-        device.push_key_id = told["push_key_id"] = key.key_id
+        device.push_key_id = key.key_id
+        told = replace(told, push_key_id=key.key_id)
         device.sealed_push_key = vault.seal(key.key, purpose=purpose_of(device_id))
     is_new = token is not None and (
         device.push_error_code is not None
@@ -178,12 +181,17 @@ def begin_registration(
     if is_new:
         assert token is not None
         device.push_token_kind = token.kind
-        device.pending_push_token_id = told["pending_push_token_id"] = token.token_id
-        device.push_error_code = told["push_registration_error_code"] = None
+        device.pending_push_token_id = token.token_id
+        device.push_error_code = None
         device.push_token_changed_at = now
-        told["push_token_last_updated_timestamp"] = _unix(now)
-    if told:
-        _tell(session, actor, {"op": "update", "device_id": device_id, **told}, now)
+        told = replace(
+            told,
+            pending_push_token_id=token.token_id,
+            push_registration_error_code=None,
+            push_token_last_updated_timestamp=to_ms(now) // 1000,
+        )
+    if told != unchanged:
+        _tell(session, actor, told, now)
     return is_new
 
 
@@ -203,13 +211,15 @@ def end_registration(
     device = session.get(ClientDevice, device_id, with_for_update=True)
     if device is None or device.pending_push_token_id != token_id:
         return
-    told: dict[str, Any] = {}
+    told = DeviceUpdateEvent(device_id=device_id, pending_push_token_id=None)
+    device.pending_push_token_id = None
     if error_code is not None:
-        device.push_error_code = told["push_registration_error_code"] = error_code
+        device.push_error_code = error_code
+        told = replace(told, push_registration_error_code=error_code)
     elif not has_failed:
-        device.push_token_id = told["push_token_id"] = token_id
-    device.pending_push_token_id = told["pending_push_token_id"] = None
-    _tell(session, actor, {"op": "update", "device_id": device_id, **told}, now)
+        device.push_token_id = token_id
+        told = replace(told, push_token_id=token_id)
+    _tell(session, actor, told, now)
 
 
 def find_targets(reader: Reader, vault: Vault, actor: Actor, device_id: int | None) -> list[Target]:
@@ -239,8 +249,7 @@ def forget_tokens(
     )
     for device in found.all():
         device.push_token_id = None
-        told = {"op": "update", "device_id": device.id, "push_token_id": None}
-        _tell(session, actor, told, now)
+        _tell(session, actor, DeviceUpdateEvent(device_id=device.id, push_token_id=None), now)
 
 
 def _access(session: Session, actor: Actor, device_id: int) -> ClientDevice:
@@ -266,8 +275,8 @@ def _has_key(device: ClientDevice, vault: Vault, key: PushKey) -> bool:
     return vault.open(device.sealed_push_key, purpose=purpose_of(device.id)) == key.key
 
 
-def _tell(session: Session, actor: Actor, payload: dict[str, Any], now: datetime) -> None:
-    events.append(session, actor.realm_id, "device", payload, now=now, user_ids=[actor.id])
+def _tell(session: Session, actor: Actor, event: ClientEvent, now: datetime) -> None:
+    log.append(session, actor.realm_id, event, now=now, user_ids=[actor.id])
 
 
 def purpose_of(device_id: int) -> str:

@@ -12,6 +12,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.permissions import require_role
 from models.chat.errors import ChatError
+from models.chat.events import log
+from models.chat.events.organization import RealmExportEvent
 from models.chat.exports.errors import (
     ExportAlreadyDeleted,
     ExportHasFailed,
@@ -22,7 +24,7 @@ from models.chat.exports.errors import (
     InvalidExportId,
 )
 from models.chat.exports.scope import FULL_WITHOUT_CONSENT
-from models.chat.ground import audit, events
+from models.chat.ground import audit
 from models.chat.ground.vault import Vault
 from models.chat.identity import actors
 from models.chat.identity.actors import Actor
@@ -173,8 +175,8 @@ def forget_archive(session: Session, export_id: int, *, now: datetime) -> None:
 
 def tell_exports(session: Session, realm_id: int, *, base: str, now: datetime) -> None:
     """Tell the administrators of all exports. No event holds an address that works by itself."""
-    payload = {"exports": find_exports(session, realm_id, base=base, now=now)}
-    events.append(session, realm_id, "realm_export", payload, to_administrators=True, now=now)
+    event = RealmExportEvent(exports=find_exports(session, realm_id, base=base, now=now))
+    log.append(session, realm_id, event, to_administrators=True, now=now)
 
 
 def access_archive(

@@ -4,12 +4,14 @@ statements that does not grow with them.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import Table, insert, select
 from sqlalchemy.orm import Session
 
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.log import Told
+from models.chat.events.messages import MessageEvent
 from models.chat.identity.actors import find_actor
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import key_of
@@ -56,14 +58,14 @@ def send_direct_notices(
     words = plain_text(rendered.html)
     search.index_messages(session, [(message_id, "", words) for message_id in message_ids.values()])
     people = find_people(session, bot, [*user_ids, bot.id])
-    told: list[tuple[dict[str, Any], list[int]]] = []
+    told: list[Told] = []
     for user_id, conversation_id in conversations.items():
         both = [people[one] for one in sorted((user_id, bot.id))]
         message = message_as_sent(
             draft, message_ids[conversation_id], conversation_id, both, now=now
         )
-        told.append(({"message": message, "flags": []}, [user_id, bot.id]))
-    events.append_all(session, realm_id, "message", told, now=now)
+        told.append((MessageEvent(message=message, flags=[]), [user_id, bot.id]))
+    log.append_all(session, realm_id, told, now=now)
 
 
 def _insert_messages(

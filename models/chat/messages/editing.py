@@ -1,15 +1,16 @@
 """Editing a message: what it says, and (moving.py) where it stands; one snapshot for both."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import Table, insert, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.messages import UpdateMessageEvent
 from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
@@ -29,6 +30,7 @@ from models.chat.messages.errors import (
 from models.chat.messages.flags import ANY_MENTION
 from models.chat.messages.moving import Move, check_move, move_messages
 from models.chat.messages.sending import mention_bits
+from models.chat.messages.view import is_status_message
 from models.chat.rendering import Rendered, plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.tables import Message, MessageEdit, UserMessage
@@ -234,35 +236,29 @@ def _tell(
     readers: set[int],
     now: datetime,
 ) -> None:
-    payload: dict[str, Any] = {
-        "user_id": actor.id,
-        "edit_timestamp": int(now.timestamp()),
-        "message_id": message.id,
-        "message_ids": [message.id] if move is None else move.message_ids,
-        "rendering_only": False,
-        "flags": [],
-    }
-    if message.channel is not None:
-        payload |= {"stream_id": message.channel_id, "stream_name": message.channel.name}
-    if rendered is not None:
-        payload |= {
-            "orig_content": message.content,
-            "orig_rendered_content": message.rendered_content,
-            "content": content,
-            "rendered_content": rendered.html,
-            "is_me_message": content.startswith("/me "),
-        }
-    if move is not None:
-        payload |= {"propagate_mode": changes.propagate_mode, "orig_subject": message.topic}
-        if move.topic_changes:
-            payload |= {"subject": move.topic, "topic_links": []}
-        if move.channel_changes:
-            payload["new_stream_id"] = move.channel.id
-    events.append(
-        session,
-        actor.realm_id,
-        "update_message",
-        payload,
-        user_ids=[*readers, actor.id],
-        now=now,
+    event = UpdateMessageEvent(
+        user_id=actor.id,
+        edit_timestamp=int(now.timestamp()),
+        message_id=message.id,
+        message_ids=[message.id] if move is None else move.message_ids,
+        rendering_only=False,
+        flags=[],
     )
+    if message.channel is not None:
+        event = replace(event, stream_id=message.channel.id, stream_name=message.channel.name)
+    if rendered is not None:
+        event = replace(
+            event,
+            orig_content=message.content,
+            orig_rendered_content=message.rendered_content,
+            content=content,
+            rendered_content=rendered.html,
+            is_me_message=is_status_message(content),
+        )
+    if move is not None:
+        event = replace(event, propagate_mode=changes.propagate_mode, orig_subject=message.topic)
+        if move.topic_changes:
+            event = replace(event, subject=move.topic, topic_links=[])
+        if move.channel_changes:
+            event = replace(event, new_stream_id=move.channel.id)
+    log.append(session, actor.realm_id, event, user_ids=[*readers, actor.id], now=now)

@@ -14,7 +14,8 @@ from models.chat.access.audiences import find_readers
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
 from models.chat.access.permissions import access_channel, can_send_to_channel
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.messages import DeleteMessageEvent
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import Role
@@ -225,15 +226,8 @@ def move_messages(
     if not move.channel_changes:
         return readers
     followers = find_readers(session, move.channel, move.message_ids)
-    gone = {
-        "message_ids": move.message_ids,
-        "message_type": "stream",
-        "stream_id": old.id,
-        "topic": message.topic,
-    }
-    events.append(
-        session, actor.realm_id, "delete_message", gone, user_ids=readers - followers, now=now
-    )
+    gone = DeleteMessageEvent.of(move.message_ids, old.id, message.topic)
+    log.append(session, actor.realm_id, gone, user_ids=readers - followers, now=now)
     return followers
 
 

@@ -27,7 +27,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from models.chat.access.membership import find_members_of_any
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.messages import MessageEvent
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import require_conversation
 from models.chat.messages.drafts import Draft
@@ -245,5 +246,5 @@ def _tell(
     if draft.topic:
         message["topic_links"] = draft.topic_links
     for bits, user_ids in sorted(copies.items()):
-        payload = {"message": message, "flags": flags.names_of(bits)}
-        events.append(session, sender.realm_id, "message", payload, user_ids=user_ids, now=now)
+        event = MessageEvent(message=message, flags=flags.names_of(bits))
+        log.append(session, sender.realm_id, event, user_ids=user_ids, now=now)

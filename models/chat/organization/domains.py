@@ -7,7 +7,14 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.organization import (
+    EmailDomain,
+    RealmDomainsAddEvent,
+    RealmDomainsChangeEvent,
+    RealmDomainsRemoveEvent,
+)
+from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import DomainExists, InvalidDomain, NoSuchDomain
 from models.chat.organization.settings import change_realm
@@ -70,8 +77,8 @@ def add_domain(
     added = RealmDomain(realm_id=actor.realm_id, domain=domain, allow_subdomains=allow_subdomains)
     session.add(added)
     session.flush()
-    told = {"domain": domain, "allow_subdomains": allow_subdomains}
-    _tell(session, actor, "add", {"realm_domain": told}, now)
+    told: EmailDomain = {"domain": domain, "allow_subdomains": allow_subdomains}
+    _tell(session, actor, RealmDomainsAddEvent(realm_domain=told), now)
     return added
 
 
@@ -85,8 +92,8 @@ def change_domain(
         return
     found.allow_subdomains = allow_subdomains
     session.flush()
-    told = {"domain": domain, "allow_subdomains": allow_subdomains}
-    _tell(session, actor, "change", {"realm_domain": told}, now)
+    told: EmailDomain = {"domain": domain, "allow_subdomains": allow_subdomains}
+    _tell(session, actor, RealmDomainsChangeEvent(realm_domain=told), now)
 
 
 def remove_domain(session: Session, actor: Actor, domain: str, *, now: datetime) -> None:
@@ -94,7 +101,7 @@ def remove_domain(session: Session, actor: Actor, domain: str, *, now: datetime)
     _take_turns(session, actor.realm_id)
     session.delete(_access(session, actor.realm_id, domain))
     session.flush()
-    _tell(session, actor, "remove", {"domain": domain}, now)
+    _tell(session, actor, RealmDomainsRemoveEvent(domain=domain), now)
     left = select(func.count()).where(RealmDomain.realm_id == actor.realm_id)
     if actor.realm.emails_restricted_to_domains and not session.execute(left).scalar_one():
         unrestricted = {"emails_restricted_to_domains": False}
@@ -119,7 +126,13 @@ def _access(session: Session, realm_id: int, domain: str) -> RealmDomain:
     return found
 
 
-def _tell(session: Session, actor: Actor, op: str, told: dict[str, Any], now: datetime) -> None:
-    kind = f"realm_domain_{op}"
-    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=told, now=now)
-    events.append(session, actor.realm_id, "realm_domains", {"op": op, **told}, now=now)
+def _tell(
+    session: Session,
+    actor: Actor,
+    event: RealmDomainsAddEvent | RealmDomainsChangeEvent | RealmDomainsRemoveEvent,
+    now: datetime,
+) -> None:
+    facts = event.payload()
+    kind = f"realm_domain_{facts.pop('op')}"
+    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
+    log.append(session, actor.realm_id, event, now=now)

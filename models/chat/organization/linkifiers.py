@@ -8,7 +8,9 @@ import orjson
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.organization import RealmLinkifiersEvent
+from models.chat.ground import audit
 from models.chat.ground.url_templates import is_safe_template
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import (
@@ -152,5 +154,6 @@ def _require_free(
 
 def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    told = {"realm_linkifiers": list_linkifiers(session.connection(), actor.realm_id)}
-    events.append(session, actor.realm_id, "realm_linkifiers", told, now=now)
+    linkifiers = list_linkifiers(session.connection(), actor.realm_id)
+    event = RealmLinkifiersEvent(realm_linkifiers=linkifiers)
+    log.append(session, actor.realm_id, event, now=now)

@@ -8,7 +8,9 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 from uritemplate import URITemplate
 
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.organization import RealmPlaygroundsEvent
+from models.chat.ground import audit
 from models.chat.ground.one_line import require_one_line
 from models.chat.ground.url_templates import is_safe_template, is_url_template
 from models.chat.identity.actors import Actor
@@ -133,5 +135,6 @@ def _template_problem(url_template: str) -> str | None:
 
 def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    payload = {"realm_playgrounds": find_playgrounds(session.connection(), actor.realm_id)}
-    events.append(session, actor.realm_id, "realm_playgrounds", payload, now=now)
+    playgrounds = find_playgrounds(session.connection(), actor.realm_id)
+    event = RealmPlaygroundsEvent(realm_playgrounds=playgrounds)
+    log.append(session, actor.realm_id, event, now=now)

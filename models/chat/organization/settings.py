@@ -14,7 +14,9 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InvalidChannelId, MustBeOwner
 from models.chat.access.group_settings import REALM_GROUPS, find_group_values, store_group_value
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.organization import RealmUpdateDictEvent
+from models.chat.ground import audit
 from models.chat.ground.errors import BadParameter, InvalidChoice, InvalidParameter
 from models.chat.ground.id_lists import INT_MAX
 from models.chat.ground.one_line import require_one_line
@@ -177,8 +179,7 @@ def change_realm(
         data = {
             name: values[value] if name in REALM_GROUPS else value for name, value in told.items()
         }
-        payload = {"op": "update_dict", "property": "default", "data": data}
-        events.append(session, realm_id, "realm", payload, now=now)
+        log.append(session, realm_id, RealmUpdateDictEvent(data=data), now=now)
 
 
 def _group(

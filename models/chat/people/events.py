@@ -1,15 +1,20 @@
 """Events that tell clients what has become of a user."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.known_people import find_users_who_know
 from models.chat.access.user_emails import may_see_email
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.people import (
+    PersonChange,
+    RealmUserUpdateEvent,
+    UserGroupAddMembersEvent,
+    UserGroupRemoveMembersEvent,
+)
 from models.chat.identity.actors import RealmView
 from models.chat.tables import User, UserGroup, UserGroupMember
 
@@ -18,7 +23,7 @@ def tell_of_user(
     session: Session,
     realm: RealmView,
     user_id: int,
-    *changes: Mapping[str, Any],
+    *changes: PersonChange,
     now: datetime,
     user_ids: Iterable[int] | None = None,
 ) -> None:
@@ -27,9 +32,9 @@ def tell_of_user(
     """
     readers = find_users_who_know(session, realm, user_id) if user_ids is None else list(user_ids)
     told = [
-        ({"op": "update", "person": {"user_id": user_id, **change}}, readers) for change in changes
+        (RealmUserUpdateEvent(person={"user_id": user_id, **change}), readers) for change in changes
     ]
-    events.append_all(session, realm.id, "realm_user", told, now=now)
+    log.append_all(session, realm.id, told, now=now)
 
 
 def find_email_readers(session: Session, user: User, *, visibility: int | None = None) -> list[int]:
@@ -50,23 +55,17 @@ def find_email_readers(session: Session, user: User, *, visibility: int | None =
 def tell_of_membership(
     session: Session,
     realm_id: int,
-    op: str,
+    kind: type[UserGroupAddMembersEvent] | type[UserGroupRemoveMembersEvent],
     group_ids: Iterable[int],
     user_ids: Sequence[int],
     *,
     now: datetime,
 ) -> None:
-    """`add_members` or `remove_members` of groups that have a name."""
-    events.append_all(
-        session,
-        realm_id,
-        "user_group",
-        [
-            ({"op": op, "group_id": group_id, "user_ids": list(user_ids)}, None)
-            for group_id in group_ids
-        ],
-        now=now,
-    )
+    """An event for each group, about users who are now in it or no longer are. The groups have
+    names.
+    """
+    told = [(kind(group_id=group_id, user_ids=user_ids), None) for group_id in group_ids]
+    log.append_all(session, realm_id, told, now=now)
 
 
 def find_named_group_ids(session: Session, user_id: int) -> list[int]:

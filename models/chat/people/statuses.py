@@ -1,7 +1,7 @@
 """What people say they are doing: read by everybody who may know them, set by themselves."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -10,7 +10,10 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.naming import access_user
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.account import UserSettingsUpdateEvent
+from models.chat.events.event import given
+from models.chat.events.people import UserStatusEvent
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.people.errors import (
@@ -90,15 +93,20 @@ def change_status(
     emoji: Emoji | None = None,
 ) -> None:
     """Set what is not None; an empty text and an empty emoji clear theirs."""
-    payload: dict[str, Any] = {"user_id": actor.id}
+    event = UserStatusEvent(user_id=actor.id, away=given(away), status_text=given(status_text))
     if away is not None:
-        payload["away"] = away
         _set_presence(session, actor, not away, now)
     said: dict[str, Any] = {}
     if status_text is not None:
         said["status_text"] = status_text
     if emoji is not None:
         said |= emoji.as_facts()
+        event = replace(
+            event,
+            emoji_name=emoji.emoji_name,
+            emoji_code=emoji.emoji_code,
+            reaction_type=emoji.reaction_type,
+        )
     if said:
         row = {"status_text": "", **Emoji().as_facts(), **said}
         session.connection().execute(
@@ -106,7 +114,7 @@ def change_status(
             .values(user_id=actor.id, updated_at=now, **row)
             .on_conflict_do_update(index_elements=["user_id"], set_={**said, "updated_at": now})
         )
-    events.append(session, actor.realm_id, "user_status", payload | said, now=now)
+    log.append(session, actor.realm_id, event, now=now)
 
 
 def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) -> None:
@@ -116,8 +124,8 @@ def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) 
     session.connection().execute(
         update(User).where(User.id == actor.id).values(presence_enabled=enabled)
     )
-    change = {"op": "update", "property": "presence_enabled", "value": enabled}
-    events.append(session, actor.realm_id, "user_settings", change, user_ids=[actor.id], now=now)
+    change = UserSettingsUpdateEvent(property="presence_enabled", value=enabled)
+    log.append(session, actor.realm_id, change, user_ids=[actor.id], now=now)
 
 
 def check_emoji(

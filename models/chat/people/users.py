@@ -15,7 +15,9 @@ from models.chat.access.known_people import (
     sees_everybody,
 )
 from models.chat.access.membership import sync_system_groups
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.people import RealmUserAddEvent
+from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
@@ -78,9 +80,9 @@ def create_user(
         session, realm.id, "user_created", actor_id=actor_id, user_id=user.id, now=now,
         facts={"role": int(role), "bot_type": bot_type},
     )  # fmt: skip
-    payload = {"op": "add", "person": describe_new_user(user, realm)}
+    event = RealmUserAddEvent(person=describe_new_user(user, realm))
     know = find_users_who_know(session, realm, user.id)
-    events.append(session, realm.id, "realm_user", payload, user_ids=know, now=now)
+    log.append(session, realm.id, event, user_ids=know, now=now)
     return user, api_key
 
 

@@ -9,7 +9,9 @@ import orjson
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.organization import CustomProfileFieldsEvent
+from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.profiles.errors import (
     DefaultFieldUnchangeable,
@@ -138,5 +140,5 @@ def _forget_choices(session: Session, field_id: int, gone: set[str]) -> None:
 
 def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    told = {"fields": find_profile_fields(session.connection(), actor.realm_id)}
-    events.append(session, actor.realm_id, "custom_profile_fields", told, now=now)
+    fields = find_profile_fields(session.connection(), actor.realm_id)
+    log.append(session, actor.realm_id, CustomProfileFieldsEvent(fields=fields), now=now)

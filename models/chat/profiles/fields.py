@@ -7,7 +7,9 @@ from typing import Any, Protocol
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.ground import audit, events
+from models.chat.events import log
+from models.chat.events.organization import CustomProfileFieldsEvent
+from models.chat.ground import audit
 from models.chat.ground.errors import InvalidParameter
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
@@ -141,8 +143,8 @@ def create_profile_field(
     audit.record(
         session, actor.realm_id, "profile_field_created", actor_id=actor.id, facts=facts, now=now
     )
-    told = {"fields": find_profile_fields(session.connection(), actor.realm_id)}
-    events.append(session, actor.realm_id, "custom_profile_fields", told, now=now)
+    fields = find_profile_fields(session.connection(), actor.realm_id)
+    log.append(session, actor.realm_id, CustomProfileFieldsEvent(fields=fields), now=now)
     return field.id
 
 

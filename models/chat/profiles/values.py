@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import orjson
@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from models.chat.access.errors import InvalidUserId
 from models.chat.access.known_people import UserRow
 from models.chat.access.naming import find_named
+from models.chat.events.people import FieldValue, PersonChange
 from models.chat.ground.errors import InvalidParameter
 from models.chat.ground.hosts import is_host
 from models.chat.ground.one_line import require_one_line
@@ -123,7 +124,7 @@ def set_profile_values(
     }
     _store(session, user_id, changed, rendered)
     if changed:
-        told = [
+        told: list[PersonChange] = [
             {"custom_profile_field": _told(field_id, value, rendered.get(field_id))}
             for field_id, value in changed.items()
         ]
@@ -155,9 +156,10 @@ def _store(
         session.execute(insert(ProfileValue), rows)
 
 
-def _told(field_id: int, value: str | None, rendered: str | None) -> dict[str, Any]:
-    field: dict[str, Any] = {"id": field_id, "value": value}
-    return field if rendered is None else {**field, "rendered_value": rendered}
+def _told(field_id: int, value: str | None, rendered: str | None) -> FieldValue:
+    if rendered is None:
+        return {"id": field_id, "value": value}
+    return {"id": field_id, "value": value, "rendered_value": rendered}
 
 
 # --- what each type takes ---------------------------------------------------------------------

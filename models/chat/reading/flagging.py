@@ -14,7 +14,13 @@ from sqlalchemy import BigInteger, Table, bindparam, insert, select, update
 from sqlalchemy import cast as as_type
 from sqlalchemy.orm import Session
 
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.event import ABSENT, ClientEvent
+from models.chat.events.messages import (
+    MessageDetails,
+    UpdateMessageFlagsAddEvent,
+    UpdateMessageFlagsRemoveEvent,
+)
 from models.chat.ground.id_lists import bound_id_in, bound_ids, id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_members
@@ -71,18 +77,11 @@ def update_flags(
         if not (bit == READ and adding):
             changed += _make_copies(session, actor, ids, bit, adding)
         changed += _flip(session, actor, ids, bit, adding)
-    payload: dict[str, Any] = {
-        "op": op,
-        "operation": op,
-        "flag": flag,
-        "messages": ids,
-        "all": False,
-    }
-    if bit == READ and not adding:
-        payload["message_details"] = _details(session, actor, ids)
-    events.append(
-        session, actor.realm_id, "update_message_flags", payload, user_ids=[actor.id], now=now
-    )
+    event: ClientEvent = UpdateMessageFlagsAddEvent(flag=flag, messages=ids)
+    if not adding:
+        details = _details(session, actor, ids) if bit == READ else ABSENT
+        event = UpdateMessageFlagsRemoveEvent(flag=flag, messages=ids, message_details=details)
+    log.append(session, actor.realm_id, event, user_ids=[actor.id], now=now)
     return Flagged(changed, ignored, unsubscribed)
 
 
@@ -151,7 +150,7 @@ def _of_left_channels(
     return {row.id for row in rows}, sorted({row.channel_id for row in rows})
 
 
-def _details(session: Session, actor: Actor, ids: Sequence[int]) -> dict[str, Any]:
+def _details(session: Session, actor: Actor, ids: Sequence[int]) -> dict[str, MessageDetails]:
     """What a client needs to count messages as unread that it may not have loaded."""
     rows = session.execute(
         select(
@@ -166,9 +165,9 @@ def _details(session: Session, actor: Actor, ids: Sequence[int]) -> dict[str, An
         .order_by(Message.id)
     ).all()
     members = find_members(session, {row.conversation_id for row in rows} - {None})
-    details: dict[str, Any] = {}
+    details: dict[str, MessageDetails] = {}
     for row in rows:
-        detail: dict[str, Any] = {"type": "stream" if row.channel_id else "private"}
+        detail: MessageDetails = {"type": "stream" if row.channel_id else "private"}
         if row.flags & ANY_MENTION:
             detail["mentioned"] = True
         if row.channel_id is not None:

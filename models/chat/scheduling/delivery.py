@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, literal, select
 from sqlalchemy.orm import Session
 
 from models.chat.errors import ChatError
+from models.chat.events.messages import ScheduledMessagesUpdateEvent
 from models.chat.identity.actors import Actor, find_actor, find_writer
 from models.chat.messages.drafts import check_message
 from models.chat.messages.notices import try_send_notice
@@ -148,7 +149,7 @@ def record_failure(
 def _fail(session: Session, due: ScheduledRow, sender: Actor, reason: str, now: datetime) -> None:
     """The end, until its sender gives the message a new time. The sender is told, twice."""
     failed = change_row(session, due.id, {"state": FAILED, "failure": reason})
-    updated = {"op": "update", "scheduled_message": record_of(failed)}
+    updated = ScheduledMessagesUpdateEvent(scheduled_message=record_of(failed))
     tell_sender(session, failed, updated, now=now)
     notice = (
         f"The message you scheduled for <time:{due.scheduled_at.isoformat()}> was not sent because"

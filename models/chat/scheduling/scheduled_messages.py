@@ -13,7 +13,13 @@ import orjson
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.event import ClientEvent
+from models.chat.events.messages import (
+    ScheduledMessagesAddEvent,
+    ScheduledMessagesRemoveEvent,
+    ScheduledMessagesUpdateEvent,
+)
 from models.chat.identity.actors import Actor
 from models.chat.messages.drafts import Draft, check_message
 from models.chat.messages.errors import NothingToChange
@@ -117,7 +123,7 @@ def schedule_message(
         "created_at": now,
     }
     row = session.connection().execute(_INSERT, values).one()
-    added = {"op": "add", "scheduled_messages": [record_of(row)]}
+    added = ScheduledMessagesAddEvent(scheduled_messages=[record_of(row)])
     tell_sender(session, row, added, now=now)
     return int(row.id)
 
@@ -189,7 +195,7 @@ def edit_scheduled_message(
             "failure": None,
         }
     changed = change_row(session, row.id, values)
-    updated = {"op": "update", "scheduled_message": record_of(changed)}
+    updated = ScheduledMessagesUpdateEvent(scheduled_message=record_of(changed))
     tell_sender(session, changed, updated, now=now)
 
 
@@ -235,18 +241,14 @@ def change_row(session: Session, message_id: int, values: Mapping[str, Any]) -> 
     return session.connection().execute(statement.returning(*SCHEDULED.c)).one()
 
 
-def tell_sender(
-    session: Session, row: ScheduledRow, payload: Mapping[str, Any], *, now: datetime
-) -> None:
+def tell_sender(session: Session, row: ScheduledRow, event: ClientEvent, *, now: datetime) -> None:
     """An event for the sender alone."""
-    events.append(
-        session, row.realm_id, "scheduled_messages", payload, user_ids=[row.sender_id], now=now
-    )
+    log.append(session, row.realm_id, event, user_ids=[row.sender_id], now=now)
 
 
 def tell_removed(session: Session, row: ScheduledRow, *, now: datetime) -> None:
     """It is no longer waiting: deleted, or sent."""
-    tell_sender(session, row, {"op": "remove", "scheduled_message_id": row.id}, now=now)
+    tell_sender(session, row, ScheduledMessagesRemoveEvent(scheduled_message_id=row.id), now=now)
 
 
 def _columns_of(draft: Draft) -> dict[str, Any]:

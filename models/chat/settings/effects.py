@@ -7,7 +7,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from models.chat.access.user_emails import dummy_email
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.organization import RealmExportConsentEvent
+from models.chat.events.people import PersonChange, UserStatusEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import EmailVisibility
 from models.chat.people.events import find_email_readers, tell_of_user
@@ -30,20 +32,13 @@ def tell_of_effects(
     for user_id, old in changed.items():
         match name:
             case "presence_enabled":
-                away = {"user_id": user_id, "away": not value}
-                events.append(session, actor.realm_id, "user_status", away, now=now)
+                away = UserStatusEvent(user_id=user_id, away=not value)
+                log.append(session, actor.realm_id, away, now=now)
             case "allow_private_data_export":
-                consent = {"user_id": user_id, "consented": value}
-                events.append(
-                    session,
-                    actor.realm_id,
-                    "realm_export_consent",
-                    consent,
-                    to_administrators=True,
-                    now=now,
-                )
+                consent = RealmExportConsentEvent(user_id=user_id, consented=bool(value))
+                log.append(session, actor.realm_id, consent, to_administrators=True, now=now)
             case "timezone":
-                tell_of_user(session, actor.realm, user_id, {"timezone": value}, now=now)
+                tell_of_user(session, actor.realm, user_id, {"timezone": str(value)}, now=now)
             case "email_address_visibility":
                 _tell_of_email(session, actor, user_id, int(old), now)
 
@@ -60,5 +55,6 @@ def _tell_of_email(
         (sees - seen, user.delivery_email, user.delivery_email),
         (seen - sees, None, dummy_email(user.id, actor.realm.host)),
     ):
-        for change in ({"delivery_email": email}, {"new_email": known_as}):
+        changes: list[PersonChange] = [{"delivery_email": email}, {"new_email": known_as}]
+        for change in changes:
             tell_of_user(session, actor.realm, user_id, change, user_ids=sorted(readers), now=now)

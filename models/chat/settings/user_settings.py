@@ -18,7 +18,9 @@ from models.chat.access.errors import (
     UserGroupDeactivated,
 )
 from models.chat.access.membership import find_members_of_any
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.account import UserSettingsUpdateEvent
+from models.chat.events.event import ABSENT
 from models.chat.ground.errors import InvalidChoice, InvalidParameter
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
@@ -116,10 +118,9 @@ def change_settings(
                 for user_id, old in changed.items()
             ],
         )
-        payload = {"op": "update", "property": name, "value": value}
-        if name == "default_language":
-            payload["language_name"] = LANGUAGES[str(value)]
-        events.append(session, actor.realm_id, "user_settings", payload, user_ids=changed, now=now)
+        language = LANGUAGES[str(value)] if name == "default_language" else ABSENT
+        event = UserSettingsUpdateEvent(property=name, value=value, language_name=language)
+        log.append(session, actor.realm_id, event, user_ids=changed, now=now)
         tell_of_effects(session, actor, name, value, changed, now=now)
 
 

@@ -10,7 +10,8 @@ from typing import cast
 from sqlalchemy import Table, bindparam, literal, select
 from sqlalchemy.orm import Session
 
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.account import UserTopicEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics.names import key_of
@@ -137,10 +138,10 @@ def _raise_policy(
         where=_USER_TOPIC.c.visibility_policy < policy,
     ).returning(_USER_TOPIC.c.user_id)
     changed = list(session.connection().execute(statement).scalars())
-    payload = {
-        "stream_id": channel_id,
-        "topic_name": topic,
-        "last_updated": int(now.timestamp()),
-        "visibility_policy": int(policy),
-    }
-    events.append(session, realm_id, "user_topic", payload, user_ids=changed, now=now)
+    event = UserTopicEvent(
+        stream_id=channel_id,
+        topic_name=topic,
+        last_updated=int(now.timestamp()),
+        visibility_policy=int(policy),
+    )
+    log.append(session, realm_id, event, user_ids=changed, now=now)

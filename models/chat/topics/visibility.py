@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InvalidChannelId
 from models.chat.access.permissions import access_channel_by_name, find_known_channel
-from models.chat.ground import events
+from models.chat.events import log
+from models.chat.events.account import MutedTopicsEvent, UserTopicEvent
 from models.chat.ground.errors import MissingParameter
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, UserTopic
@@ -135,12 +136,12 @@ def tell_of_policy(
     now: datetime,
 ) -> None:
     """Events for the actor's clients: first the older kind, which knows only muted topics."""
-    payload: dict[str, Any] = {"muted_topics": find_muted_topics(session, actor.id)}
-    events.append(session, actor.realm.id, "muted_topics", payload, now=now, user_ids=[actor.id])
-    payload = {
-        "stream_id": channel_id,
-        "topic_name": topic,
-        "last_updated": int(now.timestamp()),
-        "visibility_policy": int(policy),
-    }
-    events.append(session, actor.realm.id, "user_topic", payload, now=now, user_ids=[actor.id])
+    muted = MutedTopicsEvent(muted_topics=find_muted_topics(session, actor.id))
+    log.append(session, actor.realm.id, muted, now=now, user_ids=[actor.id])
+    event = UserTopicEvent(
+        stream_id=channel_id,
+        topic_name=topic,
+        last_updated=int(now.timestamp()),
+        visibility_policy=int(policy),
+    )
+    log.append(session, actor.realm.id, event, now=now, user_ids=[actor.id])

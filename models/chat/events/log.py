@@ -1,6 +1,6 @@
 """Appends events for clients, in the transaction of the change they tell."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, cast
 
@@ -8,44 +8,41 @@ import orjson
 from sqlalchemy import Table, insert
 from sqlalchemy.orm import Session
 
+from models.chat.events.event import ClientEvent
 from models.chat.tables import Event
 
 _INSERT = insert(cast(Table, Event.__table__))
+
+Told = tuple[ClientEvent, Iterable[int] | None]
+"""An event and the ids of the users who get it; None: everybody in the realm."""
 
 
 def append(
     session: Session,
     realm_id: int,
-    type_: str,
-    payload: Mapping[str, Any],
+    event: ClientEvent,
     *,
     now: datetime,
     user_ids: Iterable[int] | None = None,
     to_administrators: bool = False,
 ) -> None:
-    """One event of `type_` for `user_ids`, else for the realm's administrators, else for everyone.
+    """One event for `user_ids`, else for the realm's administrators, else for everyone.
 
-    `payload` is the event's body as a client sees it, without `id` and `type` (chat.md section 4).
     An event for nobody is not kept.
     """
-    row = _row(realm_id, type_, payload, now, user_ids, to_administrators)
+    row = _row(realm_id, event, now, user_ids, to_administrators)
     if row is not None:
         session.connection().execute(_INSERT, row)
 
 
 def append_all(
-    session: Session,
-    realm_id: int,
-    type_: str,
-    occurrences: Iterable[tuple[Mapping[str, Any], Iterable[int] | None]],
-    *,
-    now: datetime,
+    session: Session, realm_id: int, occurrences: Iterable[Told], *, now: datetime
 ) -> None:
-    """Several events of `type_` in one statement: (payload, `user_ids`) as `append` takes them."""
+    """Several events, in order and in one statement."""
     rows = [
         row
-        for payload, user_ids in occurrences
-        if (row := _row(realm_id, type_, payload, now, user_ids)) is not None
+        for event, user_ids in occurrences
+        if (row := _row(realm_id, event, now, user_ids)) is not None
     ]
     if rows:
         session.connection().execute(_INSERT, rows)
@@ -53,8 +50,7 @@ def append_all(
 
 def _row(
     realm_id: int,
-    type_: str,
-    payload: Mapping[str, Any],
+    event: ClientEvent,
     now: datetime,
     user_ids: Iterable[int] | None,
     to_administrators: bool = False,
@@ -65,8 +61,8 @@ def _row(
     audience = "administrators" if to_administrators else "realm" if recipients is None else "users"
     return {
         "realm_id": realm_id,
-        "type": type_,
-        "payload": orjson.dumps(payload).decode(),
+        "type": event.type,
+        "payload": orjson.dumps(event.payload()).decode(),
         "audience": audience,
         "user_ids": None if recipients is None else orjson.dumps(recipients).decode(),
         "at": now,

@@ -1,0 +1,76 @@
+"""Events of what is a user's own: settings, topics, devices, and tokens of other services. Each
+tells that user alone.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from models.chat.events.event import ABSENT, Absent, ClientEvent
+from models.chat.tables.setting_table import Value
+
+
+class UserSettingsUpdateEvent(ClientEvent, type="user_settings", op="update"):
+    """A setting of the user has another value, whoever changed it.
+
+    `language_name` comes with the setting `default_language`.
+    """
+
+    property: str
+    value: Value
+    language_name: str | Absent = ABSENT
+
+
+class UserTopicEvent(ClientEvent, type="user_topic"):
+    """The user's visibility policy for a topic has changed: none (0), muted (1), unmuted (2),
+    followed (3). `last_updated` is in Unix seconds.
+    """
+
+    stream_id: int
+    topic_name: str
+    last_updated: int
+    visibility_policy: int
+
+
+class MutedTopicsEvent(ClientEvent, type="muted_topics"):
+    """The older form of `user_topic`: all topics that the user has muted, each as [channel's name,
+    topic, Unix seconds], oldest first.
+    """
+
+    muted_topics: Sequence[Sequence[Any]]
+
+
+class DeviceAddEvent(ClientEvent, type="device", op="add"):
+    """The user registered a device."""
+
+    device_id: int
+
+
+class DeviceRemoveEvent(ClientEvent, type="device", op="remove"):
+    """A device of the user was removed, by the user or with the user's API key."""
+
+    device_id: int
+
+
+class DeviceUpdateEvent(ClientEvent, type="device", op="update"):
+    """The registration of a device for push notifications has changed. What did not change is
+    absent; null means none. The timestamp is in Unix seconds.
+    """
+
+    device_id: int
+    push_key_id: int | Absent = ABSENT
+    push_token_id: str | Absent | None = ABSENT
+    pending_push_token_id: str | Absent | None = ABSENT
+    push_registration_error_code: str | Absent | None = ABSENT
+    push_token_last_updated_timestamp: int | Absent = ABSENT
+
+
+class HasVendorTokenEvent(ClientEvent, type="has_vendor_token"):
+    """Whether the user has authorized this server at the vendor of video calls."""
+
+    value: bool
+
+
+class HasZoomTokenEvent(ClientEvent, type="has_zoom_token"):
+    """The same as `has_vendor_token`, by the name that clients of the reference know."""
+
+    value: bool

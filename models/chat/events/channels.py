@@ -1,0 +1,130 @@
+"""Events of channels, of who subscribes to them, and of the folders they stand in."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from models.chat.events.event import ClientEvent, WireObject
+
+
+class StreamCreateEvent(ClientEvent, type="stream", op="create"):
+    """Channels are new to the user: they were created, or the user may know of them from now on.
+
+    `streams` come from `models.chat.channels.channels.describe_channels`.
+    """
+
+    streams: Sequence[WireObject]
+    for_unarchiving: bool = False
+
+
+class ChannelName(TypedDict):
+    """A channel named by its id alone."""
+
+    stream_id: int
+
+
+class StreamDeleteEvent(ClientEvent, type="stream", op="delete"):
+    """Channels are gone for the user, who may no longer know of them.
+
+    `streams` is the older form of `stream_ids`.
+    """
+
+    streams: Sequence[ChannelName]
+    stream_ids: Sequence[int]
+
+    @classmethod
+    def of(cls, channel_ids: Sequence[int]) -> "StreamDeleteEvent":
+        """The event for these channels."""
+        named: list[ChannelName] = [{"stream_id": channel_id} for channel_id in channel_ids]
+        return cls(streams=named, stream_ids=channel_ids)
+
+
+class StreamUpdateEvent(ClientEvent, type="stream", op="update"):
+    """A property of a channel has another value. Tells everybody who may know of the value."""
+
+    property: str
+    value: Any
+    stream_id: int
+    name: str
+
+
+class DefaultStreamsEvent(ClientEvent, type="default_streams"):
+    """New members are subscribed to these channels from now on. Tells everybody."""
+
+    default_streams: Sequence[int]
+
+
+class SubscriptionAddEvent(ClientEvent, type="subscription", op="add"):
+    """The user was subscribed to channels. Tells that user.
+
+    Each subscription is a channel (`models.chat.channels.channels.describe_channels`) with the
+    user's settings (`models.chat.channels.subscriptions.describe_subscription`) and the ids of its
+    `subscribers`.
+    """
+
+    subscriptions: Sequence[WireObject]
+
+
+class LeftChannel(TypedDict):
+    """A channel that a user has left."""
+
+    name: str
+    stream_id: int
+
+
+class SubscriptionRemoveEvent(ClientEvent, type="subscription", op="remove"):
+    """The user's subscriptions ended. Tells that user."""
+
+    subscriptions: Sequence[LeftChannel]
+
+
+class SubscriptionUpdateEvent(ClientEvent, type="subscription", op="update"):
+    """The user changed a setting of a subscription. Tells that user."""
+
+    property: str
+    value: str | bool
+    stream_id: int
+
+
+class SubscriptionPeerAddEvent(ClientEvent, type="subscription", op="peer_add"):
+    """Users subscribe to channels now. Tells everybody else who may know who subscribes."""
+
+    stream_ids: Sequence[int]
+    user_ids: Sequence[int]
+
+
+class SubscriptionPeerRemoveEvent(ClientEvent, type="subscription", op="peer_remove"):
+    """Users no longer subscribe to channels. Tells everybody else who may know who subscribes."""
+
+    stream_ids: Sequence[int]
+    user_ids: Sequence[int]
+
+
+class ChannelFolderAddEvent(ClientEvent, type="channel_folder", op="add"):
+    """A channel folder was created. Tells everybody.
+
+    `channel_folder` comes from `models.chat.channels.folders`.
+    """
+
+    channel_folder: WireObject
+
+
+class FolderChange(TypedDict, total=False):
+    """The properties of a channel folder that have other values."""
+
+    name: str
+    description: str
+    rendered_description: str
+    is_archived: bool
+
+
+class ChannelFolderUpdateEvent(ClientEvent, type="channel_folder", op="update"):
+    """A channel folder was changed. Tells everybody."""
+
+    channel_folder_id: int
+    data: FolderChange
+
+
+class ChannelFolderReorderEvent(ClientEvent, type="channel_folder", op="reorder"):
+    """The channel folders stand in another order. Tells everybody the ids of all, in order."""
+
+    order: Sequence[int]

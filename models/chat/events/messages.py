@@ -1,0 +1,135 @@
+"""Events of messages: sent, edited, moved, deleted, flagged, and scheduled for later."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NotRequired, TypedDict
+
+from models.chat.events.event import ABSENT, Absent, ClientEvent, WireObject
+
+
+class MessageEvent(ClientEvent, type="message"):
+    """A message was sent. Tells everybody who got a copy with these flags.
+
+    `message` comes from `models.chat.messages.sent.message_as_sent`, without its flags.
+    """
+
+    message: WireObject
+    flags: Sequence[str]
+
+
+class UpdateMessageEvent(ClientEvent, type="update_message"):
+    """A message was edited, or messages moved, or both. Tells everybody who may read them now.
+
+    `stream_id` and `stream_name` name the channel before the move; direct messages have none. The
+    five fields from `orig_content` to `is_me_message` come with a new content. `propagate_mode` and
+    `orig_subject` come with a move, `subject` and `topic_links` with a new topic, and
+    `new_stream_id` with a new channel. `edit_timestamp` is in Unix seconds.
+    """
+
+    user_id: int
+    edit_timestamp: int
+    message_id: int
+    message_ids: Sequence[int]
+    rendering_only: bool
+    flags: Sequence[str]
+    stream_id: int | Absent = ABSENT
+    stream_name: str | Absent = ABSENT
+    orig_content: str | Absent = ABSENT
+    orig_rendered_content: str | Absent = ABSENT
+    content: str | Absent = ABSENT
+    rendered_content: str | Absent = ABSENT
+    is_me_message: bool | Absent = ABSENT
+    propagate_mode: str | Absent = ABSENT
+    orig_subject: str | Absent = ABSENT
+    subject: str | Absent = ABSENT
+    topic_links: Sequence[Mapping[str, str]] | Absent = ABSENT
+    new_stream_id: int | Absent = ABSENT
+
+
+class DeleteMessageEvent(ClientEvent, type="delete_message"):
+    """Messages of one topic or conversation were deleted, or moved out of reach. Tells everybody
+    who could read them.
+
+    `message_id` comes only with a message that somebody deleted by its id. `stream_id` and `topic`
+    come with channel messages.
+    """
+
+    message_id: int | Absent = ABSENT
+    message_ids: Sequence[int]
+    message_type: Literal["private", "stream"]
+    stream_id: int | Absent = ABSENT
+    topic: str | Absent = ABSENT
+
+    @classmethod
+    def of(
+        cls, message_ids: Sequence[int], channel_id: int | None, topic: str
+    ) -> "DeleteMessageEvent":
+        """The event for messages of one topic; None: of one conversation."""
+        if channel_id is None:
+            return cls(message_ids=message_ids, message_type="private")
+        return cls(
+            message_ids=message_ids, message_type="stream", stream_id=channel_id, topic=topic
+        )
+
+
+class UpdateMessageFlagsAddEvent(ClientEvent, type="update_message_flags", op="add"):
+    """Messages got a flag. Tells the user whose copies they are.
+
+    `operation` is the older name of `op`.
+    """
+
+    operation: Literal["add"] = "add"
+    flag: str
+    messages: Sequence[int]
+    all: bool = False
+
+
+class MessageDetails(TypedDict):
+    """What a client needs to count a message as unread that it may not have loaded.
+
+    `mentioned` is absent or true. `user_ids`, the others of the conversation, come with direct
+    messages, `stream_id` and `topic` with channel messages.
+    """
+
+    type: Literal["private", "stream"]
+    mentioned: NotRequired[bool]
+    user_ids: NotRequired[Sequence[int]]
+    stream_id: NotRequired[int]
+    topic: NotRequired[str]
+
+
+class UpdateMessageFlagsRemoveEvent(ClientEvent, type="update_message_flags", op="remove"):
+    """Messages lost a flag. Tells the user whose copies they are.
+
+    `operation` is the older name of `op`. `message_details`, by message id as text, come only where
+    the flag is `read`.
+    """
+
+    operation: Literal["remove"] = "remove"
+    flag: str
+    messages: Sequence[int]
+    all: bool = False
+    message_details: Mapping[str, MessageDetails] | Absent = ABSENT
+
+
+class ScheduledMessagesAddEvent(ClientEvent, type="scheduled_messages", op="add"):
+    """A message was scheduled. Tells its sender.
+
+    The records come from `models.chat.scheduling.records.record_of`.
+    """
+
+    scheduled_messages: Sequence[WireObject]
+
+
+class ScheduledMessagesUpdateEvent(ClientEvent, type="scheduled_messages", op="update"):
+    """A scheduled message was changed, or could not be sent. Tells its sender.
+
+    The record comes from `models.chat.scheduling.records.record_of`.
+    """
+
+    scheduled_message: WireObject
+
+
+class ScheduledMessagesRemoveEvent(ClientEvent, type="scheduled_messages", op="remove"):
+    """A scheduled message no longer waits: it was deleted, or sent. Tells its sender."""
+
+    scheduled_message_id: int

@@ -1,0 +1,127 @@
+"""The kinds of events: each is one class, found without a list, and written as clients read it."""
+
+import importlib
+import pkgutil
+import re
+from dataclasses import FrozenInstanceError, fields
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import event as hooks
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+import models.chat
+from models.chat.events import log
+from models.chat.events.account import DeviceUpdateEvent, HasZoomTokenEvent
+from models.chat.events.channels import DefaultStreamsEvent, StreamDeleteEvent
+from models.chat.events.event import ABSENT, ClientEvent, given
+from models.chat.events.kinds import list_kinds
+from models.chat.events.messages import DeleteMessageEvent
+from models.chat.tables import Event
+from models.database import Database
+from tests.support.chat.people import CAST_MADE_AT, Cast
+
+
+def test_every_kind_is_in_the_list() -> None:
+    for module in pkgutil.walk_packages(models.chat.__path__, "models.chat."):
+        importlib.import_module(module.name)
+    assert set(list_kinds()) == set(ClientEvent.__subclasses__())
+    assert {kind.__module__.rpartition(".")[0] for kind in list_kinds()} == {"models.chat.events"}
+
+
+def test_each_type_and_op_has_one_class() -> None:
+    names = [(kind.type, kind.op) for kind in list_kinds()]
+    assert len(set(names)) == len(names) > 30
+    assert {"message", "subscription", "has_zoom_token"} <= {name for name, _ in names}
+
+
+@pytest.mark.parametrize("kind", list_kinds(), ids=lambda kind: kind.__name__)
+def test_a_class_is_called_by_its_type_and_op(kind: Any) -> None:
+    words = f"{kind.type}_{kind.op or ''}".split("_")
+    assert kind.__name__ == "".join(word.capitalize() for word in words) + "Event"
+    column: Any = Event.__table__.c.type.type
+    assert len(kind.type) <= column.length
+    assert kind.__doc__
+    assert not {field.name for field in fields(kind)} & {"id", "type", "op"}
+
+
+@pytest.mark.parametrize("kind", list_kinds(), ids=lambda kind: kind.__name__)
+def test_the_named_makers_of_objects_exist(kind: Any) -> None:
+    for name in re.findall(r"`(models\.[a-z_.]+)`", kind.__doc__):
+        assert pkgutil.resolve_name(name), name
+
+
+def test_a_type_with_an_op_has_one_in_each_kind() -> None:
+    with_op = {kind.type for kind in list_kinds() if kind.op is not None}
+    assert not with_op & {kind.type for kind in list_kinds() if kind.op is None}
+
+
+def test_a_body_leaves_out_what_is_absent_and_keeps_null() -> None:
+    event = DeviceUpdateEvent(device_id=3, push_token_id=None, push_key_id=given(None))
+    assert event.payload() == {"op": "update", "device_id": 3, "push_token_id": None}
+    assert event.push_key_id is ABSENT
+    assert HasZoomTokenEvent(value=False).payload() == {"value": False}
+
+
+def test_a_body_begins_with_its_op() -> None:
+    told = StreamDeleteEvent.of([7, 9]).payload()
+    assert list(told) == ["op", "streams", "stream_ids"]
+    assert told["streams"] == [{"stream_id": 7}, {"stream_id": 9}]
+
+
+def test_deleted_direct_messages_name_no_channel() -> None:
+    event = DeleteMessageEvent.of([5], None, "")
+    assert event.payload() == {"message_ids": [5], "message_type": "private"}
+
+
+def test_an_event_does_not_change() -> None:
+    event: Any = HasZoomTokenEvent(value=True)
+    with pytest.raises(FrozenInstanceError):
+        event.value = False
+
+
+def kept(database: Database, count: int) -> list[tuple[str, Any, str, str | None]]:
+    """Type, body, audience and recipients of the newest events, oldest first."""
+    with database.reading() as reader:
+        rows = reader.execute(select(Event.__table__).order_by(Event.id)).all()[-count:]
+    return [(row.type, orjson.loads(row.payload), row.audience, row.user_ids) for row in rows]
+
+
+def test_events_are_kept_in_order_in_one_statement(chat_database: Database, cast: Cast) -> None:
+    statements: list[str] = []
+    told: list[log.Told] = [
+        (HasZoomTokenEvent(value=True), [9, 4, 9]),
+        (DefaultStreamsEvent(default_streams=[1]), None),
+        (HasZoomTokenEvent(value=False), []),
+    ]
+
+    def note(*asked: Any) -> None:
+        statements.append(asked[2])
+
+    def tell(session: Session) -> None:
+        session.connection()  # a transaction begins before anybody listens
+        engine = session.get_bind()
+        hooks.listen(engine, "before_cursor_execute", note)
+        log.append_all(session, cast.realm_id, told, now=CAST_MADE_AT)
+        hooks.remove(engine, "before_cursor_execute", note)
+
+    chat_database.run(tell)
+    assert len(statements) == 1
+    assert kept(chat_database, 2) == [
+        ("has_zoom_token", {"value": True}, "users", "[4,9]"),
+        ("default_streams", {"default_streams": [1]}, "realm", None),
+    ]
+
+
+def test_an_event_for_administrators(chat_database: Database, cast: Cast) -> None:
+    event = DefaultStreamsEvent(default_streams=[])
+    chat_database.run(
+        lambda session: log.append(
+            session, cast.realm_id, event, to_administrators=True, now=CAST_MADE_AT
+        )
+    )
+    assert kept(chat_database, 1) == [
+        ("default_streams", {"default_streams": []}, "administrators", None)
+    ]
