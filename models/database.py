@@ -85,11 +85,14 @@ class Database:
             raise
 
     @contextmanager
-    def snapshot(self) -> Iterator[Connection]:
-        """A read-only Core connection on which every statement sees the same moment, however long
-        it takes. Execute with `yield_per` to read in batches.
+    def snapshot(self, *, may_take_long: bool = False) -> Iterator[Connection]:
+        """A read-only Core connection on which every statement sees the same moment.
+
+        The time limit of reads holds, or ten minutes where it `may_take_long`; execute with
+        `yield_per` to read in batches.
         """
-        with self._reading(SNAPSHOT_TIMEOUT_S) as connection:
+        seconds = SNAPSHOT_TIMEOUT_S if may_take_long else self._read_timeout_s
+        with self._reading(seconds) as connection:
             if self.dialect == "sqlite":
                 connection.exec_driver_sql("BEGIN")
                 try:
@@ -98,7 +101,8 @@ class Database:
                     connection.exec_driver_sql("ROLLBACK")
                 return
             repeatable = connection.execution_options(isolation_level="REPEATABLE READ")
-            repeatable.exec_driver_sql(f"SET LOCAL statement_timeout = '{SNAPSHOT_TIMEOUT_S}s'")
+            if may_take_long:
+                repeatable.exec_driver_sql(f"SET LOCAL statement_timeout = '{seconds}s'")
             yield repeatable
 
     def run(self, work: Callable[[Session], T]) -> T:

@@ -46,6 +46,7 @@ class Context(Generic[Adapters, Actor, Settings]):
     __slots__ = (
         "_operation",
         "_reader",
+        "_snapshot_reader",
         "_writer",
         "_writer_down",
         "actor",
@@ -77,6 +78,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         self._operation = operation
         self.headers = headers
         self._reader: Runner | None = None
+        self._snapshot_reader: Runner | None = None
         self._writer: Runner | None = None
         self._writer_down: Runner | None = None
         self.client = client
@@ -92,9 +94,12 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.prepared: Any = None
         self.unknown_parameters: tuple[str, ...] = ()
 
-    def bind_units(self, *, read: Runner, write: Runner, write_down: Runner) -> None:
+    def bind_units(
+        self, *, read: Runner, read_snapshot: Runner, write: Runner, write_down: Runner
+    ) -> None:
         """Give an async handler its ways to open units; the engine calls this."""
         self._reader = read
+        self._snapshot_reader = read_snapshot
         self._writer = write
         self._writer_down = write_down
 
@@ -119,6 +124,14 @@ class Context(Generic[Adapters, Actor, Settings]):
         """Run `work(connection)` in a reading unit of its own."""
         assert self._reader is not None, "read() is for async handlers"
         return await self._reader(work)  # type: ignore[no-any-return]
+
+    async def read_snapshot(self, work: Callable[[Any], T]) -> T:
+        """Run `work(connection)` in a reading unit whose statements all see the same moment.
+
+        The unit begins with a new look at who asks, as that of `write` does.
+        """
+        assert self._snapshot_reader is not None, "read_snapshot() is for async handlers"
+        return await self._snapshot_reader(work)  # type: ignore[no-any-return]
 
     async def write(self, work: Callable[[Any], T]) -> T:
         """Run `work(session)` in a write unit of its own: returning keeps it, raising undoes it.

@@ -150,7 +150,7 @@ class Exports:
     def _write(self, run: Run) -> Written:
         scope = Scope(run.realm_id, run.export_type)
         with (
-            self._database.snapshot() as snapshot,
+            self._database.snapshot(may_take_long=True) as snapshot,
             ArchiveWriter(self._folder, run.archive) as archive,
         ):
             manifest = describe(snapshot, scope)

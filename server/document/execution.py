@@ -96,6 +96,11 @@ class WithDatabase(Operation):
             with database.reading() as connection:
                 return work(connection)
 
+        def read_snapshot(work: Callable[[Any], Any]) -> Any:
+            with database.snapshot() as connection:
+                self._ask_again(ctx, connection)
+                return work(connection)
+
         def write(work: Callable[[Any], Any]) -> Any:
             def unit(session: Any) -> Any:
                 self._ask_again(ctx, session)
@@ -105,6 +110,7 @@ class WithDatabase(Operation):
 
         ctx.bind_units(
             read=lambda work: loop.run_in_executor(threads.reading, read, work),
+            read_snapshot=lambda work: loop.run_in_executor(threads.reading, read_snapshot, work),
             write=lambda work: loop.run_in_executor(threads.writing, write, work),
             write_down=lambda work: loop.run_in_executor(
                 threads.writing, database.run, _asked_by(ctx, work)
@@ -141,7 +147,7 @@ class WithDatabase(Operation):
         return self._database.run(work)
 
     def _ask_again(self, ctx: Context, session: Any) -> None:
-        """Who asks, and whether they may, as it is in this write unit."""
+        """Who asks, and whether they may, as it is in this unit."""
         if self.authenticate is None:
             return
         here = copy.copy(ctx)  # the session of an async handler stays None

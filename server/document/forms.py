@@ -143,6 +143,7 @@ class Field:
         self.pointer = f"/body/{name}"
         self.default = schema.get("default", _MISSING)
         self.binary = schema.get("format") == "binary"
+        self._nullable = bool(schema.get("nullable"))
         self._kinds = kinds = kinds_of(schema, schemas)
         self._is_text = kinds <= {"string"} and encoding.get("contentType") != JSON
         self._may_be_text = "string" in kinds
@@ -171,6 +172,8 @@ class Field:
             raise
         if self._may_be_text and value is not None and not _fits(value, self._kinds):
             return text
+        if value is None and self._nullable:
+            return None
         if self._array and not self._single and not isinstance(value, list):
             if isinstance(value, dict) and not self._object_items:
                 return value  # somebody meant an object; the schema says what was wanted

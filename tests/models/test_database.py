@@ -180,12 +180,14 @@ class TestTimeLimitOfReads:
                     reader.execute(text(self.ENDLESS))
             database.ping()
 
-    def test_is_longer_for_a_snapshot(self, sqlite_url: str) -> None:
+    def test_is_longer_for_a_snapshot_that_may_take_long(self, sqlite_url: str) -> None:
         some = text(self.ENDLESS.replace("1000000000", "1000000"))
         with closing(Database(sqlite_url, read_timeout_s=0.0)) as database:
             with pytest.raises(DatabaseUnavailable), database.reading() as reader:
                 reader.execute(some)
-            with database.snapshot() as reader:
+            with pytest.raises(DatabaseUnavailable), database.snapshot() as reader:
+                reader.execute(some)
+            with database.snapshot(may_take_long=True) as reader:
                 assert reader.execute(some).scalar_one() == 1_000_000
 
 

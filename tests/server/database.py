@@ -44,6 +44,11 @@ class Books:
         finally:
             self._opened(-1)
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Any]:
+        with self.reading():
+            yield "snapshot"
+
     def run(self, work: Callable[[Any], T]) -> T:
         self.run_threads.add(threading.current_thread().name)
         for attempt in (1, 2):

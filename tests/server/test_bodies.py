@@ -28,6 +28,7 @@ FIELDS: dict[str, Any] = {
         "extra": {"type": "object", "properties": {"a": {"type": "integer"}}},
         "either": {"oneOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]},
         "maybe": {"type": "integer", "nullable": True},
+        "some": {"type": "array", "nullable": True, "items": {"type": "string"}},
         "loose": {"oneOf": [{"type": "integer"}, {"type": "string"}]},
     },
 }
@@ -45,6 +46,7 @@ def make_thing(
     extra: dict[str, Any] | None = None,
     either: Any = None,
     maybe: Any = "absent",
+    some: Any = "absent",
     loose: Any = None,
 ) -> dict[str, Any]:
     sent = {k: v for k, v in locals().items() if k != "ctx" and v is not None and v != "absent"}
@@ -108,6 +110,9 @@ FORMS: list[tuple[list[tuple[str, str]], dict[str, Any] | list[str]]] = [
     ([("text", "hi"), ("either", "x")], ["/body/either"]),
     ([("text", "hi"), ("maybe", "1")], {"maybe": 1, "flag": False}),
     ([("text", "hi"), ("maybe", "null")], {"flag": False}),
+    ([("text", "hi"), ("some", "null")], {"flag": False}),
+    ([("text", "hi"), ("some", '["null"]')], {"some": ["null"], "flag": False}),
+    ([("text", "hi"), ("some", "null"), ("some", "a")], {"some": ["null", "a"], "flag": False}),
     ([("text", "hi"), ("loose", "1")], {"loose": 1, "flag": False}),
     ([("text", "hi"), ("loose", "one")], {"loose": "one", "flag": False}),
     ([("text", "hi"), ("loose", '"one"')], {"loose": "one", "flag": False}),

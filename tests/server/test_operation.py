@@ -35,7 +35,7 @@ UNKNOWN: set[str] = set()
 
 
 def knows(token: str, *, request: Context) -> str | None:
-    assert request.session == "connection" or request.session == [], "it reads before all else"
+    assert request.session in ("connection", "snapshot", []), "it reads before all else"
     ASKED.append(request.session)
     return "ada" if token == "good-token" and "ada" not in UNKNOWN else None
 
@@ -314,6 +314,19 @@ class TestWaiting:
         client = service(books, do, security=[{"bearer": []}])
         assert client.post("/do", headers=[ADA]).json == {"open": 0, "actor": "ada"}
         assert books.kept == ["connection"]
+
+    def test_a_snapshot_of_an_async_handler_begins_with_who_asks(self, books: Books) -> None:
+        asked: list[Any] = []
+
+        async def do(ctx: Context) -> Any:
+            before, ctx.actor = ctx.actor, None
+            seen = await ctx.read_snapshot(lambda connection: (connection, ctx.actor))
+            asked.append(before)
+            return {"seen": list(seen), "open": books.open}
+
+        client = service(books, do, security=[{"bearer": []}])
+        assert client.post("/do", headers=[ADA]).json == {"seen": ["snapshot", "ada"], "open": 0}
+        assert asked == ["ada"]
 
     def test_a_failing_unit_of_an_async_handler_is_undone(self, books: Books) -> None:
         async def do(ctx: Context) -> Any:
