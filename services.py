@@ -29,6 +29,6 @@ class Entry:
 
 SERVICES = (
     Entry("payment", pages="pages.checkout", workers="workers.payment", commands="cli.payment"),
-    Entry("chat", pages="pages.exports", workers="workers.chat", commands="cli.chat"),
+    Entry("chat", pages="pages.chat", workers="workers.chat", commands="cli.chat"),
 )
 NAMES = tuple(entry.name for entry in SERVICES)

@@ -3,6 +3,10 @@
 Codes are dash-separated hexadecimal code points, as `emoji_code` is on the wire.
 """
 
+from hashlib import sha256
+
+import orjson
+
 _TABLE = """
 +1 1f44d|thumbs_up 1f44d|-1 1f44e|thumbs_down 1f44e|100 1f4af|1234 1f522|alarm_clock 23f0
 angry 1f620|anguished 1f627|ant 1f41c|apple 1f34e|arrow_down 2b07|arrow_left 2b05
@@ -62,6 +66,19 @@ EMOJI: dict[str, str] = {
     for name, code in (entry.split(" ") for entry in line.split("|"))
 }
 """Name -> code."""
+
+
+def _names_by_code() -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for name, code in EMOJI.items():
+        names.setdefault(code, []).append(name)
+    return names
+
+
+DATA = orjson.dumps({"code_to_names": _names_by_code()})
+"""What clients read to offer emoji: code -> names, the preferred one first; JSON."""
+DATA_PATH = f"/emoji/{sha256(DATA).hexdigest()[:12]}.json"
+"""Where pages/emoji.py serves it. Another table has another path: clients keep what they have."""
 
 
 def character(code: str) -> str:

@@ -1,0 +1,22 @@
+"""The names of all emoji, as clients fetch them."""
+
+from __future__ import annotations
+
+from models.chat.rendering.emoji import DATA_PATH, EMOJI
+from pages import emoji
+from pages.app import build_pages
+
+
+def test_every_emoji_is_there_under_its_code() -> None:
+    answer = build_pages(documents={}, own=[emoji.install]).test_client().get(DATA_PATH)
+    assert answer.status_code == 200
+    assert answer.mimetype == "application/json"
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    names = answer.json["code_to_names"]
+    assert {name: code for code, each in names.items() for name in each} == EMOJI
+    assert names["1f44d"] == ["+1", "thumbs_up"]
+
+
+def test_an_older_table_is_gone() -> None:
+    client = build_pages(documents={}, own=[emoji.install]).test_client()
+    assert client.get("/emoji/000000000000.json").status_code == 404
