@@ -3,13 +3,14 @@
 from typing import Any
 
 from models.payment.invoice_view import InvoiceView, PaymentView
+from models.payment.methods import MethodRow
 from models.payment.tables import CheckoutSession
 from models.types import to_ms
 
 ENVIRONMENT = "test"
 
 
-def route(method: Any, *, is_available: bool) -> dict[str, Any]:
+def route(method: MethodRow, *, is_available: bool) -> dict[str, Any]:
     """A payment method, as the document's Route."""
     return {
         "id": method.id,

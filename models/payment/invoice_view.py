@@ -137,6 +137,10 @@ def find_any_invoice(
     return _view(rows, now) if rows else None
 
 
+_PaymentValues = tuple[str, int, int, str, str, int, str, bool, datetime]
+"""The columns of a payment, as `_READ` ends with them."""
+
+
 def _view(rows: Sequence[Row[*tuple[Any, ...]]], now: datetime) -> InvoiceView:
     head_number = rows[0][_WIDTH]
     payments = tuple(
@@ -149,9 +153,11 @@ def _view(rows: Sequence[Row[*tuple[Any, ...]]], now: datetime) -> InvoiceView:
     return replace(view, status=status, updated_at=max(view.updated_at, view.expires_at))
 
 
-def _view_payment(values: Sequence[Any], head_number: int | None) -> PaymentView:
+def _view_payment(values: _PaymentValues, head_number: int | None) -> PaymentView:
     tx_hash, log_index, block_number, block_hash, sender, amount, status, late, detected_at = values
-    counts = status != lifecycle.ORPHANED and head_number is not None
+    confirmations = 0
+    if head_number is not None and status != lifecycle.ORPHANED:
+        confirmations = max(0, head_number - block_number + 1)
     return PaymentView(
         tx_hash=tx_hash,
         log_index=log_index,
@@ -159,7 +165,7 @@ def _view_payment(values: Sequence[Any], head_number: int | None) -> PaymentView
         block_hash=block_hash,
         from_address=sender,
         amount=amount,
-        confirmations=max(0, head_number - block_number + 1) if counts else 0,
+        confirmations=confirmations,
         status=status,
         late=late,
         detected_at=detected_at,

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Protocol
 
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.orm import Session
 
 from models.payment.addresses import parse_token_address
@@ -34,6 +34,25 @@ _METHODS_OF_PROJECT = (
     .where(PaymentMethod.project_id == bindparam("project_id"))
     .order_by(PaymentMethod.created_at, PaymentMethod.id)
 )
+
+
+class MethodRow(Protocol):
+    """A row of `_METHODS_OF_PROJECT`."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def chain_id(self) -> int: ...
+    @property
+    def chain_name(self) -> str: ...
+    @property
+    def token_symbol(self) -> str: ...
+    @property
+    def token_address(self) -> str: ...
+    @property
+    def decimals(self) -> int: ...
+    @property
+    def confirmations_required(self) -> int: ...
 
 
 def create_method(
@@ -102,6 +121,6 @@ def check_method(
         raise InvalidMethod(problem=f"Confirmations are a number from 1 to {MOST_CONFIRMATIONS}.")
 
 
-def list_methods(connection: Connection, *, project_id: str) -> Sequence[Row[*tuple[Any, ...]]]:
-    """A project's methods, oldest first: id, chain, token, decimals, confirmations."""
+def list_methods(connection: Connection, *, project_id: str) -> Sequence[MethodRow]:
+    """A project's methods, oldest first."""
     return connection.execute(_METHODS_OF_PROJECT, {"project_id": project_id}).all()

@@ -7,7 +7,6 @@ them and swapped in the writing transaction, proves that they still hold (see `c
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, Select, or_, select, update
 from sqlalchemy.orm import Session
@@ -71,7 +70,7 @@ def find_receivers(
     reads that week for the invoices that were open in it. Served by (chain_id, monitoring_ends_at),
     so closed invoices cost nothing.
     """
-    return [_receiver(row) for row in reader.execute(_watched(chain_id, since).limit(limit))]
+    return [Receiver(*row) for row in reader.execute(_watched(chain_id, since).limit(limit))]
 
 
 def match_receivers(
@@ -80,7 +79,7 @@ def match_receivers(
     """Those of the invoices read together that own one of `addresses` (EIP-55)."""
     wanted = sorted(addresses)
     return [
-        _receiver(row)
+        Receiver(*row)
         for start in range(0, len(wanted), PARAMETERS)
         for row in reader.execute(
             _watched(chain_id, since).where(
@@ -97,7 +96,7 @@ def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[New
         .where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None))
         .limit(limit)
     )
-    return [Newcomer(_receiver(row), row[4] or 0, row[5], row[6]) for row in rows]
+    return [Newcomer(Receiver(*row[:4]), row[4] or 0, row[5], row[6]) for row in rows]
 
 
 def note_caught_up(session: Session, invoice_ids: Sequence[str], *, next_block: int | None) -> None:
@@ -142,7 +141,3 @@ def _watched(chain_id: int, since: datetime) -> Select[str, str, str, datetime]:
         Invoice.monitoring_ends_at >= since,
         Invoice.catch_up_block.is_(None),
     )
-
-
-def _receiver(row: Sequence[Any]) -> Receiver:
-    return Receiver(row[0], row[1], row[2], row[3])

@@ -8,7 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Protocol, cast
 
 import structlog
 from sqlalchemy import Table, bindparam, insert, select, update
@@ -47,6 +47,17 @@ _PAYMENTS = (
     .where(Payment.invoice_id == bindparam("its_id"))
     .order_by(Payment.block_number, Payment.log_index)
 )
+
+
+class _PaymentRow(lifecycle.PaymentFacts, Protocol):
+    """A row of `_PAYMENTS`."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def late(self) -> bool: ...
+
+
 _AT_ONCE = 500
 """Ids in one statement."""
 _RECORD = insert(cast(Table, InvoiceEvent.__table__))
@@ -97,7 +108,7 @@ def apply_settlement(
 
 
 def _change_payments(
-    session: Session, invoice: Invoice, payments: Sequence[Any], *, head_number: int
+    session: Session, invoice: Invoice, payments: Sequence[_PaymentRow], *, head_number: int
 ) -> None:
     """Confirmed or pending, late or not: those that have become something else."""
     changed: dict[tuple[str, bool], list[int]] = defaultdict(list)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -188,15 +188,28 @@ def _check_named(
 _FACTS = (UserGroup.id, UserGroup.kind, UserGroup.name, UserGroup.is_deactivated)
 
 
-def _check_facts(setting: GroupSetting, row: Any) -> int:
+class GroupFacts(Protocol):
+    """A row of `_FACTS`, or more of a group."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def is_deactivated(self) -> bool: ...
+
+
+def _check_facts(setting: GroupSetting, row: GroupFacts | None) -> int:
     """The id of a group by its `_FACTS`; raises where a setting may not be set to it."""
     if row is None or row.kind == "anonymous":
         raise InvalidUserGroup()
     if row.is_deactivated:
         raise UserGroupDeactivated()
-    if row.kind == "system" and not setting.allows(row.name):
+    if row.kind == "system" and not setting.allows(str(row.name)):
         raise GroupNotAllowed(setting=setting.name, group=row.name)
-    return int(row.id)
+    return row.id
 
 
 def store_anonymous_group(

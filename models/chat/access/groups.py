@@ -1,10 +1,10 @@
 """User groups as things: the system groups of a realm, and those that people make."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
@@ -13,6 +13,7 @@ from models.chat.access.errors import InvalidUserGroup, InvalidUserGroupName, Us
 from models.chat.access.group_settings import (
     CREATOR,
     USER_GROUP_GROUPS,
+    GroupFacts,
     GroupValue,
     check_members,
     find_group_values,
@@ -174,6 +175,17 @@ _SUBGROUPS = (
 )
 
 
+class _GroupRow(GroupFacts, Protocol):
+    """A row of `_GROUPS`; it also has a column for each of `USER_GROUP_GROUPS`."""
+
+    @property
+    def description(self) -> str: ...
+    @property
+    def creator_id(self) -> int | None: ...
+    @property
+    def date_created(self) -> datetime: ...
+
+
 def find_groups(
     reader: Reader,
     realm_id: int,
@@ -186,7 +198,7 @@ def find_groups(
 
     `known_ids`: the only users that their reader may know; None: everybody.
     """
-    rows = reader.execute(_GROUPS, {"realm_id": realm_id}).all()
+    rows: Sequence[_GroupRow] = reader.execute(_GROUPS, {"realm_id": realm_id}).all()
     if group_id is not None:
         rows = [row for row in rows if row.id == group_id]
     if not include_deactivated:
@@ -211,7 +223,7 @@ def find_groups(
 
 
 def _render(
-    row: Any, members: list[int], subgroups: list[int], values: Mapping[int, GroupValue]
+    row: _GroupRow, members: list[int], subgroups: list[int], values: Mapping[int, GroupValue]
 ) -> dict[str, Any]:
     return {
         "id": row.id,

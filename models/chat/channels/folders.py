@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
@@ -49,6 +49,27 @@ _ALL = (
     .where(ChannelFolder.realm_id == bindparam("realm_id"))
     .order_by(ChannelFolder.position, ChannelFolder.id)
 )
+
+
+class _FolderRow(Protocol):
+    """A row of `_COLUMNS`; the mapped folder fits too."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def rendered_description(self) -> str: ...
+    @property
+    def creator_id(self) -> int | None: ...
+    @property
+    def date_created(self) -> datetime: ...
+    @property
+    def is_archived(self) -> bool: ...
+    @property
+    def position(self) -> int: ...
 
 
 def check_folder_name(name: str) -> str:
@@ -175,7 +196,7 @@ def reorder_folders(session: Session, actor: Actor, order: Sequence[int], *, now
     _record(session, actor, "channel_folders_reordered", event.payload(), event, now)
 
 
-def _described(folder: Any) -> dict[str, Any]:
+def _described(folder: _FolderRow) -> dict[str, Any]:
     return {
         "id": folder.id,
         "name": folder.name,

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
-from sqlalchemy import Table, delete, exists, func, select, update
+from sqlalchemy import Column, ScalarSelect, Table, delete, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.deletion.messages import remove_messages
@@ -24,8 +24,25 @@ NAMED = tuple(
 """What a deletion must know of each message."""
 
 
+class PlacedMessage(Protocol):
+    """A row of `NAMED`."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def realm_id(self) -> int: ...
+    @property
+    def channel_id(self) -> int | None: ...
+    @property
+    def conversation_id(self) -> int | None: ...
+    @property
+    def topic(self) -> str: ...
+    @property
+    def topic_key(self) -> str: ...
+
+
 def delete_batch(
-    session: Session, batch: Sequence[Any], *, actor_id: int | None, now: datetime
+    session: Session, batch: Sequence[PlacedMessage], *, actor_id: int | None, now: datetime
 ) -> None:
     """Move messages of one realm to the archive, as `NAMED` columns tell them, in a few statements.
 
@@ -58,12 +75,12 @@ def _find_readers(
 
 def _tell(
     session: Session,
-    batch: Sequence[Any],
+    batch: Sequence[PlacedMessage],
     readers: dict[tuple[int | None, int | None, str], set[int]],
     now: datetime,
 ) -> None:
     """One event for each topic or conversation."""
-    places: dict[tuple[int | None, int | None, str], list[Any]] = defaultdict(list)
+    places: dict[tuple[int | None, int | None, str], list[PlacedMessage]] = defaultdict(list)
     for row in batch:
         places[row.channel_id, row.conversation_id, row.topic_key].append(row)
     told = []
@@ -84,7 +101,7 @@ def _recount_topics(
     connection = session.connection()
     connection.execute(delete(_TOPIC).where(stale, ~exists().where(in_topic)))
 
-    def newest(column: Any) -> Any:
+    def newest(column: Column[Any]) -> ScalarSelect[Any]:
         return (
             select(column)
             .where(in_topic)

@@ -6,9 +6,9 @@ means for ever.
 """
 
 from datetime import datetime
-from typing import Any, cast
+from typing import Protocol, cast
 
-from sqlalchemy import BigInteger, Table, func, literal, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Table, func, literal, select, type_coerce
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Session
 
@@ -23,6 +23,15 @@ _REALM = cast(Table, Realm.__table__)
 DAY_MS = 86_400_000
 
 
+class _Overdue(Protocol):
+    """A channel or conversation with messages that are too old, and the days it keeps them."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def days(self) -> int: ...
+
+
 def try_expire_some(session: Session, now: datetime, limit: int) -> bool:
     """Delete up to `limit` old messages of one channel or conversation; says whether it did."""
     channel = _find_channel(session, now)
@@ -34,7 +43,9 @@ def try_expire_some(session: Session, now: datetime, limit: int) -> bool:
     return False
 
 
-def _expire(session: Session, is_there: Any, days: int, now: datetime, limit: int) -> bool:
+def _expire(
+    session: Session, is_there: ColumnElement[bool], days: int, now: datetime, limit: int
+) -> bool:
     batch = session.execute(
         select(*NAMED)
         .where(is_there, _is_older(literal(days), now))
@@ -47,7 +58,7 @@ def _expire(session: Session, is_there: Any, days: int, now: datetime, limit: in
     return bool(batch)
 
 
-def _find_channel(session: Session, now: datetime) -> Any:
+def _find_channel(session: Session, now: datetime) -> _Overdue | None:
     """A channel whose first message is too old; the channel knows which that is."""
     days = func.coalesce(_CHANNEL.c.message_retention_days, _REALM.c.message_retention_days)
     return session.execute(
@@ -59,7 +70,7 @@ def _find_channel(session: Session, now: datetime) -> Any:
     ).first()
 
 
-def _find_conversation(session: Session, now: datetime) -> Any:
+def _find_conversation(session: Session, now: datetime) -> _Overdue | None:
     """A conversation whose first message is too old."""
     days = _REALM.c.message_retention_days
     first = (
@@ -77,7 +88,7 @@ def _find_conversation(session: Session, now: datetime) -> Any:
     ).first()
 
 
-def _is_older(days: Any, now: datetime) -> Any:
+def _is_older(days: ColumnElement[int], now: datetime) -> ColumnElement[bool]:
     """Was the message sent more than so many days before now? In 64 bits, for milliseconds."""
     kept_ms = sql_cast(days, BigInteger) * DAY_MS
     return type_coerce(_MESSAGE.c.sent_at, BigInteger) < to_ms(now) - kept_ms

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Table, bindparam, func, insert, or_, select
+from sqlalchemy import ColumnElement, Table, bindparam, func, insert, or_, select
 from sqlalchemy.orm import Session
 
-from models.chat.deletion.batches import NAMED, delete_batch
+from models.chat.deletion.batches import NAMED, PlacedMessage, delete_batch
 from models.chat.ground import audit
 from models.chat.tables import Channel, Message, MessageRemoval
 
@@ -29,7 +29,7 @@ class DeletionScope:
     direct: bool = False
 
     @property
-    def condition(self) -> Any:
+    def condition(self) -> ColumnElement[bool]:
         """Of a message outer-joined with its channel."""
         of_place = {
             "public_channels": Channel.invite_only.is_(False),
@@ -60,7 +60,7 @@ def remove_sent(
     if not places:
         return removed
     until_id = session.execute(_LAST).scalar_one()
-    batch: list[Any] = []
+    batch: list[PlacedMessage] = []
     left: list[dict[str, Any]] = []
     for sender_id in sender_ids:
         wanted = AT_ONCE - len(batch)
@@ -124,7 +124,7 @@ def _find(
     after_id: int,
     until_id: int,
     limit: int,
-) -> Sequence[Any]:
+) -> Sequence[PlacedMessage]:
     """The next messages to delete, as `NAMED` columns, locked."""
     return session.execute(
         select(*NAMED)

@@ -5,7 +5,7 @@ models/chat/exports/runs.py is the worker's side; docs/decisions tells why it is
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from sqlalchemy import Table, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
@@ -48,6 +48,25 @@ _CONSENTS = (
     .where(User.realm_id == bindparam("of_realm_id"), User.is_active, User.bot_type.is_(None))
     .order_by(User.id)
 )
+
+
+class _Export(Protocol):
+    """An export as clients are told of it; the table's row fits."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def acting_user_id(self) -> int | None: ...
+    @property
+    def export_type(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def requested_at(self) -> datetime: ...
+    @property
+    def ended_at(self) -> datetime | None: ...
+    @property
+    def deleted_at(self) -> datetime | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +253,7 @@ def _is_administrators_key(reader: Reader, host: str, email: str, api_key: str) 
 
 
 def _record(
-    row: Any, *, base: str, links_for: tuple[Vault, Actor] | None, now: datetime
+    row: _Export, *, base: str, links_for: tuple[Vault, Actor] | None, now: datetime
 ) -> dict[str, Any]:
     url = None
     if row.state == SUCCEEDED:
@@ -245,12 +264,16 @@ def _record(
         "id": row.id,
         "acting_user_id": row.acting_user_id,
         "export_time": row.requested_at.timestamp(),
-        "deleted_timestamp": row.deleted_at.timestamp() if row.state == DELETED else None,
-        "failed_timestamp": row.ended_at.timestamp() if row.state == FAILED else None,
+        "deleted_timestamp": _unix(row.deleted_at) if row.state == DELETED else None,
+        "failed_timestamp": _unix(row.ended_at) if row.state == FAILED else None,
         "export_url": url,
         "pending": row.state in (REQUESTED, STARTED),
         "export_type": row.export_type,
     }
+
+
+def _unix(at: datetime | None) -> float | None:
+    return None if at is None else at.timestamp()
 
 
 def _purpose(export_id: int) -> str:

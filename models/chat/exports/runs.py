@@ -90,7 +90,7 @@ def is_anything_due(reader: Reader, *, now: datetime) -> bool:
 
 
 def take_due(
-    session: Session, holder: str, *, base_of: Any, now: datetime
+    session: Session, holder: str, *, base_of: Callable[[Run], str], now: datetime
 ) -> tuple[bool, Run | None]:
     """Was an export due, and the one that is ours now. One taken too often has failed."""
     row = session.connection().execute(_NEXT, {"at": now}).first()

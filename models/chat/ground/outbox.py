@@ -8,9 +8,9 @@ Message-ID. What the other side has acknowledged and we have noted is never sent
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
-from sqlalchemy import Table, bindparam, insert, literal, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, insert, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.ground.vault import Vault
@@ -36,6 +36,25 @@ _TAKE = (
     .limit(1)
     .with_for_update(skip_locked=True)
 )
+
+
+class DeadMail(Protocol):
+    """A mail that could not be sent, without its text."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def realm_id(self) -> int: ...
+    @property
+    def recipient(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def failure(self) -> str | None: ...
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def created_at(self) -> datetime: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +158,7 @@ def mark_dead(session: Session, mail_id: int, attempt: int, reason: str, *, now:
     _change(session, _still(mail_id, attempt), state=DEAD, closed_at=now, failure=reason)
 
 
-def find_dead(reader: Reader) -> list[Any]:
+def find_dead(reader: Reader) -> list[DeadMail]:
     """The mails that could not be sent, oldest first."""
     dead = select(*OUTBOX.c).where(OUTBOX.c.state == DEAD).order_by(OUTBOX.c.id)
     return list(reader.execute(dead))
@@ -153,11 +172,11 @@ def revive_dead(session: Session, *, now: datetime) -> int:
     )  # fmt: skip
 
 
-def _still(mail_id: int, attempt: int) -> Any:
+def _still(mail_id: int, attempt: int) -> ColumnElement[bool]:
     return (OUTBOX.c.id == mail_id) & _is_pending & (OUTBOX.c.attempts == attempt)
 
 
-def _change(session: Session, which: Any, **values: Any) -> int:
+def _change(session: Session, which: ColumnElement[bool], **values: Any) -> int:
     return session.connection().execute(update(OUTBOX).where(which).values(**values)).rowcount
 
 

@@ -1,8 +1,8 @@
 """What became of a message, edit by edit."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import bindparam, select
 
@@ -36,6 +36,23 @@ _EDITS = (
 )
 
 
+class _Edit(Protocol):
+    """A row of `_EDITS`."""
+
+    @property
+    def editor_id(self) -> int | None: ...
+    @property
+    def edited_at(self) -> datetime: ...
+    @property
+    def prev_topic(self) -> str | None: ...
+    @property
+    def prev_channel_id(self) -> int | None: ...
+    @property
+    def prev_content(self) -> str | None: ...
+    @property
+    def prev_rendered_content(self) -> str | None: ...
+
+
 def find_history(
     reader: Reader, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
 ) -> list[dict[str, Any]]:
@@ -59,8 +76,9 @@ def find_history(
         empty = actor.realm.empty_topic_display_name
         return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
 
-    edits = reader.execute(_EDITS, {"message_id": message.id}).all()
-    began_at, author_id = message.sent_at, message.sender_id
+    edits: Sequence[_Edit] = reader.execute(_EDITS, {"message_id": message.id}).all()
+    began_at = message.sent_at
+    author_id: int | None = message.sender_id
     if len(edits) > MOST_EDITS:
         began_at, author_id = edits[-1].edited_at, edits[-1].editor_id
     readable = _find_readable_places(reader, actor, message, edits[:MOST_EDITS])
@@ -102,7 +120,7 @@ class _Past:
         self._tells_content = tells_content
         self._left = MOST_DIFFED
 
-    def snapshot(self, at: datetime, user_id: int) -> dict[str, Any]:
+    def snapshot(self, at: datetime, user_id: int | None) -> dict[str, Any]:
         """The message as it is now on its way, which that user had made of it at that time."""
         return {
             "topic": self._shown(self._topic),
@@ -112,7 +130,7 @@ class _Past:
             "user_id": user_id,
         }
 
-    def undo(self, edit: Any) -> dict[str, Any]:
+    def undo(self, edit: _Edit) -> dict[str, Any]:
         """Go back before an edit. The snapshot that the edit had left, with what it had changed."""
         snapshot = self.snapshot(edit.edited_at, edit.editor_id)
         came_from = edit.prev_channel_id if edit.prev_channel_id is not None else self.channel_id
@@ -124,33 +142,34 @@ class _Past:
             if came_from in self._readable:
                 snapshot |= {"stream": self.channel_id, "prev_stream": came_from}
             self.channel_id = came_from
-        if edit.prev_content is not None:
+        if edit.prev_content is not None and edit.prev_rendered_content is not None:
             if self._tells_content:
-                snapshot |= self._compare(edit)
+                snapshot |= self._compare(edit.prev_content, edit.prev_rendered_content)
             self._content, self._rendered = edit.prev_content, edit.prev_rendered_content
         return snapshot
 
-    def _compare(self, edit: Any) -> dict[str, Any]:
+    def _compare(self, content: str, rendered: str) -> dict[str, Any]:
         """What the message said before the edit, and the difference, coarse once `MOST_DIFFED`
         characters were compared.
         """
-        self._left -= len(edit.prev_rendered_content) + len(self._rendered)
+        self._left -= len(rendered) + len(self._rendered)
         compare = content_html_diff if self._left >= 0 else coarse_html_diff
         return {
-            "prev_content": edit.prev_content,
-            "prev_rendered_content": edit.prev_rendered_content,
-            "content_html_diff": compare(edit.prev_rendered_content, self._rendered),
+            "prev_content": content,
+            "prev_rendered_content": rendered,
+            "content_html_diff": compare(rendered, self._rendered),
         }
 
 
 def _find_readable_places(
-    reader: Reader, actor: Actor, message: MessageView, edits: Iterable[Any]
+    reader: Reader, actor: Actor, message: MessageView, edits: Iterable[_Edit]
 ) -> set[int | None]:
     """Ids of the channels that the message stands or stood in and the reader may read; None for a
     direct message. In a protected history nobody reads what they were not there for, and a copy
     that came with a later place does not say that they were.
     """
-    places = {edit.prev_channel_id for edit in edits} - {None, message.channel_id}
+    before = {edit.prev_channel_id for edit in edits if edit.prev_channel_id is not None}
+    places = before - {message.channel_id}
     readable: set[int | None] = {message.channel_id}
     if places:
         for channel in find_channels(reader, actor, channel_ids=places):

@@ -6,7 +6,7 @@ The link holds a random token, kept as a hash; it works once, for a day, and unt
 import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Protocol
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -51,6 +51,17 @@ Somebody asked to use this address, {email}, for another account at {realm}.
 It belongs to your account, so nothing has changed. If it was you, sign in with
 it, or ask with another address. If it was not, do nothing.
 """
+
+
+class AskedChange(Protocol):
+    """A change of address that waits for its user to confirm it."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def user_id(self) -> int: ...
+    @property
+    def new_email(self) -> str: ...
 
 
 def check_new_email(reader: Reader, actor: Actor, email: str) -> str | None:
@@ -123,10 +134,8 @@ def ask_to_confirm(
     )
 
 
-def access_change(reader: Reader, realm: RealmView, token: str, *, now: datetime) -> Any:
-    """Row of the change that a token confirms: id, user_id, new_email. Raises
-    `ConfirmationNotFound`.
-    """
+def access_change(reader: Reader, realm: RealmView, token: str, *, now: datetime) -> AskedChange:
+    """The change that a token confirms. Raises `ConfirmationNotFound`."""
     row = reader.execute(
         select(EmailChange.id, EmailChange.user_id, EmailChange.new_email)
         .join(User, User.id == EmailChange.user_id)
@@ -173,7 +182,7 @@ def confirm_change(session: Session, realm: RealmView, token: str, *, now: datet
         now=now,
     )
     change_email(session, actor, user, change.new_email, now=now)
-    return str(change.new_email)
+    return change.new_email
 
 
 def _forget(session: Session, user_id: int) -> None:
