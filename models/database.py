@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from models.outages import is_lost_race, raise_outage
 
@@ -233,7 +235,7 @@ def _driver(url: URL) -> URL:
 
 def _prepare(engine: Engine, pragmas: tuple[str, ...]) -> None:
     @event.listens_for(engine, "connect")
-    def on_connect(connection: Any, record: Any) -> None:
+    def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
         for pragma in pragmas:
             connection.execute(pragma)
 
@@ -247,7 +249,7 @@ class _Deadline:
         return time.monotonic() > self.ends_at
 
 
-def _watch_deadline(connection: Any, record: Any) -> None:
+def _watch_deadline(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
     record.info["deadline"] = deadline = _Deadline()
     connection.set_progress_handler(deadline, SQLITE_STEPS_PER_LOOK)
 

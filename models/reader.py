@@ -1,11 +1,10 @@
 """What a read may run on, which database answers it, and an upsert in that database's dialect."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import DeclarativeBase, Session
 
 Reader = Connection | Session
 """What a read may run on: a Core connection of a GET, or the session of a write unit."""
@@ -13,7 +12,7 @@ Reader = Connection | Session
 Upsert = postgresql.Insert | sqlite.Insert
 """An INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`."""
 
-UPSERTS: Mapping[str, Callable[[Any], Upsert]] = {
+UPSERTS: Mapping[str, Callable[[Table | type[DeclarativeBase]], Upsert]] = {
     "postgresql": postgresql.insert,
     "sqlite": sqlite.insert,
 }
@@ -22,10 +21,10 @@ UPSERTS: Mapping[str, Callable[[Any], Upsert]] = {
 
 def dialect_of(reader: Reader) -> str:
     """`sqlite` or `postgresql`."""
-    bind: Any = reader.get_bind() if isinstance(reader, Session) else reader
-    return str(bind.dialect.name)
+    bind = reader.get_bind() if isinstance(reader, Session) else reader
+    return bind.dialect.name
 
 
-def upsert(session: Session, table: Any) -> Upsert:
+def upsert(session: Session, table: Table | type[DeclarativeBase]) -> Upsert:
     """An upsert into a table or a mapped class, in the dialect of the session's database."""
     return UPSERTS[dialect_of(session)](table)

@@ -1,7 +1,6 @@
 """Column types that keep money exact and times aware on every database."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from sqlalchemy import BigInteger, Dialect, Integer, Text
 from sqlalchemy.types import TypeDecorator
@@ -32,7 +31,7 @@ class UtcMs(TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
         return None if value is None else to_ms(value)
 
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
         return None if value is None else from_ms(value)
 
 
@@ -53,5 +52,5 @@ class Atoms(TypeDecorator[int]):
             raise ValueError("an amount in atoms is never negative")
         return str(value)
 
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> int | None:
+    def process_result_value(self, value: str | None, dialect: Dialect) -> int | None:
         return None if value is None else int(value)

@@ -5,9 +5,8 @@ and take turns on SQLite.
 
 import time
 from collections.abc import Callable
-from typing import Any
 
-from sqlalchemy import exists, select
+from sqlalchemy import SQLColumnExpression, exists, select
 from sqlalchemy.orm import Session
 
 from models.chat.deletion import removals
@@ -31,7 +30,7 @@ class Backlog:
     def __init__(
         self,
         database: Database,
-        key: Any,
+        key: SQLColumnExpression[int],
         work: Callable[[Session], bool],
         *,
         rest: Callable[[float], object],

@@ -25,9 +25,11 @@ from models.chat.calls.errors import (
     NotFromVendor,
     VendorNotConfigured,
 )
-from models.chat.identity.actors import access_realm
+from models.chat.calls.sessions import VendorSession
+from models.chat.identity.actors import Actor, access_realm
 from models.chat.identity.errors import NotLoggedIn
 from models.chat.identity.links import find_link, make_link, try_spend
+from models.reader import Reader
 from server.response import Response
 
 PATH = "/api/v1/calls/vendor"
@@ -109,7 +111,7 @@ async def complete_vendor_authorization(
         raise VendorNotConfigured()
     host, browser = host_of(ctx), _browser(ctx)
 
-    def find(reader: Any) -> Any:
+    def find(reader: Reader) -> tuple[VendorSession, Actor]:
         realm = access_realm(reader, host)
         return vendor_sessions.access_session(
             reader, vault, state or "", realm_id=realm.id, browser=browser, now=ctx.now

@@ -8,6 +8,7 @@ from models.chat.messages.access import check_readable, find_readable
 from models.chat.reading.flagging import update_flags
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Range, clamp_counts, find_range, parse_anchor
+from models.json import Json
 from server.phases import prepared_by
 from server.response import Response
 
@@ -19,7 +20,7 @@ def _find(
     include_anchor: bool,
     num_before: int,
     num_after: int,
-    narrow: list[Any],
+    narrow: list[Json],
     **_: Any,
 ) -> Range:
     at = parse_anchor(anchor)
@@ -43,7 +44,7 @@ def update_message_flags_for_narrow(
     include_anchor: bool,
     num_before: int,
     num_after: int,
-    narrow: list[Any],
+    narrow: list[Json],
     op: str,
     flag: str,
 ) -> Response:

@@ -20,6 +20,7 @@ from models.chat.messages.view import ViewOptions
 from models.chat.reading import history as message_history
 from models.chat.reading.listing import RangeRequest, list_range
 from models.chat.rendering.texts import PreparedText, prepare_text
+from models.json import Json
 from server.phases import changes_nothing, prepared_by
 from server.response import Response
 
@@ -98,7 +99,7 @@ def list_messages(
     anchor_date: str | None = None,
     num_before: int | None = None,
     num_after: int | None = None,
-    narrow: list[Any] | None = None,
+    narrow: list[Json] | None = None,
     message_ids: list[int] | None = None,
 ) -> Response:
     """Get messages."""

@@ -6,6 +6,7 @@ from typing import Any
 from handlers.payment import render
 from handlers.payment.wire import errors
 from handlers.payment.wire.context import Context
+from models.json import Json
 from models.payment.idempotency import KEYS
 from models.payment.invoice_view import InvoiceView
 from server.idempotency import IdempotentAnswers
@@ -21,7 +22,7 @@ ANSWERS = IdempotentAnswers(
 
 
 def idempotent_response(
-    ctx: Context, *, key: str, body: Any, status: int, work: Callable[[], InvoiceView]
+    ctx: Context, *, key: str, body: Json, status: int, work: Callable[[], InvoiceView]
 ) -> Response:
     """Do `work` and answer with its invoice, or give the answer this key already has."""
     columns: dict[str, Any] = {"invoice_id": None}

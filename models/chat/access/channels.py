@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import BindParameter, Select, bindparam, select
 from sqlalchemy.orm import aliased
 
 from models.chat.ground.id_lists import id_in
@@ -56,7 +56,7 @@ CHANNEL_COLUMNS = [getattr(Channel, f.name) for f in fields(ChannelView)[:-1]]
 _MINE = aliased(Subscription)
 
 
-def channels_seen_by(user_id: Any) -> Select[Any]:
+def channels_seen_by(user_id: int | BindParameter[int]) -> Select[Any]:
     """Select of channels as `ChannelView(*row)`; add `where`s. Give a bindparam to prebuild it."""
     return (
         select(*CHANNEL_COLUMNS, _MINE.is_active.is_not(None).label("is_subscribed"))

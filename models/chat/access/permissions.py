@@ -8,7 +8,16 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, bindparam, false, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    bindparam,
+    false,
+    or_,
+    select,
+)
 
 from models.chat.access.channels import ChannelView, find_channel
 from models.chat.access.errors import (
@@ -211,10 +220,10 @@ def readable_channels(is_guest: bool) -> Select[Any]:
         Subscription.user_id == bindparam("reader_id"), Subscription.is_active
     )
     if is_guest:
-        open_to_all: Any = Channel.is_web_public
-        by_group: Any = false()
+        open_to_all: SQLColumnExpression[bool] = Channel.is_web_public
+        by_group: ColumnElement[bool] = false()
     else:
-        groups: Any = bindparam("reader_group_ids", expanding=True)
+        groups: BindParameter[list[int]] = bindparam("reader_group_ids", expanding=True)
         open_to_all = Channel.is_web_public | ~Channel.invite_only
         by_group = Channel.can_subscribe_group.in_(groups) | (
             Channel.can_add_subscribers_group.in_(groups)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, func, or_, select
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, false, func, or_, select
 
 from models.chat.access.channels import ChannelView, channels_seen_by
 from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
@@ -98,7 +98,7 @@ def find_channels(reader: Reader, actor: Actor, query: ChannelQuery) -> list[Cha
     """
     if query.include_all_active and not actor.is_administrator:
         raise NotAuthorizedForQuery()
-    wanted: list[Any] = []
+    wanted: list[SQLColumnExpression[bool]] = []
     if query.include_public and not actor.is_guest:
         wanted.append(~Channel.invite_only)
     if query.include_web_public or (query.include_public and actor.is_guest):
@@ -121,7 +121,7 @@ def find_channels(reader: Reader, actor: Actor, query: ChannelQuery) -> list[Cha
     return [ChannelView(*row) for row in reader.execute(statement)]
 
 
-def _subscribed_by(user_id: int) -> Any:
+def _subscribed_by(user_id: int) -> Select[int]:
     return select(Subscription.channel_id).where(
         Subscription.user_id == user_id, Subscription.is_active
     )

@@ -5,12 +5,12 @@ the number of statements is the same.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
 from models.chat.access.errors import InsufficientPermission
+from models.chat.access.group_settings import AnonymousGroup
 from models.chat.access.membership import belongs
 from models.chat.access.naming import access_principals, is_self
 from models.chat.access.permissions import can_add_subscribers, can_subscribe, filter_known, require
@@ -180,7 +180,7 @@ def _require_may_add_to_new(session: Session, actor: Actor, groups: CheckedGroup
     require(administers is None or any(_holds(session, actor, g) for g in (administers, adds)))
 
 
-def _holds(session: Session, actor: Actor, value: Any) -> bool:
+def _holds(session: Session, actor: Actor, value: int | AnonymousGroup | None) -> bool:
     if value is None:
         return False
     if isinstance(value, int):

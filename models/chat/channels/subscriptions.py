@@ -22,6 +22,7 @@ from models.chat.ground import audit
 from models.chat.ground.errors import InvalidParameter
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
+from models.json import Json
 from models.reader import Reader
 
 COLORS = (
@@ -54,7 +55,7 @@ def color_of(channel_id: int) -> str:
     return COLORS[channel_id % len(COLORS)]
 
 
-def check_color(name: str, value: Any) -> str:
+def check_color(name: str, value: Json) -> str:
     """Raises `InvalidParameter` for `name`."""
     if not isinstance(value, str) or _COLOR.fullmatch(value) is None:
         raise InvalidParameter(name=name, problem="is not a valid hex color code")
@@ -118,7 +119,7 @@ class SettingChange:
 
     channel_id: int
     property: str
-    value: Any
+    value: Json
 
 
 _TABLE = cast(Table, Subscription.__table__)

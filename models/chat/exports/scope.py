@@ -5,12 +5,13 @@
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, false, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, true
 from sqlalchemy.orm import aliased
+from sqlalchemy.orm.util import AliasedClass
 
 from models.chat.access.group_settings import CHANNEL_GROUPS
+from models.chat.ground.id_lists import IdColumn
 from models.chat.identity.roles import EmailVisibility
 from models.chat.tables import (
     Channel,
@@ -26,6 +27,8 @@ PUBLIC = "public"
 FULL_WITH_CONSENT = "full_with_consent"
 FULL_WITHOUT_CONSENT = "full_without_consent"
 EXPORT_TYPES = (PUBLIC, FULL_WITH_CONSENT, FULL_WITHOUT_CONSENT)
+CONSENT = "allow_private_data_export"
+"""The column of `User` by which people consent."""
 
 Condition = ColumnElement[bool]
 
@@ -45,10 +48,10 @@ class Scope:
         """What tells of everybody at once."""
         return true() if self.has_everything else false()
 
-    def of_realm(self, column: Any) -> Condition:
-        return column == self.realm_id  # type: ignore[no-any-return]
+    def of_realm(self, column: IdColumn) -> Condition:
+        return column == self.realm_id
 
-    def consenting(self) -> Any:
+    def consenting(self) -> Select[int]:
         """Select of the ids of those who consented, and of their bots."""
         owner = aliased(User)
         owned = select(owner.id).where(owner.realm_id == self.realm_id, _consents(owner))
@@ -56,18 +59,16 @@ class Scope:
             User.realm_id == self.realm_id, or_(_consents(User), User.bot_owner_id.in_(owned))
         )
 
-    def is_private_to(self, user_id: Any) -> Condition:
+    def is_private_to(self, user_id: IdColumn) -> Condition:
         """Rows that are one user's own business."""
         if self.export_type == PUBLIC:
             return false()
         if self.has_everything:
             return self.is_user(user_id)
-        return user_id.in_(self.consenting())  # type: ignore[no-any-return]
+        return user_id.in_(self.consenting())
 
-    def is_user(self, user_id: Any) -> Condition:
-        return user_id.in_(  # type: ignore[no-any-return]
-            select(User.id).where(User.realm_id == self.realm_id)
-        )
+    def is_user(self, user_id: IdColumn) -> Condition:
+        return user_id.in_(select(User.id).where(User.realm_id == self.realm_id))
 
     def delivery_email(self) -> Condition:
         """Whether a user's real email goes out: not against the wish of those who show it nobody,
@@ -89,14 +90,14 @@ class Scope:
             return and_(own, ~Channel.invite_only)
         return and_(own, or_(~Channel.invite_only, Channel.id.in_(self._subscribed())))
 
-    def in_channel(self, channel_id: Any) -> Condition:
-        return channel_id.in_(select(Channel.id).where(self.is_channel()))  # type: ignore[no-any-return]
+    def in_channel(self, channel_id: IdColumn) -> Condition:
+        return channel_id.in_(select(Channel.id).where(self.is_channel()))
 
-    def in_conversation(self, conversation_id: Any) -> Condition:
+    def in_conversation(self, conversation_id: IdColumn) -> Condition:
         """The conversations somebody of `is_private_to` takes part in."""
         if self.export_type == PUBLIC:
             return false()
-        return conversation_id.in_(  # type: ignore[no-any-return]
+        return conversation_id.in_(
             select(ConversationMember.conversation_id).where(
                 self.is_private_to(ConversationMember.user_id)
             )
@@ -163,15 +164,16 @@ class Scope:
         ]
         return and_(own, or_(UserGroup.kind != "anonymous", ~or_(*held)))
 
-    def in_group(self, group_id: Any) -> Condition:
-        return group_id.in_(select(UserGroup.id).where(self.is_group()))  # type: ignore[no-any-return]
+    def in_group(self, group_id: IdColumn) -> Condition:
+        return group_id.in_(select(UserGroup.id).where(self.is_group()))
 
-    def _subscribed(self) -> Any:
+    def _subscribed(self) -> Select[int]:
         """Select of the ids of the channels that somebody who consented is in."""
         return select(Subscription.channel_id).where(
             Subscription.is_active, self.is_private_to(Subscription.user_id)
         )
 
 
-def _consents(user: Any) -> Condition:
-    return user.allow_private_data_export  # type: ignore[no-any-return]
+def _consents(user: type[User] | AliasedClass[User]) -> Condition:
+    consents: Condition = getattr(user, CONSENT)
+    return consents

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, case, func, null, select
+from sqlalchemy import Select, SQLColumnExpression, case, func, null, select
 
+from models.base import ChatBase
 from models.chat.access.group_settings import REALM_GROUPS
 from models.chat.exports.scope import Condition, Scope
 from models.chat.tables import (
@@ -49,12 +50,12 @@ class Part:
     """One file of the archive, named as the table it comes from unless two do."""
 
     name: str
-    table: Any
+    table: type[ChatBase]
     columns: tuple[str, ...]
     where: Where
     order: tuple[str, ...] = ("id",)
-    through: Any = None  # another table that `where` speaks of, joined by `on`
-    on: Any = None
+    through: type[ChatBase] | None = None  # another table that `where` speaks of, joined by `on`
+    on: Condition | None = None
 
     def rows(self, scope: Scope) -> Select[Any]:
         """Select of the rows, columns in their order."""
@@ -72,15 +73,15 @@ class Part:
             asked = asked.join(self.through, self.on)
         return asked.where(self.where(scope))
 
-    def _value(self, name: str, scope: Scope) -> Any:
-        column = getattr(self.table, name)
+    def _value(self, name: str, scope: Scope) -> SQLColumnExpression[Any]:
+        column: SQLColumnExpression[Any] = getattr(self.table, name)
         if self.table is User and name == "delivery_email":
             return case((scope.delivery_email(), column), else_=null()).label(name)
         return column
 
 
-def _own(table: Any) -> Where:
-    return lambda scope: scope.of_realm(table.realm_id)
+def _own(table: type[ChatBase]) -> Where:
+    return lambda scope: scope.of_realm(table.__table__.c.realm_id)
 
 
 PARTS = (

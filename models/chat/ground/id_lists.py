@@ -4,7 +4,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, ColumnElement, Integer, bindparam, column, func, select
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Integer,
+    SQLColumnExpression,
+    bindparam,
+    column,
+    func,
+    select,
+)
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from models.reader import Reader, dialect_of
@@ -13,24 +23,28 @@ INT_MAX = 2_147_483_647
 """The largest value of an integer column; ids are such columns."""
 
 
-def id_in(reader: Reader, ids_column: Any, ids: Iterable[int]) -> ColumnElement[bool]:
+IdColumn = SQLColumnExpression[int | None]
+"""A column of ids, null or not."""
+
+
+def id_in(reader: Reader, ids_column: IdColumn, ids: Iterable[int]) -> ColumnElement[bool]:
     """The condition that the column is one of the ids."""
     if dialect_of(reader) == "sqlite":
-        text: Any = bindparam(None, orjson.dumps(list(ids)).decode(), unique=True)
+        text: BindParameter[str] = bindparam(None, orjson.dumps(list(ids)).decode(), unique=True)
         values = func.json_each(text).table_valued(column("value", Integer))
-        return ids_column.in_(select(values.c.value))  # type: ignore[no-any-return]
-    array: Any = bindparam(None, list(ids), type_=ARRAY(BigInteger), unique=True)
-    return ids_column == func.any(array)  # type: ignore[no-any-return]
+        return ids_column.in_(select(values.c.value))
+    array: BindParameter[Any] = bindparam(None, list(ids), type_=ARRAY(BigInteger), unique=True)
+    return ids_column == func.any(array)
 
 
-def bound_id_in(dialect: str, ids_column: Any, name: str) -> ColumnElement[bool]:
+def bound_id_in(dialect: str, ids_column: IdColumn, name: str) -> ColumnElement[bool]:
     """The same for a statement that is built once: the ids are its parameter `name`, as
     `bound_ids` makes it.
     """
     if dialect == "sqlite":
         values = func.json_each(bindparam(name)).table_valued(column("value", Integer))
-        return ids_column.in_(select(values.c.value))  # type: ignore[no-any-return]
-    return ids_column == func.any(bindparam(name, type_=ARRAY(BigInteger)))  # type: ignore[no-any-return]
+        return ids_column.in_(select(values.c.value))
+    return ids_column == func.any(bindparam(name, type_=ARRAY(BigInteger)))
 
 
 def bound_ids(dialect: str, ids: Sequence[int]) -> str | list[int]:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Table, case, delete, literal, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Table, case, delete, literal, select, type_coerce
 from sqlalchemy.orm import Session
 
 from models.chat.tables import AttemptCount, KnownPlace
@@ -112,7 +112,11 @@ def take(session: Session, allowances: Sequence[Allowance], *, now: datetime) ->
 
 
 def _put(
-    session: Session, table: Table, row: dict[str, Any], changes: dict[str, Any], where: Any = None
+    session: Session,
+    table: Table,
+    row: dict[str, Any],
+    changes: dict[str, Any],
+    where: ColumnElement[bool] | None = None,
 ) -> bool:
     """Insert a row, or make the changes to the one there is, if `where` holds; was it done?"""
     put = upsert(session, table).values(row)

@@ -30,6 +30,7 @@ from models.chat.identity.errors import (
     JwtWithoutEmail,
 )
 from models.chat.tables import JwtConfiguration
+from models.json import Json
 from models.reader import Reader
 
 SETTINGS = frozenset(("jwt_key", "jwt_algorithms", "jwt_audience", "jwt_max_age"))
@@ -227,7 +228,7 @@ def _check_public_key(key: str, algorithm: str) -> None:
         raise InvalidJwtConfiguration(problem=f"{algorithm} needs {wanted}, which jwt_key is not")
 
 
-def _algorithms(value: Any) -> tuple[str, ...]:
+def _algorithms(value: Json) -> tuple[str, ...]:
     """A list, or comma-separated text, of algorithms we know; none twice."""
     names = value.split(",") if isinstance(value, str) else value
     if not isinstance(names, list) or not names:

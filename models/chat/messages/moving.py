@@ -5,7 +5,7 @@ However many move, the number of statements stays the same.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import Table, delete, insert, literal, select, update
 from sqlalchemy.orm import Session
@@ -255,7 +255,7 @@ def _carry_copies(session: Session, old: ChannelView, move: Move) -> None:
         known = select(literal(1)).where(
             _COPY.c.user_id == Subscription.user_id, _COPY.c.message_id == Message.id
         )
-        missing: Any = (
+        missing = (
             select(Subscription.user_id, Message.id, literal(WITHOUT_COPY))
             .join(Message, Message.channel_id == Subscription.channel_id)
             .join(User, User.id == Subscription.user_id)

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    SQLColumnExpression,
     bindparam,
     column,
     delete,
@@ -152,7 +153,9 @@ def check_size(queries: Sequence[str]) -> None:
         raise BadNarrow(desc=f"more than {MOST_WORDS} words to search for")
 
 
-def matches_all(reader: Reader, queries: Sequence[str], message_id: Any) -> ColumnElement[bool]:
+def matches_all(
+    reader: Reader, queries: Sequence[str], message_id: SQLColumnExpression[int]
+) -> ColumnElement[bool]:
     """The condition that the message with that id (a column) matches every query. One without a
     word matches nothing.
     """
@@ -162,14 +165,18 @@ def matches_all(reader: Reader, queries: Sequence[str], message_id: Any) -> Colu
     return _matches(reader, [[part for parts in parsed for part in parts]], message_id)
 
 
-def matches_any(reader: Reader, queries: Sequence[str], message_id: Any) -> ColumnElement[bool]:
+def matches_any(
+    reader: Reader, queries: Sequence[str], message_id: SQLColumnExpression[int]
+) -> ColumnElement[bool]:
     """The condition that it matches one of them."""
     parsed = [parts for parts in map(parse_query, queries) if parts]
     return _matches(reader, parsed, message_id) if parsed else false()
 
 
 def _matches(
-    reader: Reader, alternatives: Sequence[Sequence[Sequence[str]]], message_id: Any
+    reader: Reader,
+    alternatives: Sequence[Sequence[Sequence[str]]],
+    message_id: SQLColumnExpression[int],
 ) -> ColumnElement[bool]:
     """One of the alternatives, each of parts that must all occur.
 
@@ -183,22 +190,22 @@ def _matches(
             "(" + " AND ".join('"' + " ".join(words) + '"' for words in parts) + ")"
             for parts in alternatives
         )
-        return message_id.in_(  # type: ignore[no-any-return]
+        return message_id.in_(
             select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(literal(wanted)))
         )
     # One query of all parts: the index then begins with the rarest word, not with each.
-    whole: Any = reduce(
+    whole = reduce(
         lambda one, other: one.op("||")(other), [_tsquery(parts) for parts in alternatives]
     )
     matching = select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
     found = reader.execute(matching.limit(FEW + 1)).scalars().all()
     if len(found) <= FEW:
         return id_in(reader, message_id, found)
-    return message_id.in_(matching)  # type: ignore[no-any-return]
+    return message_id.in_(matching)
 
 
-def _tsquery(parts: Sequence[Sequence[str]]) -> Any:
-    queries: list[Any] = [
+def _tsquery(parts: Sequence[Sequence[str]]) -> ColumnElement[Any]:
+    queries: list[ColumnElement[Any]] = [
         func.phraseto_tsquery(text("'english'"), " ".join(words)) for words in parts
     ]
     return reduce(lambda one, other: one.op("&&")(other), queries).self_group()

@@ -27,16 +27,17 @@ from models.chat.organization.errors import (
     UnknownRealmSetting,
 )
 from models.chat.tables import Channel, Realm
+from models.json import Json
 
 UNLIMITED = "unlimited"
 FOREVER = -1
 
-Check = Callable[[str, Any], Any]
+Check = Callable[[str, Json], int | str | None]
 """From a setting's name and a value to what is stored; raises what is wrong with the value."""
 
 
 def _text(least: int, most: int, *, lines: bool = False) -> Check:
-    def check(name: str, value: Any) -> str:
+    def check(name: str, value: Json) -> str:
         if not isinstance(value, str):
             raise InvalidParameter(name=name, problem="is not a string")
         trimmed = value.strip()
@@ -49,14 +50,14 @@ def _text(least: int, most: int, *, lines: bool = False) -> Check:
     return check
 
 
-def _boolean(name: str, value: Any) -> bool:
+def _boolean(name: str, value: Json) -> bool:
     if not isinstance(value, bool):
         raise InvalidParameter(name=name, problem="is not a boolean")
     return value
 
 
 def _choice(*choices: str | int) -> Check:
-    def check(name: str, value: Any) -> str | int:
+    def check(name: str, value: Json) -> str | int:
         if isinstance(value, bool) or value not in choices:
             raise InvalidChoice(name=name)
         return value  # type: ignore[no-any-return]
@@ -64,7 +65,7 @@ def _choice(*choices: str | int) -> Check:
     return check
 
 
-def _seconds(name: str, value: Any) -> int | None:
+def _seconds(name: str, value: Json) -> int | None:
     """A positive number of seconds; None and "unlimited" mean no limit."""
     if value is None or value == UNLIMITED:
         return None
@@ -73,7 +74,7 @@ def _seconds(name: str, value: Any) -> int | None:
     return value
 
 
-def _retention(name: str, value: Any) -> int:
+def _retention(name: str, value: Json) -> int:
     """A positive number of days; -1 and "unlimited" mean for ever."""
     if value in (UNLIMITED, FOREVER):
         return FOREVER
@@ -82,7 +83,7 @@ def _retention(name: str, value: Any) -> int:
     return value
 
 
-def _channel(name: str, value: Any) -> int | None:
+def _channel(name: str, value: Json) -> int | None:
     """A channel's id; None and -1 mean none."""
     if value is None or value == -1:
         return None
@@ -151,6 +152,7 @@ def change_realm(
     told: dict[str, Any] = {}
     for name in sorted(changes):
         before = getattr(realm, name, None)
+        after: int | str | None
         if name in REALM_GROUPS:
             _require_owner(actor, name in OWNER_GROUPS)
             after = _group(session, realm, name, changes[name], actor, now)
@@ -159,7 +161,7 @@ def change_realm(
         elif name in SETTINGS:
             _require_owner(actor, SETTINGS[name].owner_only)
             after = SETTINGS[name].check(name, changes[name])
-            if name in CHANNEL_SETTINGS and after is not None:
+            if name in CHANNEL_SETTINGS and isinstance(after, int):
                 _require_channel(session, realm_id, after)
         else:
             raise UnknownRealmSetting(name=name, hint=_hint(name))
@@ -183,7 +185,7 @@ def change_realm(
 
 
 def _group(
-    session: Session, realm: Realm, name: str, value: Any, actor: Actor | None, now: datetime
+    session: Session, realm: Realm, name: str, value: Json, actor: Actor | None, now: datetime
 ) -> int:
     if isinstance(value, Mapping) and "new" in value:
         if "old" in value:
@@ -196,7 +198,7 @@ def _group(
     return store_group_value(session, realm.id, REALM_GROUPS[name], value, actor=actor, now=now)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Json) -> Json:
     """A group value without the order of its lists."""
     if isinstance(value, Mapping):
         return {key: sorted(items) for key, items in value.items()}

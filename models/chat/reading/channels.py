@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from models.chat.access.channels import ChannelView, find_channels
 from models.chat.access.permissions import filter_known
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
+from models.chat.reading.terms import Operand
 from models.reader import Reader
 
 _ID = re.compile(r"[0-9]{1,10}", re.ASCII)
@@ -16,7 +16,7 @@ _ID = re.compile(r"[0-9]{1,10}", re.ASCII)
 class NamedChannels:
     """Every channel the actor may know that one of the operands names, read in one statement."""
 
-    def __init__(self, reader: Reader, actor: Actor, operands: Iterable[Any]) -> None:
+    def __init__(self, reader: Reader, actor: Actor, operands: Iterable[Operand]) -> None:
         names = {operand for operand in operands if isinstance(operand, str)}
         ids = {operand for operand in operands if isinstance(operand, int)}
         ids |= {int(name) for name in names if _ID.fullmatch(name)}

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    SQLColumnExpression,
     TextClause,
     and_,
     exists,
@@ -26,7 +26,7 @@ from models.chat.messages.conversations import find_conversations
 from models.chat.messages.errors import BadNarrow
 from models.chat.reading.channels import NamedChannels
 from models.chat.reading.people import NamedUsers
-from models.chat.reading.terms import NAMES_PEOPLE, Term
+from models.chat.reading.terms import NAMES_PEOPLE, Operand, Term
 from models.chat.reading.together import SMALLEST_GROUP, CollectedTerms, shared_conversations
 from models.chat.tables import (
     Channel,
@@ -81,7 +81,7 @@ def without_reads(narrow: Narrow) -> Narrow:
     )
 
 
-def message_id_of(operand: Any, operator: str) -> int:
+def message_id_of(operand: Operand, operator: str) -> int:
     """The id of a message that an operand names. Raises `BadNarrow`."""
     if isinstance(operand, str) and re.fullmatch(r"[0-9]{1,10}", operand):
         operand = int(operand)
@@ -117,7 +117,7 @@ class Builder:
 
     def add(self, term: Term) -> None:
         method = "by_" + term.operator.replace("-", "_").lstrip("_")
-        build: Callable[[Any, bool], Condition | None] = getattr(self, method)
+        build: Callable[[Operand, bool], Condition | None] = getattr(self, method)
         condition = build(term.operand, term.negated)
         if condition is not None:
             self.narrow.messages.append(not_(condition) if term.negated else condition)
@@ -127,7 +127,7 @@ class Builder:
 
     # --- where it stands ----------------------------------------------------------------------
 
-    def by_channel(self, operand: Any, negated: bool) -> Condition:
+    def by_channel(self, operand: int | str, negated: bool) -> Condition:
         channel = self.named_channels.access(operand)
         self._selective(negated)
         if negated:
@@ -136,9 +136,10 @@ class Builder:
         return Message.channel_id == channel.id
 
     def by_channels(self, operand: str, negated: bool) -> Condition:
+        which: SQLColumnExpression[bool]
         match operand:
             case "public":
-                which: Any = ~Channel.invite_only
+                which = ~Channel.invite_only
             case "web-public":
                 which = Channel.is_web_public
             case "archived":
@@ -164,7 +165,7 @@ class Builder:
         self._selective(negated)
         return Message.conversation_id == operand
 
-    def by_dm(self, operand: Any, negated: bool) -> Condition:
+    def by_dm(self, operand: Operand, negated: bool) -> Condition:
         people = {self.actor.id, *self._people(operand)}
         found = self.conversations.get(frozenset(people))
         self._selective(negated)
@@ -172,15 +173,15 @@ class Builder:
             return func.coalesce(Message.conversation_id, 0) == (found or -1)
         return false() if found is None else Message.conversation_id == found
 
-    def by_dm_including(self, operand: Any, negated: bool) -> Condition | None:
+    def by_dm_including(self, operand: Operand, negated: bool) -> Condition | None:
         return self._among_conversations(operand, negated, self.together.included, least=1)
 
-    def by_group_pm_with(self, operand: Any, negated: bool) -> Condition | None:
+    def by_group_pm_with(self, operand: Operand, negated: bool) -> Condition | None:
         wanted = self.together.grouped
         return self._among_conversations(operand, negated, wanted, least=SMALLEST_GROUP)
 
     def _among_conversations(
-        self, operand: Any, negated: bool, wanted: set[int], *, least: int
+        self, operand: Operand, negated: bool, wanted: set[int], *, least: int
     ) -> Condition | None:
         self._selective(negated)
         people = self._people(operand)
@@ -192,15 +193,15 @@ class Builder:
 
     # --- who ----------------------------------------------------------------------------------
 
-    def by_sender(self, operand: Any, negated: bool) -> Condition:
+    def by_sender(self, operand: Operand, negated: bool) -> Condition:
         self._selective(negated)
         return Message.sender_id == self._person(operand)
 
-    def by_mentions(self, operand: Any, negated: bool) -> None:
+    def by_mentions(self, operand: Operand, negated: bool) -> None:
         together = self.together
         (together.unmentioned if negated else together.mentioned).add(self._person(operand))
 
-    def _person(self, operand: Any) -> int:
+    def _person(self, operand: Operand) -> int:
         if isinstance(operand, list):
             raise BadNarrow(desc=f"unknown user {operand}")
         found = self._people(operand)
@@ -208,7 +209,7 @@ class Builder:
             raise BadNarrow(desc=f"unknown user {operand}")
         return found[0]
 
-    def _people(self, operand: Any) -> list[int]:
+    def _people(self, operand: Operand) -> list[int]:
         return self.people.access(operand)
 
     # --- what it is ---------------------------------------------------------------------------
@@ -273,11 +274,11 @@ class Builder:
             ),
         )
 
-    def by_id(self, operand: Any, negated: bool) -> Condition:
+    def by_id(self, operand: Operand, negated: bool) -> Condition:
         self._selective(negated)
         return Message.id == message_id_of(operand, "id")
 
-    def by_near(self, operand: Any, negated: bool) -> None:
+    def by_near(self, operand: Operand, negated: bool) -> None:
         """Only a hint for where a client puts its anchor."""
 
     def by_search(self, operand: str, negated: bool) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Table, bindparam, insert, select, update
+from sqlalchemy import BigInteger, Insert, Table, Update, bindparam, insert, select, update
 from sqlalchemy import cast as as_type
 from sqlalchemy.orm import Session
 
@@ -93,7 +93,7 @@ def _flip(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: 
 
 
 @cache
-def _flipping(dialect: str, adding: bool) -> Any:
+def _flipping(dialect: str, adding: bool) -> Update:
     flags, bit = UserMessage.flags, bindparam("bit", type_=BigInteger)
     is_set = flags.op("&")(bit) != 0
     return (
@@ -118,7 +118,7 @@ def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, a
 
 
 @cache
-def _copying(dialect: str) -> Any:
+def _copying(dialect: str) -> Insert:
     reader_id = bindparam("reader_id", type_=BigInteger)
     known = select(UserMessage.message_id).where(
         UserMessage.user_id == reader_id, bound_id_in(dialect, UserMessage.message_id, "ids")

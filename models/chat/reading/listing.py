@@ -13,6 +13,7 @@ from models.chat.reading.date_anchors import find_dated, parse_anchor_date
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Range, check_counts, find_range, parse_anchor
 from models.chat.reading.weights import cut_to_weight
+from models.json import Json
 from models.reader import Reader
 
 _TAG = re.compile(r"(<[^>]*>)")
@@ -29,7 +30,7 @@ class RangeRequest:
     include_anchor: bool
     num_before: int
     num_after: int
-    narrow: Sequence[Any]
+    narrow: Sequence[Json]
     anchor_date: str | None = None
 
 

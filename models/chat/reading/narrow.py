@@ -4,7 +4,6 @@ Nothing here reads messages; ranges.py does, with what `build_narrow` returns.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from models.chat.access.permissions import has_content_access
 from models.chat.identity.actors import Actor
@@ -12,10 +11,11 @@ from models.chat.messages.access import access_message
 from models.chat.messages.errors import BadNarrow, InvalidMessage
 from models.chat.reading.conditions import Builder, Narrow, message_id_of
 from models.chat.reading.terms import Term, parse_terms
+from models.json import Json
 from models.reader import Reader
 
 
-def build_narrow(reader: Reader, actor: Actor, narrow: Sequence[Any]) -> Narrow:
+def build_narrow(reader: Reader, actor: Actor, narrow: Sequence[Json]) -> Narrow:
     """The conditions of a narrow in wire form. Raises `BadNarrow`, `InvalidNarrow`.
 
     However many terms there are: one statement each for the users, channels and conversations that
@@ -73,4 +73,5 @@ def _resolve_with(reader: Reader, actor: Actor, terms: list[Term]) -> list[Term]
     ]
     if message.channel_id is not None:
         return [*rest, Term("channel", message.channel_id), Term("topic", message.topic)]
+    assert message.conversation_id is not None
     return [*rest, Term("_conversation", message.conversation_id)]

@@ -1,11 +1,11 @@
 """The users that the operands of a narrow name: by id, by ids, or by emails with commas between."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from models.chat.access.naming import find_named
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
+from models.chat.reading.terms import Operand
 from models.reader import Reader
 
 MOST_PEOPLE = 1000
@@ -15,7 +15,7 @@ MOST_PEOPLE = 1000
 class NamedUsers:
     """Everybody whom the operands name, read in one statement however many they are."""
 
-    def __init__(self, reader: Reader, actor: Actor, operands: Iterable[Any]) -> None:
+    def __init__(self, reader: Reader, actor: Actor, operands: Iterable[Operand]) -> None:
         """Raises `BadNarrow` for more than `MOST_PEOPLE`."""
         named = {part for operand in operands for part in _parts_of(operand)}
         if len(named) > MOST_PEOPLE:
@@ -23,13 +23,13 @@ class NamedUsers:
         rows = find_named(reader, actor, named, system_bots=True) if named else {}
         self._ids: dict[int | str, int] = {name: row.id for name, row in rows.items()}
 
-    def find(self, operand: Any) -> list[int] | None:
+    def find(self, operand: Operand) -> list[int] | None:
         """Ids of users whom the actor may know; None unless each of them is somebody."""
         found = [self._ids.get(part) for part in _parts_of(operand)]
         known = [user_id for user_id in found if user_id is not None]
         return known if known and len(known) == len(found) else None
 
-    def access(self, operand: Any) -> list[int]:
+    def access(self, operand: Operand) -> list[int]:
         """The same. Raises `BadNarrow` instead."""
         found = self.find(operand)
         if found is None:
@@ -38,7 +38,7 @@ class NamedUsers:
         return found
 
 
-def _parts_of(operand: Any) -> list[int | str]:
+def _parts_of(operand: Operand) -> list[int | str]:
     if isinstance(operand, int):
         return [operand]
     if isinstance(operand, str):

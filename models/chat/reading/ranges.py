@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, exists, or_, select
+from sqlalchemy import Exists, Select, SQLColumnExpression, exists, or_, select
 
 from models.chat.access.permissions import readable_channel_ids
 from models.chat.identity.actors import Actor
@@ -114,7 +114,7 @@ class IdSelect:
     """The select of a narrow's message ids, and the id column that orders it."""
 
     select: Select[Any]
-    column: Any
+    column: SQLColumnExpression[int]
 
     def before(self, anchor: int) -> Select[Any]:
         return self.select.where(self.column <= anchor).order_by(self.column.desc())
@@ -149,7 +149,7 @@ def id_select(reader: Reader, actor: Actor, narrow: Narrow) -> IdSelect:
     return IdSelect(wanted, UserMessage.message_id)
 
 
-def _copy_exists(actor: Actor, narrow: Narrow) -> Any:
+def _copy_exists(actor: Actor, narrow: Narrow) -> Exists:
     return exists().where(
         UserMessage.user_id == actor.id, UserMessage.message_id == Message.id, *narrow.copies
     )

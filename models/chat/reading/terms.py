@@ -1,10 +1,11 @@
 """A narrow's terms: from what clients send to operators and operands, old spellings made new."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from models.chat.messages.errors import BadNarrow
 from models.chat.reading.errors import InvalidNarrow
+from models.json import Json
 
 MOST_TERMS = 100
 ALIASES = {
@@ -29,12 +30,16 @@ _CHANNEL_TERMS = frozenset(("channel", "channels", "topic"))
 _DIRECT_TERMS = frozenset(("dm", "dm-including", "group-pm-with"))
 
 
+Operand = int | str | list[int]
+"""A name or a number, or several ids where the operator takes them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One condition: `operator` of `operand`, turned around if `negated`."""
 
     operator: str
-    operand: Any
+    operand: Operand
     negated: bool = False
 
     @property
@@ -50,7 +55,7 @@ class Term:
         return self.operator in _CHANNEL_TERMS
 
 
-def parse_terms(narrow: list[Any]) -> list[Term]:
+def parse_terms(narrow: Sequence[Json]) -> list[Term]:
     """Terms from their wire form: objects, or pairs of strings. Raises `InvalidNarrow`,
     `BadNarrow`.
     """
@@ -62,7 +67,7 @@ def parse_terms(narrow: list[Any]) -> list[Term]:
     return list({(t.operator, repr(t.operand), t.negated): t for t in terms}.values())
 
 
-def _parse_term(index: int, item: Any) -> Term:
+def _parse_term(index: int, item: Json) -> Term:
     if isinstance(item, list):
         if len(item) != 2 or not all(isinstance(part, str) for part in item):
             raise InvalidNarrow(index=index, problem="element is not a string pair")
@@ -88,7 +93,7 @@ def _parse_term(index: int, item: Any) -> Term:
     return Term(operator, operand, negated)
 
 
-def _check_operand(index: int, operator: str, operand: Any) -> None:
+def _check_operand(index: int, operator: str, operand: Json) -> None:
     if operator in _NEEDS_TEXT and not isinstance(operand, str):
         raise InvalidNarrow(index=index, problem="operand is not a string")
     if isinstance(operand, bool) or not isinstance(operand, str | int | list):

@@ -6,9 +6,8 @@ longer than anybody waits.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from sqlalchemy import ColumnElement, exists, func, not_, select
+from sqlalchemy import ColumnElement, Select, exists, func, not_, select
 
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
@@ -54,7 +53,9 @@ class CollectedTerms:
         return found
 
 
-def shared_conversations(reader: Reader, actor: Actor, people: Iterable[int], *, least: int) -> Any:
+def shared_conversations(
+    reader: Reader, actor: Actor, people: Iterable[int], *, least: int
+) -> Select[int]:
     """Select of the ids of the actor's conversations with all of these, of `least` and more."""
     people = set(people)
     ids = select(ConversationMember.conversation_id).where(ConversationMember.user_id == actor.id)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -22,7 +21,7 @@ def tell_of_effects(
     actor: Actor,
     name: str,
     value: Value,
-    changed: Mapping[int, Any],
+    changed: Mapping[int, Value],
     *,
     now: datetime,
 ) -> None:

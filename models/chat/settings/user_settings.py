@@ -35,6 +35,7 @@ from models.chat.settings.errors import (
 from models.chat.settings.languages import LANGUAGES
 from models.chat.tables import AuditLog, User, UserGroup
 from models.chat.tables.setting_table import SETTINGS, Value
+from models.json import Json
 
 AUDIT_KIND = "setting:"
 _USER = cast(Table, User.__table__)
@@ -58,7 +59,7 @@ def check_settings(changes: Mapping[str, Any]) -> dict[str, Value]:
     return {name: _check(name, changes[name]) for name in sorted(changes)}
 
 
-def _check(name: str, value: Any) -> Value:
+def _check(name: str, value: Json) -> Value:
     setting = SETTINGS[name]
     value = setting.spellings.get(value, value) if isinstance(value, str) else value
     match name:
@@ -126,7 +127,7 @@ def change_settings(
 
 def _set(
     session: Session, user_ids: Sequence[int], name: str, value: Value, skip_edited: bool
-) -> dict[int, Any]:
+) -> dict[int, Value]:
     """User id -> the old value, of those whose value changes; they are locked in order."""
     column = _USER.c[name]
     users = id_in(session, _USER.c.id, user_ids)

@@ -4,7 +4,7 @@ reads a channel's messages.
 
 from typing import Any
 
-from sqlalchemy import bindparam, exists, select
+from sqlalchemy import Select, bindparam, exists, select
 from sqlalchemy.orm import aliased
 
 from models.chat.access.permissions import access_channel
@@ -19,7 +19,7 @@ _ALL = (
 )
 
 
-def _own_topics() -> Any:
+def _own_topics() -> Select[str, int]:
     """The topics of channel :channel_id in which user :user_id has a copy of a message newer than
     :after, with the newest such message.
 

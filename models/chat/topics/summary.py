@@ -2,8 +2,8 @@
 without reading them.
 """
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Callable, Iterable
+from typing import cast
 
 from sqlalchemy import Table, bindparam, case, func, insert, select, update
 from sqlalchemy.orm import Session
@@ -12,13 +12,13 @@ from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Message, Topic, UserMessage
 from models.chat.topics.names import key_of
-from models.reader import UPSERTS, Reader, dialect_of
+from models.reader import UPSERTS, Reader, Upsert, dialect_of
 
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)
 
 
-def _upsert_topic(make: Any) -> Any:
+def _upsert_topic(make: Callable[[Table], Upsert]) -> Upsert:
     statement = make(_TOPIC)
     is_newer = statement.excluded.max_id > _TOPIC.c.max_id
     # Two senders at once: the older id must not win because it came second.
