@@ -6,7 +6,7 @@ each and looks.
 
 import re
 
-from models.chat.identity.actors import API_KEY
+from models.chat.identity.key_digests import API_KEY
 from models.payment.keys import SECRET
 
 AUTHORIZATION = re.compile(r"\b(?:basic|bearer)\s+[A-Za-z0-9._~+/=-]+", re.IGNORECASE)

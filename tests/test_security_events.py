@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 import specs
 from handlers.chat.wire import errors as chat_errors
 from handlers.payment.wire import errors as payment_errors
-from models.chat.identity.actors import digest_of
+from models.chat.identity.key_digests import digest_of
 from security_events import SecurityEvent
 from server import errors as engine
 from tests.support.chat.app import ChatApp, ChatClient

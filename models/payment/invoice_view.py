@@ -1,7 +1,7 @@
 """An invoice as a reader sees it at one moment: clock applied, totals and payments worked out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from models.payment.errors import InvoiceDoesNotExist
 from models.payment.tables import ChainHead, Invoice, Payment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentView:
     """One transfer. `confirmations` counts its own block; an orphaned payment has none."""
 
@@ -28,7 +28,7 @@ class PaymentView:
     detected_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InvoiceView:
     """Amounts in atoms, times aware UTC, `status` already that of the reader's clock."""
 
@@ -85,9 +85,8 @@ _invoice = cast(Table, Invoice.__table__)
 _payment = cast(Table, Payment.__table__)
 _head = cast(Table, ChainHead.__table__)
 
-_INVOICE_COLUMNS = [
-    _invoice.c[name] for name in InvoiceView.__dataclass_fields__ if name != "payments"
-]
+_NAMES = [f.name for f in fields(InvoiceView)[:-1]]
+_INVOICE_COLUMNS = [_invoice.c[name] for name in _NAMES]
 _WIDTH = len(_INVOICE_COLUMNS)
 _READ = (
     select(
@@ -146,7 +145,8 @@ def _view(rows: Sequence[Row[*tuple[Any, ...]]], now: datetime) -> InvoiceView:
     payments = tuple(
         _view_payment(row[_WIDTH + 1 :], head_number) for row in rows if row[_WIDTH + 1] is not None
     )
-    view = InvoiceView(*(*rows[0][:_WIDTH], payments))
+    values = dict(zip(_NAMES, rows[0][:_WIDTH], strict=True))
+    view = InvoiceView(**values, payments=payments)
     status = lifecycle.status_at(view, now)
     if status == view.status:
         return view

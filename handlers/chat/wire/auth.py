@@ -14,6 +14,7 @@ from models.chat.identity.errors import (
     InvalidAuthorizationHeader,
     NotLoggedIn,
 )
+from models.chat.identity.key_digests import key_id_of
 
 
 def host_of(ctx: Context) -> str:
@@ -23,7 +24,7 @@ def host_of(ctx: Context) -> str:
 
 def authenticate(user: str, password: str, *, request: Context) -> Actor:
     """The user whose API email and key these are. Raises what is wrong with them."""
-    request.key_id = actors.key_id_of(password)
+    request.key_id = key_id_of(password)
     if ":" in password:
         actors.access_realm(request.session, host_of(request))
         raise InvalidAuthorizationHeader()

@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from jsonschema_rs import ValidationError
+
 from models.chat.channels.errors import UnknownSubscriptionProperty
 from models.chat.errors import ChatError
 from models.chat.ground.errors import ConfusingParameters, InvalidParameter, MissingParameter
@@ -202,6 +204,6 @@ def _narrow_error_of(violation: Violation, steps: list[str]) -> ChatError:
     return InvalidNarrow(index=int(steps[1]), problem=problem)
 
 
-def _is_other_type(error: Any) -> bool:
+def _is_other_type(error: ValidationError) -> bool:
     """Is the value as a whole of another type than this branch is for?"""
     return error.kind.name == "type" and len(list(error.instance_path)) <= 2

@@ -14,7 +14,7 @@ from models.chat.tables import Channel, Subscription
 from models.reader import Reader
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelView:
     """A channel as its reader met it. Fields are `Channel`'s columns, then the reader's tie."""
 
@@ -52,12 +52,13 @@ class ChannelView:
         return self.invite_only and not self.history_public_to_subscribers
 
 
-CHANNEL_COLUMNS = [getattr(Channel, f.name) for f in fields(ChannelView)[:-1]]
+_NAMES = [f.name for f in fields(ChannelView)]
+CHANNEL_COLUMNS = [getattr(Channel, name) for name in _NAMES[:-1]]
 _MINE = aliased(Subscription)
 
 
 def channels_seen_by(user_id: int | BindParameter[int]) -> Select[Any]:
-    """Select of channels as `ChannelView(*row)`; add `where`s. Give a bindparam to prebuild it."""
+    """Select of channels for `channel_of`; add `where`s. Give a bindparam to prebuild it."""
     return (
         select(*CHANNEL_COLUMNS, _MINE.is_active.is_not(None).label("is_subscribed"))
         .select_from(Channel)
@@ -66,6 +67,12 @@ def channels_seen_by(user_id: int | BindParameter[int]) -> Select[Any]:
             (_MINE.channel_id == Channel.id) & (_MINE.user_id == user_id) & _MINE.is_active,
         )
     )
+
+
+def channel_of(row: Iterable[object]) -> ChannelView:
+    """The channel of a row of `channels_seen_by`: `CHANNEL_COLUMNS`, then `is_subscribed`."""
+    values: dict[str, Any] = dict(zip(_NAMES, row, strict=True))
+    return ChannelView(**values)
 
 
 _SEEN = channels_seen_by(bindparam("viewer_id")).where(Channel.realm_id == bindparam("realm_id"))
@@ -83,7 +90,7 @@ def find_channel(
     else:
         assert name is not None
         row = reader.execute(_BY_NAME, {**key, "name_key": name.strip().casefold()}).first()
-    return None if row is None else ChannelView(*row)
+    return None if row is None else channel_of(row)
 
 
 def find_channels(
@@ -93,4 +100,4 @@ def find_channels(
     keys = [name.strip().casefold() for name in names]
     named = id_in(reader, Channel.id, channel_ids) | Channel.name_key.in_(keys)
     found = reader.execute(_SEEN.where(named), {"viewer_id": actor.id, "realm_id": actor.realm.id})
-    return [ChannelView(*row) for row in found]
+    return [channel_of(row) for row in found]

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import Audiences
-from models.chat.access.channels import ChannelView, channels_seen_by
+from models.chat.access.channels import ChannelView, channel_of, channels_seen_by
 from models.chat.channels.channels import (
     ChannelQuery,
     describe_channels,
@@ -81,7 +81,7 @@ def tell_peers(
         .where(Channel.id.in_(subscribed), ~Channel.is_archived)
         .order_by(Channel.id)
     )
-    channels = [ChannelView(*row) for row in rows]
+    channels = [channel_of(row) for row in rows]
     readers = find_subscriber_ids(session, [channel.id for channel in channels])
     audiences = Audiences(session, actor.realm, channels)
     alike: dict[tuple[Any, tuple[int, ...]], list[int]] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, false, func, or_, select
 
-from models.chat.access.channels import ChannelView, channels_seen_by
+from models.chat.access.channels import ChannelView, channel_of, channels_seen_by
 from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
 from models.chat.access.known_people import visible_user_id
 from models.chat.access.membership import group_ids_of
@@ -51,7 +51,7 @@ def find_channels_by_name(
             Channel.realm_id == actor.realm.id, Channel.name_key.in_(keys)
         )
     )
-    return {view.name.casefold(): view for view in (ChannelView(*row) for row in rows)}
+    return {view.name.casefold(): view for view in (channel_of(row) for row in rows)}
 
 
 def find_known_channels_by_name(
@@ -118,7 +118,7 @@ def find_channels(reader: Reader, actor: Actor, query: ChannelQuery) -> list[Cha
     )
     if query.exclude_archived or query.include_all_active:
         statement = statement.where(~Channel.is_archived)
-    return [ChannelView(*row) for row in reader.execute(statement)]
+    return [channel_of(row) for row in reader.execute(statement)]
 
 
 def _subscribed_by(user_id: int) -> Select[int]:

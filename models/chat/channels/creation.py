@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView
+from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView, channel_of
 from models.chat.access.errors import MustBeOwner
 from models.chat.access.group_settings import (
     CHANNEL_GROUPS,
@@ -175,7 +175,7 @@ def create_channels(
         now=now,
     )
     return [
-        ChannelView(*(*(getattr(channel, column.key) for column in CHANNEL_COLUMNS), False))
+        channel_of((*(getattr(channel, column.key) for column in CHANNEL_COLUMNS), False))
         for channel in channels
     ]
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from sqlalchemy import RowMapping, Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView, find_channels
+from models.chat.access.channels import CHANNEL_COLUMNS, channel_of, find_channels
 from models.chat.access.errors import InvalidChannelId
 from models.chat.access.known_people import find_known_ids
 from models.chat.access.permissions import filter_known
@@ -91,7 +91,7 @@ def find_subscriptions(
         statement = statement.where(~Channel.is_archived)
     rows = reader.execute(statement).all()
     width = len(CHANNEL_COLUMNS)
-    channels = [ChannelView(*(*row[:width], True)) for row in rows]
+    channels = [channel_of((*row[:width], True)) for row in rows]
     known_ids = find_known_ids(reader, actor)
     described = describe_channels(reader, actor.realm, channels, now=now, known_ids=known_ids)
     subscribers: dict[int, list[int]] = {}

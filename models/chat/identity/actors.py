@@ -1,10 +1,9 @@
 """Who acts: a user with all that permissions ask of them, and their realm, read in one select."""
 
 import hmac
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -19,16 +18,13 @@ from models.chat.identity.errors import (
     RealmDeactivated,
     WrongSubdomain,
 )
+from models.chat.identity.key_digests import API_KEY, digest_of
 from models.chat.identity.roles import BotType, Role
 from models.chat.tables import Realm, User
 from models.reader import Reader
 
-KEY_ID_LENGTH = 8
-API_KEY = re.compile(r"[A-Za-z0-9]{32}")
-"""What an API key looks like, for those who must keep it out of logs."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RealmView:
     """An organization as it was when the request began. Fields are `Realm`'s columns."""
 
@@ -105,7 +101,7 @@ class RealmView:
         return self.system_groups_of(Role.OWNER) | {self.nobody_group_id}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
     """A user as they were when the request began. Fields but the last two are `User`'s columns."""
 
@@ -167,8 +163,10 @@ class Actor:
         return f"user{self.id}@{self.realm.host}"
 
 
-_REALM = [getattr(Realm, f.name) for f in fields(RealmView)]
-_USER = [getattr(User, f.name) for f in fields(Actor)[:-2]]
+_REALM_NAMES = [f.name for f in fields(RealmView)]
+_USER_NAMES = [f.name for f in fields(Actor)[:-2]]
+_REALM = [getattr(Realm, name) for name in _REALM_NAMES]
+_USER = [getattr(User, name) for name in _USER_NAMES]
 _WIDTH = len(_USER)
 
 _BY_KEY = (
@@ -269,26 +267,21 @@ def access_realm(reader: Reader, host: str) -> RealmView:
 
 def find_realm_at(reader: Reader, host: str) -> RealmView | None:
     row = reader.execute(_REALM_BY_HOST, {"host": host}).first()
-    return None if row is None else RealmView(*row)
+    return None if row is None else _realm(row)
 
 
 def find_realm(reader: Reader, realm_id: int) -> RealmView | None:
     row = reader.execute(_REALM_BY_ID, {"realm_id": realm_id}).first()
-    return None if row is None else RealmView(*row)
+    return None if row is None else _realm(row)
 
 
-def key_id_of(api_key: str) -> str | None:
-    """What the log calls a key: the start of its digest, which opens nothing; None for what can be
-    no key.
-    """
-    api_key = api_key.strip()
-    return digest_of(api_key)[:KEY_ID_LENGTH] if API_KEY.fullmatch(api_key) else None
+def _actor(row: Sequence[object]) -> Actor:
+    """From a row of `_USER` and `_REALM`."""
+    user: dict[str, Any] = dict(zip(_USER_NAMES, row[:_WIDTH], strict=True))
+    return Actor(**user, realm=_realm(row[_WIDTH:]))
 
 
-def digest_of(api_key: str) -> str:
-    """What the database keeps of a key: a random 190-bit secret needs no slow hash."""
-    return sha256(api_key.encode("ascii")).hexdigest()
-
-
-def _actor(row: Any) -> Actor:
-    return Actor(*(*row[:_WIDTH], RealmView(*row[_WIDTH:])))
+def _realm(row: Sequence[object]) -> RealmView:
+    """From a row of `_REALM`."""
+    realm: dict[str, Any] = dict(zip(_REALM_NAMES, row, strict=True))
+    return RealmView(**realm)

@@ -12,7 +12,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from models.chat.identity.actors import digest_of
+from models.chat.identity.key_digests import digest_of
 from models.chat.tables import User
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

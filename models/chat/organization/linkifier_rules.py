@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import re2
 from uritemplate import URITemplate
@@ -81,9 +80,10 @@ def _check(wanted: LinkifierFacts) -> None:
         _refuse("example_input", WRONG_EXAMPLE)
 
 
-def _compile(pattern: str) -> Any:
+def _compile(pattern: str) -> re.Pattern[str]:
+    """RE2's patterns have the methods of `re`'s."""
     try:
-        compiled = re2.compile(pattern, _OPTIONS)
+        compiled: re.Pattern[str] = re2.compile(pattern, _OPTIONS)
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)

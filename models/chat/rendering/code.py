@@ -6,10 +6,10 @@ text's length: hence the list, and the limit (tests/models/chat/test_rendering.p
 
 from functools import lru_cache
 from html import escape
-from typing import Any
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_by_name
 from pygments.util import ClassNotFound
 
@@ -35,7 +35,7 @@ _FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
 
 
 @lru_cache(maxsize=64)
-def _find_lexer(language: str) -> Any | None:
+def _find_lexer(language: str) -> Lexer | None:
     name = _ALIASES.get(language, language)
     if name not in LANGUAGES:
         return None

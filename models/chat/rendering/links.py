@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from re import Pattern
 
 import re2
 from uritemplate import URITemplate
@@ -60,9 +60,9 @@ class Linkifiers(tuple[Linkifier, ...]):
     tells which of them are in it.
     """
 
-    _set: Any = None
+    _set: re2.Set | None = None
 
-    def found_in(self, text: str) -> list[tuple[Any, URITemplate]]:
+    def found_in(self, text: str) -> list[tuple[Pattern[str], URITemplate]]:
         """Pattern and template of the first `MOST_LINKIFIERS` that match somewhere in the text."""
         if not self:
             return []
@@ -72,7 +72,7 @@ class Linkifiers(tuple[Linkifier, ...]):
         compiled = (_compile(self[index]) for index in indices)
         return [pair for pair in compiled if pair is not None]
 
-    def _compile_set(self) -> Any:
+    def _compile_set(self) -> re2.Set:
         patterns = re2.Set.SearchSet(_SET_OPTIONS)
         for linkifier in self:
             # A pattern RE2 does not know (it was checked when it was stored) matches nothing.
@@ -93,7 +93,7 @@ def _pattern_of(linkifier: Linkifier) -> str:
 
 
 @lru_cache(maxsize=512)
-def _compile(linkifier: Linkifier) -> tuple[Any, URITemplate] | None:
+def _compile(linkifier: Linkifier) -> tuple[Pattern[str], URITemplate] | None:
     """None for a pattern RE2 does not know."""
     try:
         compiled = re2.compile(_pattern_of(linkifier), _OPTIONS)
@@ -148,7 +148,7 @@ def _trim(url: str) -> str:
 
 
 def _matches(
-    text: str, pattern: Any, template: URITemplate, taken: Sequence[tuple[int, int]]
+    text: str, pattern: Pattern[str], template: URITemplate, taken: Sequence[tuple[int, int]]
 ) -> Iterator[Link]:
     """The matches of a linkifier that overlap none of what is `taken`, which is in order."""
     position = 0

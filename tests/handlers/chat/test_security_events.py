@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from models.chat.accounts import administering, key_renewal
 from models.chat.identity import jwt_sign_in
-from models.chat.identity.actors import digest_of
+from models.chat.identity.key_digests import digest_of
 from models.chat.organization import realms
 from models.chat.tables import AuditLog, DataExport
 from models.database import Database

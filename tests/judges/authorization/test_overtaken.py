@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 import specs
 from models.base import ChatBase, PaymentBase
-from models.chat.identity.actors import digest_of
+from models.chat.identity.key_digests import digest_of
 from models.chat.identity.roles import Role
 from models.chat.tables import Realm, User
 from models.database import Database
