@@ -1,8 +1,9 @@
 """After a change of the server's secret: what the previous one sealed is sealed again."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import Column, Table, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.calls import tokens as vendor_tokens
@@ -17,7 +18,7 @@ BATCH = 200
 _jwt, _device, _tokens, _mail = (
     cast(Table, model.__table__) for model in (JwtConfiguration, ClientDevice, VendorToken, Outbox)
 )
-SEALED: tuple[tuple[Any, Any, Any, Any], ...] = (
+SEALED: tuple[tuple[Column[str], Column[int], Column[Any], Callable[..., str]], ...] = (
     (_jwt.c.sealed_key, _jwt.c.realm_id, _jwt.c.realm_id, jwt_sign_in.purpose_of),
     (_device.c.sealed_push_key, _device.c.id, _device.c.id, devices.purpose_of),
     (_tokens.c.sealed_tokens, _tokens.c.user_id, _tokens.c.user_id, vendor_tokens.purpose_of),

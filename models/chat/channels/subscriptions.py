@@ -196,7 +196,7 @@ def _lock_settings(
     return {row["channel_id"]: dict(row) for row in rows.mappings()}
 
 
-def _checked(change: SettingChange) -> list[tuple[str, Any]]:
+def _checked(change: SettingChange) -> list[tuple[str, str | bool]]:
     """What clients are told of, in order: muting goes under its older name too."""
     if change.property == "color":
         return [("color", check_color("color", change.value))]

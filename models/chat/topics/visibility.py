@@ -118,7 +118,7 @@ def apply_policy(
     return True
 
 
-def find_muted_topics(reader: Reader, user_id: int) -> list[list[Any]]:
+def find_muted_topics(reader: Reader, user_id: int) -> list[list[str | int]]:
     """[channel's name, topic, Unix seconds] of each topic the user has muted, oldest first."""
     return [
         [name, topic, int(at.timestamp())]

@@ -1,0 +1,84 @@
+"""Rows are typed: nobody takes or gives back something of which the annotation says nothing."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.house.rooms import ROOT, sources
+
+PACKAGES = ("models", "handlers", "workers", "pages")
+HOLDERS = frozenset(
+    ("Collection", "Iterable", "Iterator", "Result", "Row", "Sequence", "list", "set", "tuple")
+)
+ALLOWED = {
+    # What a service's handlers and pages need beside the database; each service has its own.
+    ("pages/served.py", "adapters", "return"),
+    # Cut at a width: an invoice's columns, the chain's head, a payment's columns.
+    ("models/payment/invoice_view.py", "_view", "rows"),
+}
+
+
+def says_nothing(annotation: ast.expr | None) -> bool:
+    """`Any`, and what holds nothing but `Any`: `Any | None`, `Row[Any]`, `Sequence[Any]`."""
+    match annotation:
+        case ast.Name(id="Any" | "SimpleNamespace"):
+            return True
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return says_nothing(left) or says_nothing(right)
+        case ast.Subscript(value=ast.Name(id=name), slice=held) if name in HOLDERS:
+            parts = held.elts if isinstance(held, ast.Tuple) else [held]
+            return any(says_nothing(part) for part in parts)
+        case ast.Starred(value=value):
+            return says_nothing(value)
+    return False
+
+
+def untyped(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """(function, its parameter or "return") and (field or variable, "variable") that say nothing.
+    What `**` collects is no row.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = node.args
+            for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                if says_nothing(each.annotation):
+                    yield node.name, each.arg
+            if says_nothing(node.returns):
+                yield node.name, "return"
+        elif isinstance(node, ast.AnnAssign) and says_nothing(node.annotation):
+            yield ast.unparse(node.target), "variable"
+
+
+@pytest.fixture(scope="module")
+def found() -> set[tuple[str, str, str]]:
+    return {
+        (str(path.relative_to(ROOT)), *where)
+        for path in sources(*PACKAGES)
+        for where in untyped(ast.parse(path.read_text()))
+    }
+
+
+def test_nothing_takes_or_returns_any(found: set[tuple[str, str, str]]) -> None:
+    assert sorted(found - ALLOWED) == []
+
+
+def test_every_exception_is_needed(found: set[tuple[str, str, str]]) -> None:
+    assert sorted(ALLOWED - found) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f(row: Any): ...", [("f", "row")]),
+        ("def f(*, rows: Sequence[Any]): ...", [("f", "rows")]),
+        ("def f(row: Row[*tuple[Any, ...]]): ...", [("f", "row")]),
+        ("def f() -> Any | None: ...", [("f", "return")]),
+        ("async def f() -> list[Any]: ...", [("f", "return")]),
+        ("class C:\n    row: Any = None", [("row", "variable")]),
+        ("def f(row: UserRow, body: dict[str, Any], value: Json, **facts: Any) -> int: ...", []),
+        ("def f(wanted: Select[Any], column: ColumnElement[Any]) -> None: ...", []),
+    ],
+)
+def test_the_walk_sees_it(source: str, expected: list[tuple[str, str]]) -> None:
+    assert list(untyped(ast.parse(source))) == expected
