@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import BigInteger, Insert, Table, Update, bindparam, insert, select, update
 from sqlalchemy import cast as as_type

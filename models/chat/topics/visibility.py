@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from enum import IntEnum
-from typing import Any
 
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
