@@ -12,6 +12,8 @@ HOLDERS = frozenset(
     ("Collection", "Iterable", "Iterator", "Result", "Row", "Sequence", "list", "set", "tuple")
 )
 ALLOWED = {
+    # No checker sees that a class has become a dataclass where a decorator is called by hand.
+    ("models/chat/events/event.py", "kind", "variable"),
     # What a service's handlers and pages need beside the database; each service has its own.
     ("pages/served.py", "adapters", "return"),
     # Cut at a width: an invoice's columns, the chain's head, a payment's columns.

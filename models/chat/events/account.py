@@ -3,7 +3,6 @@ tells that user alone.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from models.chat.events.event import ABSENT, Absent, ClientEvent
 from models.chat.tables.setting_table import Value
@@ -36,7 +35,7 @@ class MutedTopicsEvent(ClientEvent, type="muted_topics"):
     topic, Unix seconds], oldest first.
     """
 
-    muted_topics: Sequence[Sequence[Any]]
+    muted_topics: Sequence[Sequence[str | int]]
 
 
 class DeviceAddEvent(ClientEvent, type="device", op="add"):

@@ -1,9 +1,10 @@
 """Events of channels, of who subscribes to them, and of the folders they stand in."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from models.chat.events.event import ClientEvent, WireObject
+from models.json import Json
 
 
 class StreamCreateEvent(ClientEvent, type="stream", op="create"):
@@ -42,7 +43,7 @@ class StreamUpdateEvent(ClientEvent, type="stream", op="update"):
     """A property of a channel has another value. Tells everybody who may know of the value."""
 
     property: str
-    value: Any
+    value: Json
     stream_id: int
     name: str
 
