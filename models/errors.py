@@ -25,8 +25,10 @@ class DomainError(Exception):
 
 
 class DatabaseUnavailable(DomainError):
-    """No connection, lock or statement in time. Nothing was kept; trying again is safe."""
+    """The database did not answer before the deadline. The request changed nothing, so a retry is
+    safe.
+    """
 
     code = "database_unavailable"
     sentence = "The database did not answer in time; try again in a moment."
-    advice = "Send the same request again after the seconds that `Retry-After` says."
+    advice = "Wait the number of seconds in `Retry-After`, then send the same request again."

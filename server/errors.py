@@ -35,10 +35,10 @@ class Violation:
 
 
 class InvalidRequest(ProblemException):
-    """The request does not fit the document: header, path, query, body, or their encoding."""
+    """The request does not match the document: its headers, path, query, body or their encoding."""
 
     status = 400
-    advice = "Correct what the answer names; the document has every type and bound."
+    advice = "Correct what the answer names. The document states every type and bound."
 
     def __init__(self, violations: Sequence[Violation]) -> None:
         self.violations = tuple(violations)
@@ -54,10 +54,10 @@ def invalid(path: str, message: str) -> InvalidRequest:
 
 
 class Unauthenticated(ProblemException):
-    """No credentials, or some that nobody holds. Facts: `challenges`, for WWW-Authenticate."""
+    """The credentials are missing or invalid. Facts: `challenges`, for WWW-Authenticate."""
 
     status = 401
-    advice = "Send good credentials; see Authentication at the head of the document."
+    advice = "Send valid credentials, as the section Authentication of the document describes."
 
     def __init__(self, challenges: Sequence[str] = ()) -> None:
         self.challenges = tuple(challenges)
@@ -65,12 +65,12 @@ class Unauthenticated(ProblemException):
 
 
 class ForeignOrigin(ProblemException):
-    """A browser sent this for a page of another site, which may change nothing here."""
+    """A browser sent the request for a page of another origin, which may change nothing here."""
 
     status = 403
     advice = (
-        "Call the interface from a program of your own, or from a page of the service's own origin;"
-        " the operator can allow others with `SPECD_ALLOWED_ORIGINS`."
+        "Call the interface from your own program, or from a page of the service's own origin. "
+        "The operator can allow other origins with `SPECD_ALLOWED_ORIGINS`."
     )
 
     def __init__(self) -> None:
@@ -88,7 +88,9 @@ class NotFound(ProblemException):
 
 
 class MethodNotAllowed(ProblemException):
-    """The path exists, the method does not. Facts: `allow`, every method that does (RFC 9110)."""
+    """The path exists, but has no operation for this method. Facts: `allow`, the methods that the
+    path has (RFC 9110).
+    """
 
     status = 405
     advice = "Use one of the methods in the `Allow` header."
@@ -101,10 +103,10 @@ class MethodNotAllowed(ProblemException):
 
 
 class RequestTimeout(ProblemException):
-    """The body did not arrive within the read deadline."""
+    """The body did not arrive before the deadline."""
 
     status = 408
-    advice = "Send the request again, over a connection that is fast enough for its body."
+    advice = "Send the request again over a faster connection."
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -112,10 +114,10 @@ class RequestTimeout(ProblemException):
 
 
 class BodyTooLarge(ProblemException):
-    """The body is too long. Facts: `limit`, in bytes."""
+    """The body exceeds the maximum size. Facts: `limit`, in bytes."""
 
     status = 413
-    advice = "Send a smaller body; the document says how large it may be."
+    advice = "Send a smaller body. The document states the maximum size."
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -123,10 +125,10 @@ class BodyTooLarge(ProblemException):
 
 
 class UnsupportedMediaType(ProblemException):
-    """The body is in a media type or an encoding that is not accepted. Facts: `accepted`."""
+    """The operation does not accept the media type or the encoding. Facts: `accepted`."""
 
     status = 415
-    advice = "Send the body in the document's media type, as UTF-8 and not compressed."
+    advice = "Send the body in the document's media type, as UTF-8 and without compression."
 
     def __init__(self, accepted: Sequence[str]) -> None:
         self.accepted = tuple(accepted)
@@ -134,12 +136,12 @@ class UnsupportedMediaType(ProblemException):
 
 
 class RateLimited(ProblemException):
-    """Too many requests came from one key or address. Facts: `retry_after_s`, whole seconds until
-    the next is taken; `rate_headers` are the RateLimit headers to send along.
+    """One key or address sent too many requests. Facts: `retry_after_s`, whole seconds until the
+    next request is accepted; `rate_headers`, the RateLimit headers to send along.
     """
 
     status = 429
-    advice = "Wait for the seconds that `Retry-After` says."
+    advice = "Wait the number of seconds in `Retry-After`."
 
     def __init__(
         self,
@@ -155,7 +157,7 @@ class RateLimited(ProblemException):
 
 
 class HeadersTooLarge(ProblemException):
-    """The address or the headers are too long. Facts: `limit`, in bytes."""
+    """The address or the headers exceed the maximum size. Facts: `limit`, in bytes."""
 
     status = 431
     advice = "Shorten the address or the headers."
@@ -166,14 +168,14 @@ class HeadersTooLarge(ProblemException):
 
 
 class InternalError(ProblemException):
-    """A bug of ours. Nothing was changed."""
+    """The service has a bug. The request changed nothing."""
 
     status = 500
-    advice = "Try again; if it lasts, tell the operator the `Request-Id` of the answer."
+    advice = "Try again. If the error lasts, tell the operator the `Request-Id` of the answer."
 
     def __init__(self, detail: str | None = None) -> None:
         super().__init__(status=self.status, title="Internal Server Error", detail=detail)
 
 
 class NonConformingResponse(InternalError):
-    """A handler answered something its document does not allow: a bug, and loud."""
+    """A handler returned an answer that its document does not allow."""

@@ -4,18 +4,18 @@ from models.errors import DomainError
 
 
 class InvalidAmount(DomainError):
-    """A well-formed amount that is not positive, or whose atoms exceed uint256."""
+    """The amount is well-formed, but it is not positive or exceeds uint256 in atomic units."""
 
     code = "invalid_amount"
     sentence = (
         "The amount must be positive and at most "
         "115792089237316195423570985008687907853269984665640564039457584007913129.639935."
     )
-    advice = "Send a decimal string greater than zero, and not beyond what `message` says."
+    advice = "Send a decimal string greater than zero and at most the value in `message`."
 
 
 class MalformedAmount(InvalidAmount):
-    """A text that is no amount at all (the document refuses it first for HTTP callers)."""
+    """The text is not an amount. For HTTP callers, the document refuses such a text first."""
 
     sentence = (
         "Write the amount as digits with at most 6 decimals and no leading zeros, such as 1.5."
@@ -23,7 +23,7 @@ class MalformedAmount(InvalidAmount):
 
 
 class InvalidXpub(DomainError):
-    """An extended key no deposit address can be made from. The key is never repeated."""
+    """No deposit address can be derived from the extended key. The answer never repeats the key."""
 
     code = "invalid_xpub"
     sentence = (
@@ -33,7 +33,7 @@ class InvalidXpub(DomainError):
 
 
 class PrivateKeyRefused(InvalidXpub):
-    """Somebody pasted an extended private key."""
+    """The key is an extended private key."""
 
     sentence = (
         "That is an extended private key and was refused; give the extended public key (xpub) of "
@@ -42,48 +42,48 @@ class PrivateKeyRefused(InvalidXpub):
 
 
 class InvalidMethod(DomainError):
-    """A payment method that cannot be created; `problem` says why."""
+    """The payment method cannot be created. Facts: `problem`."""
 
     code = "invalid_payment_method"
     sentence = "{problem}"
 
 
 class MainNetRefused(InvalidMethod):
-    """A method on a network where tokens are worth money."""
+    """The method's network is a main network, whose tokens are worth money."""
 
     sentence = "Chain {chain_id} is a main network and is refused; use a test chain such as 31337."
 
 
 class PaymentMethodExists(DomainError):
-    """The project already has a method of that id."""
+    """The project already has a payment method with this id."""
 
     code = "payment_method_exists"
     sentence = "The project already has a payment method named {id}; choose another id."
 
 
 class InvalidName(DomainError):
-    """A project without a usable name."""
+    """The project's name is empty or too long."""
 
     code = "invalid_name"
     sentence = "Give the project a name of 1 to 200 characters."
 
 
 class ProjectDoesNotExist(DomainError):
-    """No project has that id."""
+    """No project has this id."""
 
     code = "project_not_found"
     sentence = "There is no such project; use the project_id that create-project printed."
 
 
 class KeyDoesNotExist(DomainError):
-    """No API key has that id."""
+    """No API key has this id."""
 
     code = "key_not_found"
     sentence = "There is no such key; list-keys shows the ids of a project's keys."
 
 
 class PaymentMethodNotAllowed(DomainError):
-    """The project has no method of that id."""
+    """The project has no payment method with this id."""
 
     code = "payment_method_not_allowed"
     sentence = (
@@ -93,15 +93,15 @@ class PaymentMethodNotAllowed(DomainError):
 
 
 class InvoiceDoesNotExist(DomainError):
-    """Unknown id, or another project's: the two look the same."""
+    """The invoice is unknown or belongs to another project. The answer is the same for both."""
 
     code = "invoice_not_found"
     sentence = "There is no such invoice in this project; check the id."
-    advice = "Check the id, and that the key is the project's which created the invoice."
+    advice = "Check the id, and check that the key belongs to the project that created the invoice."
 
 
 class InvoiceNotCancelable(DomainError):
-    """The invoice is not unpaid any more, or money was seen. Facts: `state`."""
+    """The invoice is no longer unpaid, or a payment was detected. Facts: `state`."""
 
     code = "invoice_not_cancelable"
     sentence = (
@@ -109,20 +109,22 @@ class InvoiceNotCancelable(DomainError):
         "this one is {state}."
     )
     advice = (
-        "Read the invoice: if it was paid, refund by your own means; if it expired, "
-        "nothing is left to do."
+        "Read the invoice. If it is paid, refund the payment by your own means. If it has "
+        "expired, no action is needed."
     )
 
 
 class InvoiceNotPayable(DomainError):
-    """A checkout session was asked for an invoice that is not unpaid. Facts: `status`."""
+    """The invoice of the checkout session is not unpaid. Facts: `status`."""
 
     code = "invoice_not_payable"
     sentence = (
         "Only an unpaid invoice can be checked out; this one is {status}. "
         "For a new try, create an invoice with the next attempt_no."
     )
-    advice = "Create an invoice with the next `attempt_no`, and a checkout session for it."
+    advice = (
+        "Create an invoice with the next `attempt_no`, and a checkout session for that invoice."
+    )
 
 
 class OrderAttemptExists(DomainError):
@@ -136,25 +138,29 @@ class OrderAttemptExists(DomainError):
 
 
 class IdempotencyKeyReused(DomainError):
-    """The key was used for a different request."""
+    """The key belongs to a different request."""
 
     code = "idempotency_key_reused"
     sentence = (
         "This Idempotency-Key was used for a different request; use a fresh key for each request."
     )
     advice = (
-        "Send a fresh `Idempotency-Key` with each new request; the old one only to repeat its own."
+        "Send a new `Idempotency-Key` with each new request. Send the old key only to repeat "
+        "its request."
     )
 
 
 class IdempotencyInProgress(DomainError):
-    """The first request with this key has not finished within the lock timeout."""
+    """The first request with this key is still running."""
 
     code = "idempotency_in_progress"
     sentence = (
         "A request with this Idempotency-Key is still in progress; send it again in a moment."
     )
-    advice = "Send the same request with the same key again after `Retry-After`."
+    advice = (
+        "Wait the number of seconds in `Retry-After`, then send the same request with the same "
+        "key again."
+    )
 
 
 class ChainNotConfigured(DomainError):
@@ -169,11 +175,14 @@ class ChainNotConfigured(DomainError):
 
 
 class ChainUnavailable(DomainError):
-    """No endpoint answered, or one answered for a wrong chain. Facts: `chain_id`."""
+    """No RPC endpoint answered, or an endpoint answered for another chain. Facts: `chain_id`."""
 
     code = "chain_unavailable"
     sentence = (
         "Chain {chain_id} cannot be reached safely right now; try again in a moment, "
         "and tell the operator if it lasts."
     )
-    advice = "Try again after `Retry-After`; tell the operator if it lasts."
+    advice = (
+        "Wait the number of seconds in `Retry-After`, then try again. If the error lasts, tell "
+        "the operator."
+    )

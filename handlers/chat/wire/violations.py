@@ -35,45 +35,45 @@ LENGTHS = frozenset(("minItems", "maxItems", "minProperties", "maxProperties"))
 
 
 class InvalidEncoding(ChatError):
-    """The body, the query or a header is not text at all, or not a form. Facts: `problem`."""
+    """The body, the query or a header is not valid text or not a valid form. Facts: `problem`."""
 
     sentence = "Malformed request: {problem}"
-    advice = "Send parameters as UTF-8 form fields; `msg` says what could not be read."
+    advice = "Send parameters as UTF-8 form fields. `msg` states what could not be read."
 
 
 class UnexpectedArgument(ChatError):
-    """An object has a key that it does not take. Facts: `key`, `name`."""
+    """The object contains an unknown key. Facts: `key`, `name`."""
 
     sentence = 'Argument "{key}" at {name} is unexpected'
-    advice = "Leave out the key that is named."
+    advice = "Remove the key that `msg` names."
 
 
 class MissingField(ChatError):
-    """An object lacks a key. Facts: `name`."""
+    """The object lacks a required key. Facts: `name`."""
 
     sentence = "{name} field is missing"
-    advice = "Send the key that is named."
+    advice = "Send the key that `msg` names."
 
 
 class InvalidValue(ChatError):
-    """A text is none of the values that it may be. Facts: `name`."""
+    """The text is not one of the permitted values. Facts: `name`."""
 
     sentence = "Invalid {name}"
     advice = "Send one of the values that the document lists."
 
 
 class InvalidNumber(ChatError):
-    """A number, or one of some texts, is none of the values it may be. Facts: `name`."""
+    """The value is not one of the permitted values. Facts: `name`."""
 
     sentence = "Invalid {name}: Value error, Not in the list of possible values"
     advice = "Send one of the values that the document lists."
 
 
 class NullBytes(ChatError):
-    """A text holds NUL characters. Facts: `name`."""
+    """The text contains NUL characters. Facts: `name`."""
 
     sentence = "{name} must not contain null bytes"
-    advice = "Leave them out."
+    advice = "Remove the NUL characters from the parameter that `msg` names."
 
 
 def first_error(violations: tuple[Violation, ...]) -> ChatError:

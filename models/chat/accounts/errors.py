@@ -4,53 +4,55 @@ from models.chat.errors import ChatError, RefusedCommand
 
 
 class UserCreationNotAllowed(ChatError):
-    """The operator has not given the right to make users."""
+    """The operator has not granted the caller the right to create users."""
 
     sentence = "User not authorized to create users"
-    advice = "Ask the operator of the server, who gives the right with `specd chat grant`."
+    advice = "Ask the operator of the server to grant the right with `specd chat grant`."
 
 
 class EmailChangeNotAllowed(ChatError):
-    """The operator has not given the right to change others' emails."""
+    """The operator has not granted the caller the right to change other users' emails."""
 
     sentence = "User not authorized to change user emails"
-    advice = "Ask the operator of the server, who gives the right with `specd chat grant`."
+    advice = "Ask the operator of the server to grant the right with `specd chat grant`."
 
 
 class BadNameOrUsername(ChatError):
-    """The email of a new user is none."""
+    """The email of the new user is not an email address."""
 
     sentence = "Bad name or username"
     advice = "Send an address such as `name@example.com` as `email`."
 
 
 class GuestCannotAdminister(ChatError):
-    """A guest was to get a role or a right of administrators."""
+    """A guest cannot get a role or a right of administrators."""
 
     sentence = "Guests cannot be organization administrators"
-    advice = "Make the guest a member first, or choose somebody else."
+    advice = "Make the guest a member first, or choose another user."
 
 
 class OnlyOwnerRole(ChatError):
-    """Somebody must own the organization."""
+    """The user is the only owner, and an organization needs an owner."""
 
     sentence = "The owner permission cannot be removed from the only organization owner."
-    advice = "Make somebody else an owner first."
+    advice = "Make another user an owner first."
 
 
 class OnlyOwner(ChatError):
-    """The only owner was to be deactivated."""
+    """The only owner of an organization cannot be deactivated."""
 
     sentence = "Cannot deactivate the only organization owner"
-    advice = "Make somebody else an owner first."
+    advice = "Make another user an owner first."
 
 
 class LastUser(ChatError):
-    """One leaves nobody behind, or no owner. Facts: `is_last_owner`, `entity`."""
+    """The caller is the last user or the last owner of the organization. Facts: `is_last_owner`,
+    `entity`.
+    """
 
     code = "CANNOT_DEACTIVATE_LAST_USER"
     sentence = "Cannot deactivate the only {entity}."
-    advice = "Make somebody else an owner before you leave; the last person cannot leave at all."
+    advice = "Make another user an owner before you leave. The last user cannot leave."
 
     def __init__(self, *, is_last_owner: bool) -> None:
         entity = "organization owner" if is_last_owner else "user"
@@ -64,7 +66,7 @@ class NoUserWithEmail(RefusedCommand):
 
 
 class PasswordTooWeak(ChatError):
-    """Too short, too long or too easy to guess."""
+    """The password is too short, too long or too easy to guess."""
 
     sentence = "The password is too weak."
-    advice = "Choose a longer password that nobody would guess."
+    advice = "Choose a longer password that is hard to guess."

@@ -9,14 +9,14 @@ from models.chat.identity.errors import Unauthorized
 
 
 class VendorNotConfigured(ChatError):
-    """The server has no vendor of video calls."""
+    """The server has no video call vendor."""
 
     sentence = "Video call credentials have not been configured"
-    advice = "Ask the operator of the server to configure one."
+    advice = "Ask the operator of the server to configure a vendor."
 
 
 class InvalidVendorToken(ChatError):
-    """The user has authorized nothing, or no longer: they have to do it (again)."""
+    """The user has not authorized the server at the vendor, or the authorization has ended."""
 
     code = "INVALID_VENDOR_TOKEN"
     sentence = "Invalid video call access token"
@@ -26,47 +26,49 @@ class InvalidVendorToken(ChatError):
 
 
 class CallNotCreated(ChatError):
-    """The vendor failed."""
+    """The vendor failed to create the call."""
 
     sentence = "Failed to create video call"
-    advice = "Try again in a moment; if it lasts, use another way to call."
+    advice = "Try again in a moment. If the failure lasts, use another way to call."
 
 
 class ZoomNotConfigured(VendorNotConfigured):
-    """The server has no vendor of video calls; on the path that names one."""
+    """The server has no video call vendor. This is the error of the path that names the vendor."""
 
     sentence = "Zoom credentials have not been configured"
 
 
 class InvalidZoomToken(InvalidVendorToken):
-    """`INVALID_VENDOR_TOKEN`, on the path that names the vendor."""
+    """The same as `INVALID_VENDOR_TOKEN`, for the path that names the vendor."""
 
     code = "INVALID_ZOOM_TOKEN"
     sentence = "Invalid Zoom access token"
 
 
 class ZoomCallNotCreated(CallNotCreated):
-    """The vendor failed; on the path that names it."""
+    """The vendor failed to create the call. This is the error of the path that names the vendor."""
 
     sentence = "Failed to create Zoom call"
 
 
 class InvalidVendorSession(ChatError):
-    """An authorization that was not begun here, by this browser, for this user, just now."""
+    """The authorization was not started by this user in this browser, or it has expired."""
 
     sentence = "Invalid video call session identifier"
-    advice = "Begin the authorization again, in the same browser."
+    advice = "Start the authorization again in the same browser."
 
 
 class InvalidVendorCredentials(ChatError):
-    """The vendor did not give tokens for what it sent the user back with."""
+    """The vendor refused the authorization code and issued no tokens."""
 
     sentence = "Invalid video call credentials"
-    advice = "Begin the authorization again, and grant at the vendor what it asks for."
+    advice = "Start the authorization again, and grant the rights that the vendor lists."
 
 
 class NotFromVendor(Unauthorized):
-    """A notice without the token that the vendor and this server share."""
+    """The notice does not carry the token that the vendor and this server share."""
 
     sentence = "This notice is not the vendor's"
-    advice = "Nothing for clients: the operator sets the same token here and at the vendor."
+    advice = (
+        "Clients cannot fix this. The operator sets the same token at the server and at the vendor."
+    )

@@ -4,21 +4,23 @@ from models.chat.errors import ChatError
 
 
 class MessageAlreadyDeleted(ChatError):
-    """Somebody deleted the message first."""
+    """Another request deleted the message first."""
 
     sentence = "Message already deleted"
-    advice = "Nothing is left to do."
+    advice = "No action is needed."
 
 
 class DeletionNotAllowed(ChatError):
-    """A setting of the organization or the channel lets only others delete it."""
+    """A setting of the organization or the channel does not permit the caller to delete the
+    message.
+    """
 
     sentence = "You don't have permission to delete this message"
-    advice = "Ask an administrator or a moderator to delete it."
+    advice = "Ask an administrator or a moderator to delete the message."
 
 
 class DeletionTooLate(ChatError):
-    """The message is older than one's own messages may be deleted."""
+    """The message is older than the time limit for deletion."""
 
     sentence = "The time limit for deleting this message has passed"
-    advice = "Ask an administrator or a moderator to delete it."
+    advice = "Ask an administrator or a moderator to delete the message."

@@ -4,7 +4,7 @@ from models.chat.errors import ChatError
 
 
 class NoActivePushDevice(ChatError):
-    """No device of yours is registered for notifications."""
+    """The caller has no device that is registered for notifications."""
 
     code = "NO_ACTIVE_PUSH_DEVICE"
     sentence = "No active registered push device"
@@ -12,18 +12,20 @@ class NoActivePushDevice(ChatError):
 
 
 class AdminActionRequired(ChatError):
-    """The relay refuses this server or organization: credentials, plan, registration."""
+    """The push relay refuses this server or organization because of its credentials, plan or
+    registration.
+    """
 
     code = "ADMIN_ACTION_REQUIRED"
     sentence = (
         "Push notification configuration issue on server, contact the server administrator or "
         "retry later."
     )
-    advice = "Tell the operator of the server; trying again helps only after they have acted."
+    advice = "Tell the operator of the server. A retry helps only after the operator has acted."
 
 
 class FailedToConnectBouncer(ChatError):
-    """No answer of the relay's, or none that can be understood."""
+    """The push relay did not answer, or its answer is invalid."""
 
     code = "FAILED_TO_CONNECT_BOUNCER"
     sentence = "Network error while connecting to Zulip push notification service."
@@ -31,7 +33,7 @@ class FailedToConnectBouncer(ChatError):
 
 
 class InternalServerErrorOnBouncer(ChatError):
-    """The relay answered that it has failed."""
+    """The push relay reported an internal error."""
 
     code = "INTERNAL_SERVER_ERROR_ON_BOUNCER"
     sentence = "Internal server error on Zulip push notification service, retry later."
@@ -43,55 +45,57 @@ class PushServiceNotConfigured(ChatError):
 
     code = "PUSH_SERVICE_NOT_CONFIGURED"
     sentence = "Server is not configured to use push notification service."
-    advice = "Ask the operator of the server to configure one."
+    advice = "Ask the operator of the server to configure a push relay."
 
 
 class InvalidDeviceId(ChatError):
-    """No device, or somebody else's: the two look the same."""
+    """The device is unknown or belongs to another user. The answer is the same for both."""
 
     sentence = "Invalid `device_id`"
-    advice = "Register the device, and use the `device_id` that it gets."
+    advice = "Register the device, and use the `device_id` of the answer."
 
 
 class MissingPushFields(ChatError):
-    """Some but not all fields of the key, or of the token, were sent."""
+    """The request contains only some fields of the key or of the token."""
 
     sentence = (
         "Missing parameters: must provide either all push key fields, all token fields, or both."
     )
-    advice = "Send all fields of the key, all of the token, or both."
+    advice = "Send all fields of the key, all fields of the token, or both."
 
 
 class InvalidPushKey(ChatError):
-    """The key is not one that notifications can be sealed with."""
+    """The key cannot be used to encrypt notifications."""
 
     sentence = "Invalid `push_key`"
-    advice = "Send the Base64 form of the byte 0x31 and 32 bytes of key."
+    advice = "Send the Base64 form of the byte 0x31 followed by the 32 bytes of the key."
 
 
 class InvalidPushKeyId(ChatError):
-    """The id of the key is not a number of 32 bits."""
+    """The id of the key is not an unsigned 32-bit integer."""
 
     sentence = "Invalid push_key_id: Value error, Not a valid unsigned 32-bit integer"
     advice = "Send a number from 0 to 4294967295."
 
 
 class TokenIdNotBase64(ChatError):
-    """The id of the token cannot be decoded."""
+    """The id of the token is not Base64."""
 
     sentence = "`token_id` is not Base64 encoded"
     advice = "Send the Base64 form of the 8 bytes."
 
 
 class NoRegistrationToRotate(ChatError):
-    """A new key or token came before there was an old one. Facts: `what`, key or token."""
+    """The device has no registration whose key or token could be replaced. Facts: `what`, key or
+    token.
+    """
 
     sentence = "No push registration exists to rotate {what} for."
     advice = "Register the device with all fields first."
 
 
 class RegistrationInProgress(ChatError):
-    """The relay has not yet answered to the last registration."""
+    """The push relay has not answered the last registration yet."""
 
     sentence = "A registration for the device already in progress."
-    advice = "Wait until the device is registered or has failed."
+    advice = "Wait until the registration has succeeded or failed."

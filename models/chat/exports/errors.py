@@ -4,7 +4,7 @@ from models.chat.errors import ChatError
 
 
 class ExportLimitReached(ChatError):
-    """The organization has made as many exports as it may in a week."""
+    """The organization has reached the weekly limit of exports."""
 
     sentence = "Exceeded rate limit."
     advice = "Use an earlier export, or try again later."
@@ -21,8 +21,8 @@ class FullContentAccessRequired(ChatError):
 
 
 class ExportTooLarge(ChatError):
-    """The organization has more messages than an export by request may have. Facts: `email`, whom
-    to ask.
+    """The organization has too many messages for an export by request. Facts: `email`, the
+    operator's address.
     """
 
     sentence = (
@@ -40,21 +40,21 @@ class InvalidExportId(ChatError):
 
 
 class ExportAlreadyDeleted(ChatError):
-    """The export was deleted before."""
+    """The export is already deleted."""
 
     sentence = "Export already deleted"
-    advice = "Nothing is left to do."
+    advice = "No action is needed."
 
 
 class ExportHasFailed(ChatError):
-    """The export never became an archive."""
+    """The export failed and has no archive."""
 
     sentence = "Export failed, nothing to delete"
-    advice = "Nothing is left to do; ask for a new export if you need one."
+    advice = "Request a new export if you need one."
 
 
 class ExportInProgress(ChatError):
-    """The archive is still being written."""
+    """The archive is not finished yet."""
 
     sentence = "Export still in progress"
-    advice = "Wait until `GET /export/realm` shows it finished, then delete it."
+    advice = "Wait until `GET /export/realm` shows that the export has finished, then delete it."

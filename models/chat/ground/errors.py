@@ -4,32 +4,32 @@ from models.chat.errors import ChatError, RefusedCommand
 
 
 class InvalidParameter(ChatError):
-    """A value breaks the operation's schema. Facts: `name`, and `problem` such as `is not an
+    """A value violates the operation's schema. Facts: `name`, and `problem` such as `is not an
     integer`.
     """
 
     sentence = "{name} {problem}"
-    advice = "Correct the parameter that is named; the document has its type and bounds."
+    advice = "Correct the parameter that `msg` names. The document states its type and bounds."
 
 
 class NotOneLine(ChatError):
-    """A name, or another text that is quoted in the middle of others, holds a line break or another
-    control character. Facts: `name`.
+    """A name or another single-line text contains a line break or another control character. Facts:
+    `name`.
     """
 
     sentence = "{name} must be one line, without control characters"
-    advice = "Remove line breaks and control characters from the parameter that is named."
+    advice = "Remove line breaks and control characters from the parameter that `msg` names."
 
 
 class InvalidChoice(ChatError):
-    """A value is not one of those that there are. Facts: `name`."""
+    """A value is not one of the permitted values. Facts: `name`."""
 
     sentence = "Invalid {name}: Value error, Not in the list of possible values"
     advice = "Send one of the values that the document lists."
 
 
 class MissingParameter(ChatError):
-    """A parameter that must be sent is absent. Facts: `var_name`."""
+    """A required parameter is missing. Facts: `var_name`."""
 
     code = "REQUEST_VARIABLE_MISSING"
     sentence = "Missing '{var_name}' argument"
@@ -37,9 +37,7 @@ class MissingParameter(ChatError):
 
 
 class BadParameter(ChatError):
-    """A value cannot be understood. Facts: `var_name`, `bad_value`. Only where the reference still
-    has a converter.
-    """
+    """A value cannot be parsed. Facts: `var_name`, `bad_value`."""
 
     code = "REQUEST_VARIABLE_INVALID"
     sentence = "Bad value for '{var_name}': {bad_value}"
@@ -47,20 +45,20 @@ class BadParameter(ChatError):
 
 
 class ConfusingParameters(ChatError):
-    """Two spellings of one parameter were sent. Facts: `var_name1`, `var_name2`."""
+    """The request contains two spellings of one parameter. Facts: `var_name1`, `var_name2`."""
 
     code = "REQUEST_CONFUSING_VAR"
     sentence = "Can't decide between '{var_name1}' and '{var_name2}' arguments"
-    advice = "Send only one of the two."
+    advice = "Send only one of the two parameters."
 
 
 class QuotaExceeded(ChatError):
-    """There would be more of a thing than the server's operator lets one user, organization or
-    message have. Facts: `what`, `limit`.
+    """The request would exceed the number that the operator permits for one user, organization or
+    message. Facts: `what`, `limit`.
     """
 
     sentence = "Too many {what} (limit: {limit})."
-    advice = "Delete or archive what is no longer used, or ask the operator for more."
+    advice = "Delete or archive what is no longer used, or ask the operator for a higher limit."
 
 
 class InvalidHost(RefusedCommand):
@@ -70,22 +68,23 @@ class InvalidHost(RefusedCommand):
 
 
 class IdempotencyKeyReused(ChatError):
-    """The key was used for a different request."""
+    """The key belongs to a different request."""
 
     code = "IDEMPOTENCY_KEY_REUSED"
     sentence = (
         "This Idempotency-Key was used for a different request; use a fresh key for each request."
     )
     advice = (
-        "Send a fresh `Idempotency-Key` with each new request; the old one only to repeat its own."
+        "Send a new `Idempotency-Key` with each new request. Send the old key only to repeat "
+        "its request."
     )
 
 
 class IdempotencyInProgress(ChatError):
-    """The first request with this key has not finished within the lock timeout."""
+    """The first request with this key is still running."""
 
     code = "IDEMPOTENCY_IN_PROGRESS"
     sentence = (
         "A request with this Idempotency-Key is still in progress; send it again in a moment."
     )
-    advice = "Wait for the seconds that `Retry-After` says, then send the same request again."
+    advice = "Wait the number of seconds in `Retry-After`, then send the same request again."

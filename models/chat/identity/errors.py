@@ -4,20 +4,18 @@ from models.chat.errors import ChatError, RefusedCommand
 
 
 class NonexistentSubdomain(ChatError):
-    """No organization lives at the request's host."""
+    """No organization has the request's host."""
 
     code = "NONEXISTENT_SUBDOMAIN"
     sentence = "Invalid subdomain"
-    advice = "Check the address: the organization is chosen by the `Host` header."
+    advice = "Check the address. The `Host` header selects the organization."
 
 
 class Unauthorized(ChatError):
-    """Credentials are missing, malformed, unknown or no longer good."""
+    """The credentials are missing, malformed, unknown or no longer valid."""
 
     code = "UNAUTHORIZED"
-    advice = (
-        "Send the API email and the API key by HTTP Basic; `msg` says what is wrong with yours."
-    )
+    advice = "Send the API email and the API key by HTTP Basic. `msg` states the problem."
 
 
 class NotLoggedIn(Unauthorized):
@@ -28,63 +26,65 @@ class NotLoggedIn(Unauthorized):
 
 
 class InvalidAuthorizationHeader(Unauthorized):
-    """The `Authorization` header cannot be read as HTTP Basic."""
+    """The `Authorization` header is not valid HTTP Basic."""
 
     sentence = "Invalid authorization header for basic auth"
     advice = "Send `Basic` and the Base64 form of `email:key`."
 
 
 class MalformedApiKey(Unauthorized):
-    """The password is not 32 letters and digits."""
+    """The password does not consist of 32 letters and digits."""
 
     sentence = "Malformed API key"
     advice = "Send the API key, not the account's password."
 
 
 class InvalidApiKey(Unauthorized):
-    """The key is unknown, or somebody else's: the two look the same."""
+    """The key is unknown or belongs to another user. The answer is the same for both."""
 
     sentence = "Invalid API key"
-    advice = "Check both; `POST /fetch_api_key` gives a person their present key."
+    advice = "Check the email and the key. `POST /fetch_api_key` returns a person's current key."
 
 
 class AccountDeactivated(Unauthorized):
     """The account of these credentials is deactivated."""
 
     sentence = "Account is deactivated"
-    advice = "Ask an administrator to reactivate it."
+    advice = "Ask an administrator to reactivate the account."
 
 
 class RealmDeactivated(Unauthorized):
     """The organization of these credentials is deactivated."""
 
     sentence = "This organization has been deactivated"
-    advice = "Ask the operator of the server."
+    advice = "Contact the operator of the server."
 
 
 class WrongSubdomain(Unauthorized):
-    """A good key, used at another organization's host."""
+    """The key is valid, but the host belongs to another organization."""
 
     sentence = "Account is not associated with this subdomain"
     advice = "Send the request to the host of the account's own organization."
 
 
 class NotForWebhookBots(Unauthorized):
-    """An incoming webhook bot may only send what its integration sends."""
+    """An incoming webhook bot may call only the operations of its integration."""
 
     sentence = "This API is not available to incoming webhook bots."
-    advice = "Use a generic bot's or a person's API key."
+    advice = "Use the API key of a generic bot or of a person."
 
 
 class BasicAuthenticationRequired(ChatError):
-    """Another Authorization scheme. Not a 401: the reference refuses it before it asks who."""
+    """The `Authorization` header uses another scheme than Basic. The status is 400 because the
+    scheme is checked before the credentials.
+    """
 
     sentence = "This endpoint requires HTTP basic authentication."
     advice = "Send the API email and the API key by HTTP Basic."
 
 
 class AuthenticationFailed(ChatError):
-    """Signing in with an unknown name or a wrong password: the two look the same."""
+    """The name is unknown or the password is wrong. The answer is the same for both."""
 
     code = "AUTHENTICATION_FAILED"
     sentence = "Your username or password is incorrect"
@@ -92,7 +92,7 @@ class AuthenticationFailed(ChatError):
 
 
 class SignInDeactivated(ChatError):
-    """Signing in to an account that is deactivated."""
+    """The account is deactivated."""
 
     code = "USER_DEACTIVATED"
     sentence = "Account is deactivated"
@@ -100,49 +100,49 @@ class SignInDeactivated(ChatError):
 
 
 class SignInRealmDeactivated(ChatError):
-    """Signing in to an organization that is deactivated."""
+    """The organization is deactivated."""
 
     code = "REALM_DEACTIVATED"
     sentence = "This organization has been deactivated"
-    advice = "Ask the operator of the server."
+    advice = "Contact the operator of the server."
 
 
 class NotInProduction(ChatError):
-    """The operation exists on development servers only."""
+    """Only development servers offer this operation."""
 
     sentence = "Endpoint not available in production."
     advice = "Sign in with `POST /fetch_api_key`."
 
 
 class JwtNotEnabled(ChatError):
-    """The organization has no key that tokens are signed with."""
+    """The organization has no key for signed tokens."""
 
     sentence = "JWT authentication is not enabled for this organization"
     advice = "Sign in another way, or ask the operator of the server."
 
 
 class JwtMissing(ChatError):
-    """No token was sent."""
+    """The request contains no token."""
 
     sentence = "No JSON web token passed in request"
     advice = "Send the signed token as `token`."
 
 
 class BadJwt(ChatError):
-    """Whatever is wrong with a token: the answer does not say what."""
+    """The token is invalid. The answer does not state the reason."""
 
     sentence = "Bad JSON web token"
-    advice = "Have a new token signed, with the agreed key, algorithm, audience and times."
+    advice = "Request a new token with the agreed key, algorithm, audience and times."
 
 
 class JwtWithoutEmail(ChatError):
-    """The token names nobody."""
+    """The token contains no email."""
 
     sentence = "No email specified in JSON web token claims"
     advice = "Sign tokens with the claim `email`."
 
 
 class InvalidJwtConfiguration(RefusedCommand):
-    """The operator's mistake. Facts: `problem`, which never quotes the key."""
+    """The operator's configuration is invalid. Facts: `problem`, which never quotes the key."""
 
     sentence = "This cannot be set: {problem}."

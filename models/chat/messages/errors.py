@@ -20,28 +20,30 @@ class StreamNameDoesNotExist(ChatError):
 
 
 class NotAuthorizedToSend(ChatError):
-    """A setting lets only others write there, or the channel is archived. Facts: `channel`."""
+    """A setting does not permit the caller to write to the channel, or the channel is archived.
+    Facts: `channel`.
+    """
 
     sentence = "Not authorized to send to channel '{channel}'"
     advice = "Subscribe to the channel, or ask its administrators."
 
 
 class MessageIsEmpty(ChatError):
-    """The content is empty, or nothing but spaces."""
+    """The content is empty or consists of spaces."""
 
     sentence = "Message must not be empty"
     advice = "Send some content."
 
 
 class MessageHasNullBytes(ChatError):
-    """The content holds NUL characters."""
+    """The content contains NUL characters."""
 
     sentence = "Message must not contain null bytes"
-    advice = "Leave them out."
+    advice = "Remove the NUL characters from `content`."
 
 
 class NoRecipients(ChatError):
-    """A direct message is to nobody."""
+    """The direct message has no recipient."""
 
     sentence = "Message must have recipients"
     advice = "Send user ids or emails as `to`."
@@ -62,70 +64,70 @@ class InvalidRecipientEmail(ChatError):
 
 
 class OneChannelExpected(ChatError):
-    """`to` names several channels, or none."""
+    """`to` names no channel or several channels."""
 
     sentence = "Expected exactly one channel"
     advice = "Send one request for each channel."
 
 
 class RecipientDeactivated(ChatError):
-    """Somebody the message is to was deactivated. Facts: `email`."""
+    """A recipient is deactivated. Facts: `email`."""
 
     sentence = "'{email}' is no longer using Zulip."
-    advice = "Leave them out."
+    advice = "Remove the deactivated users from `to`."
 
 
 class DirectMessagesDisabled(ChatError):
-    """The organization lets nobody write direct messages."""
+    """The organization does not permit direct messages."""
 
     sentence = "Direct messages are disabled in this organization."
     advice = "Write to a channel."
 
 
 class DirectMessageNotAllowed(ChatError):
-    """Nobody among you may take part in direct messages."""
+    """No participant is allowed to take part in direct messages."""
 
     sentence = "This conversation does not include any users who can authorize it."
-    advice = "Add somebody to the conversation who may, or write to a channel."
+    advice = "Add a participant who is allowed to, or write to a channel."
 
 
 class DirectMessageInitiationNotAllowed(ChatError):
-    """You may answer direct messages, but not begin a conversation."""
+    """The caller may answer direct messages, but may not start a conversation."""
 
     sentence = "You do not have permission to initiate direct message conversations."
-    advice = "Wait to be written to, or write to a channel."
+    advice = "Wait until another participant writes, or write to a channel."
 
 
 class MissingTopic(ChatError):
-    """A message to a channel came without a topic, and the organization wants one."""
+    """The organization requires a topic, and the message to a channel has none."""
 
     sentence = "Missing topic"
     advice = "Send `topic`."
 
 
 class EmptyTopicNotAllowed(ChatError):
-    """The channel wants topics. Facts: `empty_topic_name`."""
+    """The channel requires a topic. Facts: `empty_topic_name`."""
 
     sentence = "Sending messages to {empty_topic_name} is not allowed in this channel."
     advice = "Send a `topic` that is not empty."
 
 
 class TopicsNotAllowed(ChatError):
-    """The channel has only the empty topic. Facts: `empty_topic_name`."""
+    """The channel permits only the empty topic. Facts: `empty_topic_name`."""
 
     sentence = "Only {empty_topic_name} is allowed in this channel."
-    advice = "Leave out `topic`, or send an empty one."
+    advice = "Remove `topic`, or send an empty one."
 
 
 class NewTopicsNotAllowed(ChatError):
-    """A setting of the channel lets only others begin topics."""
+    """A setting of the channel does not permit the caller to start topics."""
 
     sentence = "You do not have permission to create new topics in this channel."
-    advice = "Write to a topic that exists."
+    advice = "Write to an existing topic."
 
 
 class StreamWildcardMentionNotAllowed(ChatError):
-    """`@**all**` would reach more people than a setting lets you."""
+    """A setting does not permit the caller to mention `@**all**` in a channel of this size."""
 
     code = "STREAM_WILDCARD_MENTION_NOT_ALLOWED"
     sentence = "You do not have permission to use channel wildcard mentions in this channel."
@@ -133,7 +135,9 @@ class StreamWildcardMentionNotAllowed(ChatError):
 
 
 class TopicWildcardMentionNotAllowed(ChatError):
-    """`@**topic**` would reach more people than a setting lets you."""
+    """A setting does not permit the caller to mention `@**topic**` in a topic with this many
+    participants.
+    """
 
     code = "TOPIC_WILDCARD_MENTION_NOT_ALLOWED"
     sentence = "You do not have permission to use topic wildcard mentions in this topic."
@@ -141,78 +145,78 @@ class TopicWildcardMentionNotAllowed(ChatError):
 
 
 class GroupMentionNotAllowed(ChatError):
-    """A setting of the group lets only others mention it. Facts: `name`."""
+    """A setting of the group does not permit the caller to mention it. Facts: `name`."""
 
     sentence = "You are not allowed to mention user group '{name}'."
     advice = "Mention people, or write the group's name silently: `@_*name*`."
 
 
 class InvalidMessage(ChatError):
-    """Unknown, or not the actor's to read: the two look the same."""
+    """The message is unknown, or the caller may not read it. The answer is the same for both."""
 
     sentence = "Invalid message(s)"
     advice = "Use ids that `GET /messages` returns to you."
 
 
 class NothingToChange(ChatError):
-    """Neither content, topic nor channel was sent, or none differs."""
+    """The request contains no content, topic or channel that differs from the message."""
 
     sentence = "Nothing to change"
-    advice = "Send what is to be different."
+    advice = "Send what the message should become."
 
 
 class EditingTurnedOff(ChatError):
-    """The organization lets nobody edit messages."""
+    """The organization does not permit edits of messages."""
 
     sentence = "Your organization has turned off message editing"
-    advice = "Send a new message that says it better."
+    advice = "Send a new message instead."
 
 
 class EditNotAllowed(ChatError):
-    """It is somebody else's message."""
+    """The caller is not the sender of the message."""
 
     sentence = "You don't have permission to edit this message"
-    advice = "Only its sender can change what it says."
+    advice = "Only the sender can change the content of a message."
 
 
 class EditTooLate(ChatError):
-    """The message is older than messages may be edited."""
+    """The message is older than the time limit for edits."""
 
     sentence = "The time limit for editing this message has passed"
-    advice = "Send a new message that says it better."
+    advice = "Send a new message instead."
 
 
 class MoveNotAllowed(ChatError):
-    """A setting lets only others move messages between topics or channels."""
+    """A setting does not permit the caller to move messages between topics or channels."""
 
     sentence = "You don't have permission to move this message"
-    advice = "Ask a moderator to move it."
+    advice = "Ask a moderator to move the message."
 
 
 class ResolveNotAllowed(ChatError):
-    """A setting lets only others resolve topics of the channel."""
+    """A setting does not permit the caller to resolve topics of the channel."""
 
     sentence = "You don't have permission to resolve topics in this channel."
-    advice = "Ask a moderator to resolve it."
+    advice = "Ask a moderator to resolve the topic."
 
 
 class TopicEditTooLate(ChatError):
-    """The message is older than messages may be moved between topics."""
+    """The message is older than the time limit for moves between topics."""
 
     sentence = "The time limit for editing this message's topic has passed."
-    advice = "Ask a moderator to move it."
+    advice = "Ask a moderator to move the message."
 
 
 class ChannelEditTooLate(ChatError):
-    """The message is older than messages may be moved between channels."""
+    """The message is older than the time limit for moves between channels."""
 
     sentence = "The time limit for editing this message's channel has passed"
-    advice = "Ask a moderator to move it."
+    advice = "Ask a moderator to move the message."
 
 
 class MoveTimeLimitExceeded(ChatError):
-    """Some messages of a bulk move are too old. Facts: `first_message_id_allowed_to_move`,
-    `total_messages_in_topic`, `total_messages_allowed_to_move`.
+    """Some messages of the move are older than the time limit. Facts:
+    `first_message_id_allowed_to_move`, `total_messages_in_topic`, `total_messages_allowed_to_move`.
     """
 
     code = "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED"
@@ -224,48 +228,49 @@ class MoveTimeLimitExceeded(ChatError):
 
 
 class DirectMessagesCannotMove(ChatError):
-    """A direct message was to go to a channel."""
+    """A direct message cannot move to a channel."""
 
     sentence = "Direct messages cannot be moved to channels."
     advice = "Send a new message to the channel."
 
 
 class DirectMessagesHaveNoTopic(ChatError):
-    """A direct message was to get a topic."""
+    """A direct message cannot have a topic."""
 
     sentence = "Direct messages cannot have topics."
-    advice = "Leave out `topic`."
+    advice = "Remove `topic`."
 
 
 class PropagationWithoutMove(ChatError):
-    """`propagate_mode` was sent although nothing moves."""
+    """The request contains `propagate_mode`, but no new topic or channel."""
 
     sentence = "Invalid propagate_mode without topic edit"
-    advice = "Leave it out, or send a new topic or channel."
+    advice = "Remove `propagate_mode`, or send a new topic or channel."
 
 
 class ContentAndChannelEdited(ChatError):
-    """Content and channel were to change at once."""
+    """One request cannot change both the content and the channel."""
 
     sentence = "Cannot change message content while changing channel"
-    advice = "Change them in two requests."
+    advice = "Change the content and the channel in two requests."
 
 
 class PreviousContentMismatch(ChatError):
-    """Somebody else edited the message first."""
+    """Another request edited the message first."""
 
     code = "EXPECTATION_MISMATCH"
     sentence = "'prev_content_sha256' value does not match the expected value."
     advice = (
-        "Read the message again, apply the change to what it says now, and send its new SHA-256."
+        "Read the message again, apply the change to its current content, and send the SHA-256 "
+        "of that content."
     )
 
 
 class EditHistoryDisabled(ChatError):
-    """The organization shows nobody how messages were changed."""
+    """The organization hides the edit history of messages."""
 
     sentence = "Message edit history is disabled in this organization"
-    advice = "Read the message as it is now."
+    advice = "Read the current message."
 
 
 class ReportingNotEnabled(ChatError):
@@ -276,15 +281,15 @@ class ReportingNotEnabled(ChatError):
 
 
 class ExplanationRequired(ChatError):
-    """The kind of report `other` came without a description."""
+    """A report of the type `other` requires a description."""
 
     sentence = "An explanation is required."
     advice = "Send `description`."
 
 
 class BadNarrow(ChatError):
-    """A filter nobody understands. Facts: `desc`."""
+    """The narrow contains an unsupported operator or operand. Facts: `desc`."""
 
     code = "BAD_NARROW"
     sentence = "Invalid narrow operator: {desc}"
-    advice = "Correct or leave out the term that `desc` names."
+    advice = "Correct or remove the term that `desc` names."

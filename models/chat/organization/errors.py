@@ -26,46 +26,46 @@ class UnknownRealmSetting(RefusedCommand):
 
 
 class ExpectedValueMismatch(ChatError):
-    """Somebody else changed the setting first (the `old` value is not the stored one)."""
+    """Another request changed the setting first, so `old` is not the stored value."""
 
     code = "EXPECTATION_MISMATCH"
     sentence = "'old' value does not match the expected value."
-    advice = "Read the setting again, and send its present value as `old`."
+    advice = "Read the setting again, and send its current value as `old`."
 
 
 class ValidationFailure(ChatError):
-    """A field of a new thing breaks a rule. Facts: `problem`, `errors` (field -> problems)."""
+    """A field of the new object violates a rule. Facts: `problem`, `errors` (field -> problems)."""
 
     sentence = "{problem}"
     advice = "Correct the fields that `errors` names."
 
 
 class InvalidPlayground(ChatError):
-    """The organization has no playground of this id."""
+    """The organization has no playground with this id."""
 
     sentence = "Invalid playground"
-    advice = "Use an id that creating it returned."
+    advice = "Use the id that `POST /realm/playgrounds` returned."
 
 
 class InvalidLanguage(ChatError):
-    """The name of the language holds characters that no such name has."""
+    """The name of the language contains a character that no language name contains."""
 
     sentence = "Invalid characters in pygments language"
-    advice = "Use a name of Pygments' list, such as `Python`."
+    advice = "Use a language name of Pygments, such as `Python`."
 
 
 class InvalidDomain(ChatError):
-    """The text is no domain. Facts: `problem`."""
+    """The text is not a domain name. Facts: `problem`."""
 
     sentence = "Invalid domain: {problem}"
     advice = "Send a name such as `example.com`."
 
 
 class DomainExists(ChatError):
-    """The domain was added before. Facts: `domain`."""
+    """The organization already has this domain. Facts: `domain`."""
 
     sentence = "The domain {domain} is already a part of your organization."
-    advice = "Change it with `PATCH /realm/domains/{domain}`."
+    advice = "Change the domain with `PATCH /realm/domains/{domain}`."
 
 
 class NoSuchDomain(ChatError):
@@ -76,14 +76,14 @@ class NoSuchDomain(ChatError):
 
 
 class LinkifierNotFound(ChatError):
-    """The organization has no linkifier of this id."""
+    """The organization has no linkifier with this id."""
 
     sentence = "Linkifier not found."
     advice = "Use an id that `GET /realm/linkifiers` returns."
 
 
 class InvalidLinkifierOrder(ChatError):
-    """Not every linkifier is in the order, or one is twice."""
+    """The order does not contain every linkifier exactly once."""
 
     sentence = "The ordered list must enumerate all existing linkifiers exactly once"
-    advice = "Send every linkifier's id exactly once."
+    advice = "Send the id of every linkifier exactly once."

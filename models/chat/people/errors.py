@@ -4,66 +4,66 @@ from models.chat.errors import ChatError
 
 
 class InvalidEmail(ChatError):
-    """The text is no email address."""
+    """The text is not an email address."""
 
     sentence = "Enter a valid email address."
     advice = "Send an address such as `name@example.com`."
 
 
 class NoNewStatus(ChatError):
-    """Neither text nor emoji was sent."""
+    """The request contains neither a text nor an emoji."""
 
     sentence = "Client did not pass any new values."
-    advice = "Send `status_text`, `emoji_name` or both; empty ones clear the status."
+    advice = "Send `status_text`, `emoji_name` or both. Empty values clear the status."
 
 
 class EmojiCodeWithoutName(ChatError):
-    """A code or type of an emoji was sent without its name."""
+    """The request contains the code or the type of an emoji, but not its name."""
 
     sentence = "Client must pass emoji_name if they pass either emoji_code or reaction_type."
     advice = "Send `emoji_name` too."
 
 
 class EmojiDoesNotExist(ChatError):
-    """There is no emoji of this name. Facts: `name`."""
+    """No emoji has this name. Facts: `name`."""
 
     sentence = "Emoji '{name}' does not exist"
-    advice = "Use the name of one of Unicode's emoji, such as `tada`."
+    advice = "Use the name of a Unicode emoji, such as `tada`."
 
 
 class InvalidEmoji(ChatError):
-    """Name, code and type of an emoji do not fit together. Facts: `what`."""
+    """The name, the code and the type of the emoji do not match. Facts: `what`."""
 
     sentence = "Invalid {what}."
-    advice = "Send `emoji_name` alone, and the server finds the rest."
+    advice = "Send `emoji_name` alone; the server determines the code and the type."
 
 
 class EmailInUse(ChatError):
-    """Another account has the address. Facts: `email`."""
+    """Another account has this address. Facts: `email`."""
 
     sentence = "Email '{email}' already in use"
     advice = "Choose another address."
 
 
 class EmailNotAllowed(ChatError):
-    """Not of one of the organization's domains. Facts: `email`."""
+    """The address does not belong to a domain of the organization. Facts: `email`."""
 
     sentence = "Email '{email}' not allowed in this organization"
     advice = "Use an address of one of the organization's domains."
 
 
 class DisposableEmail(ChatError):
-    """The address is one of a provider of throw-away addresses."""
+    """The address belongs to a provider of disposable addresses."""
 
     sentence = "Disposable email addresses are not allowed in this organization"
-    advice = "Use a lasting address."
+    advice = "Use a non-disposable email address."
 
 
 class EmailContainsPlus(ChatError):
-    """The address has a part after a `+`."""
+    """The address contains a `+`."""
 
     sentence = "Email addresses containing + are not allowed."
-    advice = "Use the address without it."
+    advice = "Use the address without the `+` and the text after it."
 
 
 class NameTooShort(ChatError):
@@ -81,28 +81,30 @@ class NameTooLong(ChatError):
 
 
 class InvalidCharactersInName(ChatError):
-    """The name holds characters that formatting or mentions use."""
+    """The name contains characters of formatting or mentions."""
 
     sentence = "Invalid characters in name!"
-    advice = "Leave out characters such as `*`, `>`, `@` and quotes."
+    advice = "Remove characters such as `*`, `>`, `@` and quotes."
 
 
 class InvalidNameFormat(ChatError):
-    """A name that ends like a mention's `|id`, or has a link in it."""
+    """The name contains a link, or ends in `|` and a number like a mention."""
 
     sentence = "Invalid format!"
-    advice = "Leave out the `|` and the number at the end, and web addresses."
+    advice = "Remove web addresses, and the `|` and the number at the end."
 
 
 class NameIsReserved(ChatError):
-    """The name is, or looks like, that of a system bot, which speaks for the organization."""
+    """The name equals or resembles the name of a system bot, which speaks for the organization."""
 
     sentence = "This name is reserved."
-    advice = "Choose a name that nobody takes for the organization's own bot."
+    advice = "Choose a name that differs clearly from the names of system bots."
 
 
 class UniqueNamesRequired(ChatError):
-    """Somebody else has the name, or one that looks like it; the organization wants them unique."""
+    """The organization requires unique names, and another user has this name or one that looks
+    alike.
+    """
 
     sentence = "Unique names required in this organization."
     advice = "Choose another name."

@@ -4,17 +4,17 @@ from models.chat.errors import ChatError
 
 
 class SummaryIsFull(ChatError):
-    """Two fields are in the summary of profiles already."""
+    """The summary of profiles already shows two fields."""
 
     sentence = "Only 2 custom profile fields can be displayed in the profile summary."
-    advice = "Take another field out of the summary first."
+    advice = "Remove another field from the summary first."
 
 
 class InvalidFieldData(ChatError):
-    """The data of the field do not fit its type. Facts: `problem`."""
+    """The data of the field do not match its type. Facts: `problem`."""
 
     sentence = "{problem}"
-    advice = "Correct what `msg` says."
+    advice = "Correct the problem that `msg` states."
 
 
 class BlankLabel(ChatError):
@@ -25,79 +25,77 @@ class BlankLabel(ChatError):
 
 
 class InvalidFieldType(ChatError):
-    """There is no type of fields of this number."""
+    """No field type has this number."""
 
     sentence = "Invalid field type."
     advice = "Use one of the types that the operation's description lists."
 
 
 class NotForSummary(ChatError):
-    """Fields of this type are not shown in the summary of profiles."""
+    """The summary of profiles cannot show fields of this type."""
 
     sentence = "Field type not supported for display in profile summary."
-    advice = "Leave out `display_in_profile_summary`."
+    advice = "Remove `display_in_profile_summary`."
 
 
 class NotForMatching(ChatError):
-    """People cannot be found by fields of this type."""
+    """Fields of this type cannot be used to find users."""
 
     sentence = "Field type not supported for user matching."
-    advice = "Leave out `use_for_user_matching`."
+    advice = "Remove `use_for_user_matching`."
 
 
 class LabelTaken(ChatError):
-    """Another field has the name."""
+    """Another field has this name."""
 
     sentence = "A field with that label already exists."
     advice = "Choose another name."
 
 
 class DefaultFieldUnchangeable(ChatError):
-    """Name, hint and data of a known outside service are the service's."""
+    """The outside service defines the name, the hint and the data of this field."""
 
     sentence = "Default custom field cannot be updated."
-    advice = "Change only whether it is shown and who may edit it."
+    advice = "Change only the visibility of the field and who may edit it."
 
 
 class InvalidFieldOrder(ChatError):
-    """Not every field of the organization is in the order."""
+    """The order does not contain every field of the organization exactly once."""
 
     sentence = "Invalid order mapping."
-    advice = "Send every field's id exactly once; `GET /realm/profile_fields` lists them."
+    advice = "Send the id of every field exactly once; `GET /realm/profile_fields` lists them."
 
 
 class ProfileFieldNotFound(ChatError):
-    """Unknown, or another organization's. Facts: `field_id`."""
+    """The field is unknown or belongs to another organization. Facts: `field_id`."""
 
     sentence = "Field id {field_id} not found."
     advice = "Use an id that `GET /realm/profile_fields` returns."
 
 
 class FieldNotEditable(ChatError):
-    """A field that only administrators fill in."""
+    """Only administrators may fill in this field."""
 
     sentence = "You are not allowed to change this field. Contact an administrator to update it."
-    advice = "Ask an administrator to fill it in."
+    advice = "Ask an administrator to fill in the field."
 
 
 class InvalidFieldChoice(ChatError):
-    """The field has a list of choices, and this is none of them. Facts: `value`, `name` (the
-    field's).
-    """
+    """The value is not one of the choices of the field. Facts: `value`, `name` (the field's)."""
 
     sentence = "'{value}' is not a valid choice for '{name}'."
     advice = "Send one of the keys in the field's `field_data`."
 
 
 class UserWithIdIsDeactivated(ChatError):
-    """A field of people names somebody who was deactivated. Facts: `user_id`."""
+    """A field of users names a deactivated user. Facts: `user_id`."""
 
     sentence = "User with ID {user_id} is deactivated"
-    advice = "Name somebody else."
+    advice = "Name another user."
 
 
 class UserIsABot(ChatError):
-    """A field of people names a bot. Facts: `user_id`."""
+    """A field of users names a bot. Facts: `user_id`."""
 
     sentence = "User with ID {user_id} is a bot"
     advice = "Name a person."

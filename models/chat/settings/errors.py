@@ -4,77 +4,79 @@ from models.chat.errors import ChatError
 
 
 class NotForOthers(ChatError):
-    """Administrators cannot change this for other users."""
+    """Administrators cannot change this setting for other users."""
 
     sentence = "Cannot change this setting for other users."
-    advice = "Leave the setting to each user."
+    advice = "Let each user change the setting."
 
 
 class NoTargets(ChatError):
-    """Neither users nor groups were named."""
+    """The request names neither users nor groups."""
 
     sentence = "Either user_ids or group_ids must be provided."
     advice = "Send `user_ids`, `group_ids` or both."
 
 
 class WrongPassword(ChatError):
-    """`old_password` is not the present password."""
+    """`old_password` is not the current password."""
 
     sentence = "Wrong password!"
-    advice = "Send the present password."
+    advice = "Send the current password."
 
 
 class NewPasswordTooWeak(ChatError):
     """The new password is too short or too easy to guess."""
 
     sentence = "New password is too weak!"
-    advice = "Choose a longer password that nobody would guess."
+    advice = "Choose a longer password that is hard to guess."
 
 
 class TooManyAttempts(ChatError):
-    """Too many wrong passwords were tried. Facts: `seconds`, until the next one."""
+    """The caller sent too many wrong passwords. Facts: `seconds`, until the next attempt."""
 
     sentence = "You're making too many attempts! Try again in {seconds} seconds."
-    advice = "Wait for so many seconds."
+    advice = "Wait the number of seconds that `msg` states."
 
 
 class InvalidDefaultLanguage(ChatError):
-    """There is no such language."""
+    """The server has no such language."""
 
     sentence = "Invalid default_language"
     advice = "Send a code such as `en` or `de`."
 
 
 class InvalidNotificationSound(ChatError):
-    """There is no such sound. Facts: `sound`."""
+    """The server has no such sound. Facts: `sound`."""
 
     sentence = "Invalid notification sound '{sound}'"
     advice = "Send `zulip`, `ding` or `none`."
 
 
 class InvalidBatchingPeriod(ChatError):
-    """The period is shorter than a second or longer than a week. Facts: `seconds`."""
+    """The period is shorter than one second or longer than one week. Facts: `seconds`."""
 
     sentence = "Invalid email batching period: {seconds} seconds"
-    advice = "Send seconds from 1 to 604800."
+    advice = "Send a number of seconds from 1 to 604800."
 
 
 class EmailChangesDisabled(ChatError):
-    """The organization lets only administrators change addresses."""
+    """The organization permits only administrators to change addresses."""
 
     sentence = "Email address changes are disabled in this organization."
-    advice = "Ask an administrator."
+    advice = "Ask an administrator to change the address."
 
 
 class RealEmailWanted(ChatError):
-    """The new address is one of a provider of throw-away addresses."""
+    """The new address belongs to a provider of disposable addresses."""
 
     sentence = "Please use your real email address."
-    advice = "Use a lasting address."
+    advice = "Use a non-disposable email address."
 
 
 class ConfirmationNotFound(ChatError):
-    """Unknown, used, expired, or replaced by a later one: they look the same."""
+    """The link is unknown, used, expired or replaced by a later one. The answer is the same for all
+    four.
+    """
 
     sentence = "The confirmation link is unknown, was used already or has expired."
-    advice = "Ask for the change of address again, and use the newest mail."
+    advice = "Request the change of address again, and use the link of the newest mail."
