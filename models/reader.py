@@ -6,7 +6,7 @@ from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import DeclarativeBase, Session
 
-Reader = Connection | Session
+Db = Connection | Session
 """What a read may run on: a Core connection of a GET, or the session of a write unit."""
 
 Upsert = postgresql.Insert | sqlite.Insert
@@ -19,9 +19,9 @@ UPSERTS: Mapping[str, Callable[[Table | type[DeclarativeBase]], Upsert]] = {
 """Dialect -> the maker of its upserts into a table, for statements that are prebuilt."""
 
 
-def dialect_of(reader: Reader) -> str:
+def dialect_of(db: Db) -> str:
     """`sqlite` or `postgresql`."""
-    bind = reader.get_bind() if isinstance(reader, Session) else reader
+    bind = db.get_bind() if isinstance(db, Session) else db
     return bind.dialect.name
 
 

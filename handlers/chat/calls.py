@@ -29,7 +29,7 @@ from models.chat.calls.sessions import VendorSession
 from models.chat.identity.actors import Actor, access_realm
 from models.chat.identity.errors import NotLoggedIn
 from models.chat.identity.links import find_link, make_link, try_spend
-from models.reader import Reader
+from models.reader import Db
 from server.response import Response
 
 PATH = "/api/v1/calls/vendor"
@@ -111,10 +111,10 @@ async def complete_vendor_authorization(
         raise VendorNotConfigured()
     host, browser = host_of(ctx), _browser(ctx)
 
-    def find(reader: Reader) -> tuple[VendorSession, Actor]:
-        realm = access_realm(reader, host)
+    def find(db: Db) -> tuple[VendorSession, Actor]:
+        realm = access_realm(db, host)
         return vendor_sessions.access_session(
-            reader, vault, state or "", realm_id=realm.id, browser=browser, now=ctx.now
+            db, vault, state or "", realm_id=realm.id, browser=browser, now=ctx.now
         )
 
     begun, _ = await ctx.read(find)
@@ -160,7 +160,7 @@ def get_vendor_token_state(ctx: Context) -> Response:
 async def revoke_vendor_token(ctx: Context) -> Response:
     """Revoke your authorization of video calls."""
     vault, user_id = ctx.adapters.vault, ctx.actor.id
-    tokens = await ctx.read(lambda reader: vendor_tokens.find_tokens(reader, vault, user_id))
+    tokens = await ctx.read(lambda db: vendor_tokens.find_tokens(db, vault, user_id))
     await ctx.write(
         lambda session: vendor_tokens.forget_tokens(
             session, ctx.actor.realm_id, user_id, now=ctx.now

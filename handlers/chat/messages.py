@@ -104,10 +104,10 @@ def list_messages(
 ) -> Response:
     """Get messages."""
     options = ViewOptions(apply_markdown, client_extavatar, allow_empty_topic_name)
-    reader, actor = ctx.session, ctx.actor
+    db, actor = ctx.session, ctx.actor
     if message_ids is not None:
-        found = find_readable(reader, actor, message_ids)
-        messages = message_view.find_messages(reader, actor, found, options)
+        found = find_readable(db, actor, message_ids)
+        messages = message_view.find_messages(db, actor, found, options)
         return envelope.success(
             ctx,
             messages=messages,
@@ -125,7 +125,7 @@ def list_messages(
     if num_before is None:
         raise MissingParameter(var_name="num_before")
     request = RangeRequest(anchor, include_anchor, num_before, num_after, narrow or [], anchor_date)
-    listed, messages = list_range(reader, actor, request, options)
+    listed, messages = list_range(db, actor, request, options)
     return envelope.success(
         ctx,
         anchor=listed.anchor,

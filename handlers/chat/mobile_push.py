@@ -64,7 +64,7 @@ async def register_push_device(
     if not ctx.adapters.push.is_configured:
         raise PushServiceNotConfigured()
     vault = ctx.adapters.vault
-    await ctx.read(lambda reader: devices.require_device(reader, ctx.actor, device_id))
+    await ctx.read(lambda db: devices.require_device(db, ctx.actor, device_id))
     key, token = devices.check_push_fields(
         push_key,
         push_key_id,
@@ -115,7 +115,7 @@ async def _tell_relay(ctx: Context, device_id: int, token: PushToken) -> None:
 async def send_test_push_notification(ctx: Context, *, device_id: int | None = None) -> Response:
     """Send a test notification to your devices."""
     actor, vault = ctx.actor, ctx.adapters.vault
-    targets = await ctx.read(lambda reader: devices.find_targets(reader, vault, actor, device_id))
+    targets = await ctx.read(lambda db: devices.find_targets(db, vault, actor, device_id))
     payload = {
         "realm_name": actor.realm.name,
         "realm_url": realm_url(ctx),

@@ -47,15 +47,11 @@ async def update_settings(
     changes = user_settings.check_settings(settings)
     new_email = None
     if email is not None:
-        new_email = await ctx.read(
-            lambda reader: email_changes.check_new_email(reader, ctx.actor, email)
-        )
+        new_email = await ctx.read(lambda db: email_changes.check_new_email(db, ctx.actor, email))
     if new_email is not None:
         wanted = new_email
         await ctx.adapters.email_change_limit.take(ctx, ctx.actor.id)
-        await ctx.read(
-            lambda reader: email_changes.require_free_or_hidden(reader, ctx.actor, wanted)
-        )
+        await ctx.read(lambda db: email_changes.require_free_or_hidden(db, ctx.actor, wanted))
 
     def change(session: Session) -> Response:
         actor = ctx.actor
@@ -103,7 +99,7 @@ async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None,
     """
     actor, limit = ctx.actor, ctx.adapters.sign_in_limit
     await limit.take_from_within(ctx)
-    old_hash = await ctx.read(lambda reader: own_password.find_hash(reader, actor))
+    old_hash = await ctx.read(lambda db: own_password.find_hash(db, actor))
     await run_hashing(own_password.check_old, old, old_hash)
     return old_hash, await run_hashing(own_password.hash_new, new)
 

@@ -22,11 +22,11 @@ from server.response import Response
 async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Response:
     """Get your API key for your password."""
     host = host_of(ctx)
-    realm = await ctx.read(lambda reader: access_realm(reader, host))
+    realm = await ctx.read(lambda db: access_realm(db, host))
     username = as_stored(username)  # before it is counted: spellings of one name count together
     limit = ctx.adapters.sign_in_limit
     await limit.take(ctx, realm.id, username)
-    account = await ctx.read(lambda reader: sign_in.find_account(reader, realm, username))
+    account = await ctx.read(lambda db: sign_in.find_account(db, realm, username))
     ctx.actor_id = account.id
     is_right = await run_hashing(is_password, password, account.password_hash)
     usable = sign_in.require_usable(realm, account if is_right else None)

@@ -113,7 +113,7 @@ async def _fetch(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownTok
 
 async def _find(ctx: Context) -> KnownTokens | None:
     return await ctx.read(
-        lambda reader: vendor_tokens.find_tokens(reader, ctx.adapters.vault, ctx.actor.id)
+        lambda db: vendor_tokens.find_tokens(db, ctx.adapters.vault, ctx.actor.id)
     )
 
 

@@ -12,7 +12,7 @@ from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import Subscription, User, UserMessage
-from models.reader import Reader
+from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Audiences:
     The same rule as `permissions.has_metadata_access`, turned around.
     """
 
-    def __init__(self, reader: Reader, realm: RealmView, channels: Iterable[ChannelView]) -> None:
-        self._reader = reader
+    def __init__(self, db: Db, realm: RealmView, channels: Iterable[ChannelView]) -> None:
+        self._reader = db
         self._realm = realm
         self._channels = list(channels)
 
@@ -82,7 +82,7 @@ def _insiders(channel: ChannelView) -> tuple[int, ...]:
     )
 
 
-def find_readers(reader: Reader, channel: ChannelView | None, message_ids: list[int]) -> set[int]:
+def find_readers(db: Db, channel: ChannelView | None, message_ids: list[int]) -> set[int]:
     """Ids of the active users whose clients may show any of these messages of one place: who holds
     a copy of a direct one; every subscriber of a channel whose history is open to them, and of any
     other those with a copy; of a public channel also whoever once got a copy.
@@ -90,24 +90,24 @@ def find_readers(reader: Reader, channel: ChannelView | None, message_ids: list[
     holders = (
         select(UserMessage.user_id, User.role)
         .join(User, User.id == UserMessage.user_id)
-        .where(id_in(reader, UserMessage.message_id, message_ids), User.is_active)
+        .where(id_in(db, UserMessage.message_id, message_ids), User.is_active)
         .distinct()
     )
     if channel is None:
-        return {user_id for user_id, _ in reader.execute(holders)}
+        return {user_id for user_id, _ in db.execute(holders)}
     subscribers = set(
-        reader.execute(
+        db.execute(
             select(Subscription.user_id)
             .join(User, User.id == Subscription.user_id)
             .where(Subscription.channel_id == channel.id, Subscription.is_active, User.is_active)
         ).scalars()
     )
     if channel.has_protected_history:
-        return subscribers & {user_id for user_id, _ in reader.execute(holders)}
+        return subscribers & {user_id for user_id, _ in db.execute(holders)}
     if channel.invite_only:
         return subscribers
     return subscribers | {
         user_id
-        for user_id, role in reader.execute(holders)
+        for user_id, role in db.execute(holders)
         if role != Role.GUEST or channel.is_web_public
     }

@@ -11,7 +11,7 @@ from sqlalchemy.orm import aliased
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
-from models.reader import Reader
+from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,23 +81,23 @@ _BY_NAME = _SEEN.where(Channel.name_key == bindparam("name_key"))
 
 
 def find_channel(
-    reader: Reader, actor: Actor, *, channel_id: int | None = None, name: str | None = None
+    db: Db, actor: Actor, *, channel_id: int | None = None, name: str | None = None
 ) -> ChannelView | None:
     """A channel of the actor's realm by id or by name (in any case), whoever may see it."""
     key = {"viewer_id": actor.id, "realm_id": actor.realm.id}
     if channel_id is not None:
-        row = reader.execute(_BY_ID, {**key, "channel_id": channel_id}).first()
+        row = db.execute(_BY_ID, {**key, "channel_id": channel_id}).first()
     else:
         assert name is not None
-        row = reader.execute(_BY_NAME, {**key, "name_key": name.strip().casefold()}).first()
+        row = db.execute(_BY_NAME, {**key, "name_key": name.strip().casefold()}).first()
     return None if row is None else channel_of(row)
 
 
 def find_channels(
-    reader: Reader, actor: Actor, *, channel_ids: Iterable[int] = (), names: Iterable[str] = ()
+    db: Db, actor: Actor, *, channel_ids: Iterable[int] = (), names: Iterable[str] = ()
 ) -> list[ChannelView]:
     """The channels of the actor's realm with those ids or names (in any case), in one statement."""
     keys = [name.strip().casefold() for name in names]
-    named = id_in(reader, Channel.id, channel_ids) | Channel.name_key.in_(keys)
-    found = reader.execute(_SEEN.where(named), {"viewer_id": actor.id, "realm_id": actor.realm.id})
+    named = id_in(db, Channel.id, channel_ids) | Channel.name_key.in_(keys)
+    found = db.execute(_SEEN.where(named), {"viewer_id": actor.id, "realm_id": actor.realm.id})
     return [channel_of(row) for row in found]

@@ -33,7 +33,7 @@ from models.chat.identity.roles import (
     OWNERS,
 )
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
-from models.reader import Reader
+from models.reader import Db
 
 GroupValue = int | dict[str, list[int]]
 """A group id, or `{"direct_members": [user ids], "direct_subgroups": [group ids]}`, sorted."""
@@ -251,7 +251,7 @@ def check_members(
 
 
 def find_group_values(
-    reader: Reader, group_ids: Iterable[int], *, known_ids: Container[int] | None = None
+    db: Db, group_ids: Iterable[int], *, known_ids: Container[int] | None = None
 ) -> dict[int, GroupValue]:
     """Group id -> value on the wire, for as many settings as one likes, in three statements.
 
@@ -259,7 +259,7 @@ def find_group_values(
     """
     values: dict[int, GroupValue] = {group_id: group_id for group_id in group_ids}
     anonymous = set(
-        reader.execute(
+        db.execute(
             select(UserGroup.id).where(UserGroup.id.in_(values), UserGroup.kind == "anonymous")
         ).scalars()
     )
@@ -267,14 +267,14 @@ def find_group_values(
         return values
     members: dict[int, list[int]] = defaultdict(list)
     subgroups: dict[int, list[int]] = defaultdict(list)
-    for group_id, user_id in reader.execute(
+    for group_id, user_id in db.execute(
         select(UserGroupMember.group_id, UserGroupMember.user_id)
         .where(UserGroupMember.group_id.in_(anonymous))
         .order_by(UserGroupMember.user_id)
     ):
         if known_ids is None or user_id in known_ids:
             members[group_id].append(user_id)
-    for group_id, subgroup_id in reader.execute(
+    for group_id, subgroup_id in db.execute(
         select(Subgroup.group_id, Subgroup.subgroup_id)
         .where(Subgroup.group_id.in_(anonymous))
         .order_by(Subgroup.subgroup_id)

@@ -29,7 +29,7 @@ from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
-from models.reader import Reader
+from models.reader import Db
 
 NAME_MAX = 100
 RESERVED_PREFIXES = ("@", "role:", "user:", "stream:", "channel:")
@@ -187,7 +187,7 @@ class _GroupRow(GroupFacts, Protocol):
 
 
 def find_groups(
-    reader: Reader,
+    db: Db,
     realm_id: int,
     *,
     include_deactivated: bool,
@@ -198,20 +198,20 @@ def find_groups(
 
     `known_ids`: the only users that their reader may know; None: everybody.
     """
-    rows: Sequence[_GroupRow] = reader.execute(_GROUPS, {"realm_id": realm_id}).all()
+    rows: Sequence[_GroupRow] = db.execute(_GROUPS, {"realm_id": realm_id}).all()
     if group_id is not None:
         rows = [row for row in rows if row.id == group_id]
     if not include_deactivated:
         rows = [row for row in rows if not row.is_deactivated]
     members: dict[int, list[int]] = defaultdict(list)
-    for group, user_id in reader.execute(_MEMBERS, {"realm_id": realm_id}):
+    for group, user_id in db.execute(_MEMBERS, {"realm_id": realm_id}):
         if known_ids is None or user_id in known_ids:
             members[group].append(user_id)
     subgroups: dict[int, list[int]] = defaultdict(list)
-    for group, subgroup in reader.execute(_SUBGROUPS, {"realm_id": realm_id}):
+    for group, subgroup in db.execute(_SUBGROUPS, {"realm_id": realm_id}):
         subgroups[group].append(subgroup)
     values = find_group_values(
-        reader,
+        db,
         {getattr(row, setting) for row in rows for setting in USER_GROUP_GROUPS},
         known_ids=known_ids,
     )

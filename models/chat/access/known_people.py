@@ -12,7 +12,7 @@ from models.chat.access.user_emails import EmailOwner
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import ConversationMember, Subscription, User
-from models.reader import Reader
+from models.reader import Db
 
 USER_COLUMNS = (
     User.id,
@@ -54,16 +54,16 @@ class UserRow(EmailOwner, Protocol):
     def avatar_version(self) -> int: ...
 
 
-def sees_everybody(reader: Reader, actor: Actor) -> bool:
+def sees_everybody(db: Db, actor: Actor) -> bool:
     """Only guests can be kept from knowing users they share nothing with."""
-    return not actor.is_guest or belongs(reader, actor, actor.realm.can_access_all_users_group)
+    return not actor.is_guest or belongs(db, actor, actor.realm.can_access_all_users_group)
 
 
-def find_known_ids(reader: Reader, actor: Actor) -> frozenset[int] | None:
+def find_known_ids(db: Db, actor: Actor) -> frozenset[int] | None:
     """Ids of the users the actor may know; None: everybody, as for all but restricted guests."""
-    if sees_everybody(reader, actor):
+    if sees_everybody(db, actor):
         return None
-    return frozenset(reader.execute(known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
+    return frozenset(db.execute(known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
 
 
 def visible_user_id(user_id: int | None, known_ids: Container[int] | None) -> int | None:
@@ -95,7 +95,7 @@ def known_to(user_id: int) -> Select[Any]:
     )
 
 
-def find_users_who_know(reader: Reader, realm: RealmView, user_id: int) -> list[int] | None:
+def find_users_who_know(db: Db, realm: RealmView, user_id: int) -> list[int] | None:
     """Ids of the active users who may know of the user; None: everybody, as where guests are not
     restricted.
     """
@@ -105,9 +105,9 @@ def find_users_who_know(reader: Reader, realm: RealmView, user_id: int) -> list[
     knows = or_(
         User.role != Role.GUEST,
         User.id.in_(known_to(user_id)),
-        User.id.in_(find_member_ids(reader, group_id)),
+        User.id.in_(find_member_ids(db, group_id)),
     )
-    found = reader.execute(
+    found = db.execute(
         select(User.id)
         .where(User.realm_id == bindparam("realm_id"), ~User.is_system_bot, User.is_active, knows)
         .order_by(User.id),

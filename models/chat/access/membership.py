@@ -1,7 +1,7 @@
 """Membership in user groups: every permission is the question whether somebody is in a group.
 
 Resolved by one recursive statement per request at most (`group_ids_of`); system groups follow from
-the role alone. Every question takes a `Reader`: a connection or a session.
+the role alone. Every question takes a `Db`: a connection or a session.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
-from models.reader import Reader
+from models.reader import Db
 
 
 def _groups_above() -> CTE:
@@ -47,30 +47,30 @@ _MEMBERS = (
 )
 
 
-def group_ids_of(reader: Reader, actor: Actor) -> frozenset[int]:
+def group_ids_of(db: Db, actor: Actor) -> frozenset[int]:
     """Ids of all groups the actor is in, directly or through subgroups. Asked once per request."""
     known: frozenset[int] | None = actor.memo.get("group_ids")
     if known is None:
-        found = reader.execute(_GROUP_IDS, {"user_id": actor.id}).scalars()
+        found = db.execute(_GROUP_IDS, {"user_id": actor.id}).scalars()
         known = actor.memo["group_ids"] = frozenset(found)
     return known
 
 
-def belongs(reader: Reader, actor: Actor, group_id: int) -> bool:
+def belongs(db: Db, actor: Actor, group_id: int) -> bool:
     """Is the actor in the group? THE question of every group setting."""
     if group_id in actor.realm.system_groups:
         return group_id in actor.realm.system_groups_of(actor.role)
-    return group_id in group_ids_of(reader, actor)
+    return group_id in group_ids_of(db, actor)
 
 
-def find_member_ids(reader: Reader, group_id: int) -> set[int]:
+def find_member_ids(db: Db, group_id: int) -> set[int]:
     """Ids of the active users in a group, directly or through subgroups."""
-    return set(reader.execute(_MEMBERS, {"group_id": group_id}).scalars())
+    return set(db.execute(_MEMBERS, {"group_id": group_id}).scalars())
 
 
-def find_members_of_any(reader: Reader, group_ids: Iterable[int]) -> set[int]:
+def find_members_of_any(db: Db, group_ids: Iterable[int]) -> set[int]:
     """Ids of the active users in any of the groups, directly or through subgroups."""
-    start = select(UserGroup.id.label("group_id")).where(id_in(reader, UserGroup.id, group_ids))
+    start = select(UserGroup.id.label("group_id")).where(id_in(db, UserGroup.id, group_ids))
     below = start.cte("groups_below_any", recursive=True)
     below = below.union(
         select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
@@ -82,15 +82,15 @@ def find_members_of_any(reader: Reader, group_ids: Iterable[int]) -> set[int]:
         .join(User, User.id == UserGroupMember.user_id)
         .where(User.is_active)
     )
-    return set(reader.execute(members).scalars())
+    return set(db.execute(members).scalars())
 
 
-def find_members_of_each(reader: Reader, group_ids: Iterable[int]) -> dict[int, set[int]]:
+def find_members_of_each(db: Db, group_ids: Iterable[int]) -> dict[int, set[int]]:
     """Group id -> ids of its active users, directly or through subgroups; by one statement."""
     wanted = list(group_ids)
     members: dict[int, set[int]] = {group_id: set() for group_id in wanted}
     start = select(UserGroup.id.label("root_id"), UserGroup.id.label("group_id")).where(
-        id_in(reader, UserGroup.id, wanted)
+        id_in(db, UserGroup.id, wanted)
     )
     below = start.cte("groups_below_each", recursive=True)
     below = below.union(
@@ -105,7 +105,7 @@ def find_members_of_each(reader: Reader, group_ids: Iterable[int]) -> dict[int, 
         .join(User, User.id == UserGroupMember.user_id)
         .where(User.is_active)
     )
-    for root_id, user_id in reader.execute(found):
+    for root_id, user_id in db.execute(found):
         members[root_id].add(user_id)
     return members
 

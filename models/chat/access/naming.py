@@ -14,7 +14,7 @@ from models.chat.access.user_emails import DUMMY_EMAIL, visible_email
 from models.chat.ground.id_lists import INT_MAX, id_in
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
-from models.reader import Reader
+from models.reader import Db
 
 _COLUMNS = (*USER_COLUMNS, User.email_key)
 
@@ -27,7 +27,7 @@ class NamedUser(UserRow, Protocol):
 
 
 def find_named(
-    reader: Reader, actor: Actor, names: Iterable[int | str], *, system_bots: bool = False
+    db: Db, actor: Actor, names: Iterable[int | str], *, system_bots: bool = False
 ) -> dict[int | str, NamedUser]:
     """Name -> row of those that are somebody of the actor's realm
     whom the actor may know, active or not; in the order of the names and in one statement.
@@ -38,13 +38,13 @@ def find_named(
     ids = [key for key in keys.values() if isinstance(key, int) and key <= INT_MAX]
     emails = [key for key in keys.values() if isinstance(key, str)]
     wanted = select(*_COLUMNS).where(
-        User.realm_id == actor.realm_id, id_in(reader, User.id, ids) | User.email_key.in_(emails)
+        User.realm_id == actor.realm_id, id_in(db, User.id, ids) | User.email_key.in_(emails)
     )
     if not system_bots:
         wanted = wanted.where(~User.is_system_bot)
-    if not sees_everybody(reader, actor):
+    if not sees_everybody(db, actor):
         wanted = wanted.where(User.id.in_(known_to(actor.id)))
-    rows: Sequence[NamedUser] = reader.execute(wanted, {"realm_id": actor.realm_id}).all()
+    rows: Sequence[NamedUser] = db.execute(wanted, {"realm_id": actor.realm_id}).all()
     by_key: dict[int | str, NamedUser] = {row.id: row for row in rows}
     by_key |= {row.email_key: row for row in rows if visible_email(actor, row) is not None}
     return {name: by_key[key] for name, key in keys.items() if key in by_key}
@@ -59,9 +59,9 @@ def _key_of(actor: Actor, name: int | str) -> int | str:
     return int(dummy[1]) if dummy is not None and dummy[2] == actor.realm.host else email
 
 
-def access_user(reader: Reader, actor: Actor, name: int | str) -> NamedUser:
+def access_user(db: Db, actor: Actor, name: int | str) -> NamedUser:
     """A user of the actor's realm, active or not, person or bot. Raises `NoSuchUser`."""
-    found = find_named(reader, actor, [name])
+    found = find_named(db, actor, [name])
     if name not in found:
         raise NoSuchUser()
     return found[name]
@@ -73,15 +73,13 @@ def is_self(actor: Actor, principals: Sequence[int | str]) -> bool:
     return all(_key_of(actor, principal) in mine for principal in principals)
 
 
-def access_principals(
-    reader: Reader, actor: Actor, principals: Sequence[int | str]
-) -> list[NamedUser]:
+def access_principals(db: Db, actor: Actor, principals: Sequence[int | str]) -> list[NamedUser]:
     """Rows of the users named, in that order, none twice; the actor's own when nobody is named.
 
     Raises `NoSuchUser` and `UserIsDeactivated`.
     """
     named = list(principals) or [actor.id]
-    rows = find_named(reader, actor, named)
+    rows = find_named(db, actor, named)
     found: dict[int, NamedUser] = {}
     for name in named:
         if name not in rows:

@@ -20,7 +20,7 @@ from models.chat.calls.errors import InvalidVendorSession
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, find_actor, find_writer
 from models.chat.identity.links import Link, key_mark_of
-from models.reader import Reader
+from models.reader import Db
 from models.types import to_ms
 
 LIFETIME = timedelta(minutes=10)
@@ -60,7 +60,7 @@ def begin(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:
 
 
 def access_session(
-    reader: Reader, vault: Vault, state: str, *, realm_id: int, browser: str | None, now: datetime
+    db: Db, vault: Vault, state: str, *, realm_id: int, browser: str | None, now: datetime
 ) -> tuple[VendorSession, Actor]:
     """The authorization that a state is of, and its user, who must still be welcome in the realm
     and have the same API key, in a write unit until it ends.
@@ -71,10 +71,7 @@ def access_session(
     if opened is None:
         raise InvalidVendorSession()
     user_id, redirect_uri, began_in, verifier, until, key_mark, key, ends = orjson.loads(opened)
-    if isinstance(reader, Session):
-        actor = find_writer(reader, user_id)
-    else:
-        actor = find_actor(reader, user_id)
+    actor = find_writer(db, user_id) if isinstance(db, Session) else find_actor(db, user_id)
     if (
         to_ms(now) >= until
         or not hmac.compare_digest(began_in.encode(), (browser or "").encode())

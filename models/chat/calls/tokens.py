@@ -18,7 +18,7 @@ from models.chat.events import log
 from models.chat.events.account import HasVendorTokenEvent, HasZoomTokenEvent
 from models.chat.ground.vault import Vault
 from models.chat.tables import User, VendorToken
-from models.reader import Reader
+from models.reader import Db
 
 EARLY = timedelta(seconds=30)
 """A token is refreshed this long before it expires: a call must not find it just expired."""
@@ -51,14 +51,14 @@ class KnownTokens:
         return self.refreshing_until is not None and self.refreshing_until > now
 
 
-def has_token(reader: Reader, user_id: int) -> bool:
+def has_token(db: Db, user_id: int) -> bool:
     """Has the user authorized this server at the vendor?"""
-    return reader.execute(_FIND, {"user_id": user_id}).first() is not None
+    return db.execute(_FIND, {"user_id": user_id}).first() is not None
 
 
-def find_tokens(reader: Reader, vault: Vault, user_id: int) -> KnownTokens | None:
+def find_tokens(db: Db, vault: Vault, user_id: int) -> KnownTokens | None:
     """The user's tokens; None without any that can be opened."""
-    row = reader.execute(_FIND, {"user_id": user_id}).first()
+    row = db.execute(_FIND, {"user_id": user_id}).first()
     opened = None if row is None else vault.open(row.sealed_tokens, purpose=purpose_of(user_id))
     if row is None or opened is None:
         return None

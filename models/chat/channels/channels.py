@@ -21,7 +21,7 @@ from models.chat.channels.errors import (
 from models.chat.ground.one_line import is_forbidden
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
-from models.reader import Reader
+from models.reader import Db
 
 NAME_MAX = 60
 QUIET_AFTER = timedelta(days=180)
@@ -41,12 +41,10 @@ def check_channel_name(name: str) -> str:
     return name
 
 
-def find_channels_by_name(
-    reader: Reader, actor: Actor, names: Iterable[str]
-) -> dict[str, ChannelView]:
+def find_channels_by_name(db: Db, actor: Actor, names: Iterable[str]) -> dict[str, ChannelView]:
     """The realm's channels of these names, in any case and whoever may see them, by their keys."""
     keys = {name.casefold() for name in names}
-    rows = reader.execute(
+    rows = db.execute(
         channels_seen_by(actor.id).where(
             Channel.realm_id == actor.realm.id, Channel.name_key.in_(keys)
         )
@@ -55,13 +53,13 @@ def find_channels_by_name(
 
 
 def find_known_channels_by_name(
-    reader: Reader, actor: Actor, names: Iterable[str], *, bots: Collection[int] = ()
+    db: Db, actor: Actor, names: Iterable[str], *, bots: Collection[int] = ()
 ) -> dict[str, ChannelView]:
     """`find_channels_by_name`, of those that the actor may know, or that one of the bots is in:
     the actor's own, who reads what they read.
     """
-    found = find_channels_by_name(reader, actor, names)
-    known = {view.name.casefold(): view for view in filter_known(reader, actor, found.values())}
+    found = find_channels_by_name(db, actor, names)
+    known = {view.name.casefold(): view for view in filter_known(db, actor, found.values())}
     if bots:
         hidden = {view.id: key for key, view in found.items() if key not in known}
         there = select(Subscription.channel_id).where(
@@ -69,7 +67,7 @@ def find_known_channels_by_name(
             Subscription.user_id.in_(bots),
             Subscription.is_active,
         )
-        for channel_id in reader.execute(there).scalars():
+        for channel_id in db.execute(there).scalars():
             known[hidden[channel_id]] = found[hidden[channel_id]]
     return known
 
@@ -91,7 +89,7 @@ class ChannelQuery:
     exclude_archived: bool = True
 
 
-def find_channels(reader: Reader, actor: Actor, query: ChannelQuery) -> list[ChannelView]:
+def find_channels(db: Db, actor: Actor, query: ChannelQuery) -> list[ChannelView]:
     """The channels that the query wants and the actor may know of, in order of their ids.
 
     Raises `NotAuthorizedForQuery` where only administrators may ask.
@@ -108,9 +106,9 @@ def find_channels(reader: Reader, actor: Actor, query: ChannelQuery) -> list[Cha
     if query.include_owner_subscribed and actor.bot_owner_id is not None:
         wanted.append(Channel.id.in_(_subscribed_by(actor.bot_owner_id)))
     if query.include_can_access_content:
-        wanted.append(Channel.id.in_(readable_channel_ids(reader, actor)))
+        wanted.append(Channel.id.in_(readable_channel_ids(db, actor)))
     if query.include_all or query.include_all_active:
-        wanted.append(_known_to(reader, actor))
+        wanted.append(_known_to(db, actor))
     statement = (
         channels_seen_by(actor.id)
         .where(Channel.realm_id == actor.realm.id, or_(false(), *wanted))
@@ -118,7 +116,7 @@ def find_channels(reader: Reader, actor: Actor, query: ChannelQuery) -> list[Cha
     )
     if query.exclude_archived or query.include_all_active:
         statement = statement.where(~Channel.is_archived)
-    return [channel_of(row) for row in reader.execute(statement)]
+    return [channel_of(row) for row in db.execute(statement)]
 
 
 def _subscribed_by(user_id: int) -> Select[int]:
@@ -127,21 +125,21 @@ def _subscribed_by(user_id: int) -> Select[int]:
     )
 
 
-def _known_to(reader: Reader, actor: Actor) -> ColumnElement[bool]:
+def _known_to(db: Db, actor: Actor) -> ColumnElement[bool]:
     """`has_metadata_access` for many channels at once."""
-    readable = Channel.id.in_(readable_channel_ids(reader, actor))
+    readable = Channel.id.in_(readable_channel_ids(db, actor))
     if actor.is_guest:
         return readable
     if actor.is_administrator:
         return Channel.realm_id == actor.realm.id
-    groups = group_ids_of(reader, actor)
+    groups = group_ids_of(db, actor)
     return or_(readable, Channel.can_administer_channel_group.in_(groups))
 
 
-def find_default_channel_ids(reader: Reader, realm_id: int) -> set[int]:
+def find_default_channel_ids(db: Db, realm_id: int) -> set[int]:
     """Ids of the channels that new members are subscribed to."""
     return set(
-        reader.execute(
+        db.execute(
             select(DefaultChannel.channel_id).where(DefaultChannel.realm_id == realm_id)
         ).scalars()
     )
@@ -151,7 +149,7 @@ def find_default_channel_ids(reader: Reader, realm_id: int) -> set[int]:
 
 
 def describe_channels(
-    reader: Reader,
+    db: Db,
     realm: RealmView,
     channels: Sequence[ChannelView],
     *,
@@ -163,10 +161,10 @@ def describe_channels(
     `known_ids`: the only users that their reader may know; None: everybody.
     """
     ids = [channel.id for channel in channels]
-    counts = _count_subscribers(reader, ids)
-    latest = _find_newest_times(reader, ids)
+    counts = _count_subscribers(db, ids)
+    latest = _find_newest_times(db, ids)
     groups = find_group_values(
-        reader,
+        db,
         {getattr(channel, name) for channel in channels for name in CHANNEL_GROUPS},
         known_ids=known_ids,
     )
@@ -204,8 +202,8 @@ def describe_channels(
     return described
 
 
-def _count_subscribers(reader: Reader, channel_ids: Collection[int]) -> Mapping[int, int]:
-    rows = reader.execute(
+def _count_subscribers(db: Db, channel_ids: Collection[int]) -> Mapping[int, int]:
+    rows = db.execute(
         select(Subscription.channel_id, func.count())
         .join(User, and_(User.id == Subscription.user_id, User.is_active))
         .where(Subscription.channel_id.in_(channel_ids), Subscription.is_active)
@@ -214,7 +212,7 @@ def _count_subscribers(reader: Reader, channel_ids: Collection[int]) -> Mapping[
     return {channel_id: count for channel_id, count in rows}
 
 
-def _find_newest_times(reader: Reader, channel_ids: Collection[int]) -> Mapping[int, datetime]:
+def _find_newest_times(db: Db, channel_ids: Collection[int]) -> Mapping[int, datetime]:
     """When each channel that has messages got its newest one."""
     newest = (
         select(func.max(Topic.max_id))
@@ -222,7 +220,7 @@ def _find_newest_times(reader: Reader, channel_ids: Collection[int]) -> Mapping[
         .correlate(Channel)
         .scalar_subquery()
     )
-    rows = reader.execute(
+    rows = db.execute(
         select(Channel.id, Message.sent_at)
         .join(Message, Message.id == newest)
         .where(Channel.id.in_(channel_ids))
@@ -230,10 +228,10 @@ def _find_newest_times(reader: Reader, channel_ids: Collection[int]) -> Mapping[
     return {channel_id: sent_at for channel_id, sent_at in rows}
 
 
-def find_subscriber_ids(reader: Reader, channel_ids: Collection[int]) -> dict[int, list[int]]:
+def find_subscriber_ids(db: Db, channel_ids: Collection[int]) -> dict[int, list[int]]:
     """Channel id -> ids of its active subscribers, in order."""
     found: dict[int, list[int]] = {channel_id: [] for channel_id in channel_ids}
-    for channel_id, user_id in reader.execute(
+    for channel_id, user_id in db.execute(
         select(Subscription.channel_id, Subscription.user_id)
         .join(User, and_(User.id == Subscription.user_id, User.is_active))
         .where(Subscription.channel_id.in_(channel_ids), Subscription.is_active)

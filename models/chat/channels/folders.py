@@ -30,7 +30,7 @@ from models.chat.ground.errors import InvalidParameter
 from models.chat.ground.one_line import is_forbidden
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, ChannelFolder, Realm
-from models.reader import Reader
+from models.reader import Db
 
 NAME_MAX = 60
 
@@ -85,10 +85,10 @@ def check_folder_name(name: str) -> str:
     return name
 
 
-def find_folders(reader: Reader, actor: Actor, *, include_archived: bool) -> list[dict[str, Any]]:
+def find_folders(db: Db, actor: Actor, *, include_archived: bool) -> list[dict[str, Any]]:
     """The realm's folders as the actor sees them, in their order."""
-    rows = reader.execute(_ALL, {"realm_id": actor.realm_id})
-    known_ids = find_known_ids(reader, actor)
+    rows = db.execute(_ALL, {"realm_id": actor.realm_id})
+    known_ids = find_known_ids(db, actor)
     return [
         _described(row) | {"creator_id": visible_user_id(row.creator_id, known_ids)}
         for row in rows

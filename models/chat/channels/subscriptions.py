@@ -23,7 +23,7 @@ from models.chat.ground.errors import InvalidParameter
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
 from models.json import Json
-from models.reader import Reader
+from models.reader import Db
 
 COLORS = (
     "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5",
@@ -73,7 +73,7 @@ def describe_subscription(row: SubscriptionRow) -> dict[str, Any]:
 
 
 def find_subscriptions(
-    reader: Reader,
+    db: Db,
     actor: Actor,
     *,
     include_subscribers: bool,
@@ -89,14 +89,14 @@ def find_subscriptions(
     )
     if not include_archived:
         statement = statement.where(~Channel.is_archived)
-    rows = reader.execute(statement).all()
+    rows = db.execute(statement).all()
     width = len(CHANNEL_COLUMNS)
     channels = [channel_of((*row[:width], True)) for row in rows]
-    known_ids = find_known_ids(reader, actor)
-    described = describe_channels(reader, actor.realm, channels, now=now, known_ids=known_ids)
+    known_ids = find_known_ids(db, actor)
+    described = describe_channels(db, actor.realm, channels, now=now, known_ids=known_ids)
     subscribers: dict[int, list[int]] = {}
     if include_subscribers:
-        subscribers = find_subscriber_ids(reader, [channel.id for channel in channels])
+        subscribers = find_subscriber_ids(db, [channel.id for channel in channels])
     return [
         {
             **described[channel.id],

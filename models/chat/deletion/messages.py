@@ -19,7 +19,7 @@ from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Message, MessageArchive, User
 from models.chat.topics.summary import recount_first_message, recount_topics
-from models.reader import Reader
+from models.reader import Db
 from models.types import UtcMs
 
 _MESSAGE = cast(Table, Message.__table__)
@@ -59,17 +59,17 @@ def delete_message(session: Session, actor: Actor, message_id: int, *, now: date
         log.append(session, actor.realm_id, update, user_ids=readers, now=now)
 
 
-def check_may_delete(reader: Reader, actor: Actor, message: MessageView, *, now: datetime) -> None:
+def check_may_delete(db: Db, actor: Actor, message: MessageView, *, now: datetime) -> None:
     """Those who may delete any message may always; authors only theirs, and only in time."""
     realm, channel = actor.realm, message.channel
-    if belongs(reader, actor, realm.can_delete_any_message_group):
+    if belongs(db, actor, realm.can_delete_any_message_group):
         return
-    if channel is not None and belongs(reader, actor, channel.can_delete_any_message_group):
+    if channel is not None and belongs(db, actor, channel.can_delete_any_message_group):
         return
-    if message.sender_id != actor.id and not _owns_bot(reader, actor, message.sender_id):
+    if message.sender_id != actor.id and not _owns_bot(db, actor, message.sender_id):
         raise DeletionNotAllowed()
-    if not belongs(reader, actor, realm.can_delete_own_message_group) and (
-        channel is None or not belongs(reader, actor, channel.can_delete_own_message_group)
+    if not belongs(db, actor, realm.can_delete_own_message_group) and (
+        channel is None or not belongs(db, actor, channel.can_delete_own_message_group)
     ):
         raise DeletionNotAllowed()
     limit = realm.message_content_delete_limit_seconds
@@ -77,8 +77,8 @@ def check_may_delete(reader: Reader, actor: Actor, message: MessageView, *, now:
         raise DeletionTooLate()
 
 
-def _owns_bot(reader: Reader, actor: Actor, sender_id: int) -> bool:
-    found = reader.execute(
+def _owns_bot(db: Db, actor: Actor, sender_id: int) -> bool:
+    found = db.execute(
         select(User.id).where(
             User.id == sender_id, User.bot_owner_id == actor.id, User.bot_type.is_not(None)
         )

@@ -25,7 +25,7 @@ from models.chat.events.event import ClientEvent
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.tables import ClientDevice
-from models.reader import Reader
+from models.reader import Db
 from models.types import to_ms
 
 ABANDONED_AFTER = timedelta(minutes=1)
@@ -125,7 +125,7 @@ def remove_device(session: Session, actor: Actor, device_id: int, *, now: dateti
     _tell(session, actor, DeviceRemoveEvent(device_id=device_id), now)
 
 
-def find_devices(reader: Reader, user_id: int) -> dict[str, dict[str, Any]]:
+def find_devices(db: Db, user_id: int) -> dict[str, dict[str, Any]]:
     """Device id, as text -> its state, as clients know it from `devices` of the reference."""
     return {
         str(row.id): {
@@ -135,16 +135,16 @@ def find_devices(reader: Reader, user_id: int) -> dict[str, dict[str, Any]]:
             "push_token_last_updated_timestamp": _unix(row.push_token_changed_at),
             "push_registration_error_code": row.push_error_code,
         }
-        for row in reader.execute(_OF_USER, {"user_id": user_id})
+        for row in db.execute(_OF_USER, {"user_id": user_id})
     }
 
 
-def require_device(reader: Reader, actor: Actor, device_id: int) -> None:
+def require_device(db: Db, actor: Actor, device_id: int) -> None:
     """Raises `InvalidDeviceId`."""
     found = select(ClientDevice.id).where(
         ClientDevice.id == device_id, ClientDevice.user_id == actor.id
     )
-    if reader.execute(found).first() is None:
+    if db.execute(found).first() is None:
         raise InvalidDeviceId()
 
 
@@ -222,11 +222,11 @@ def end_registration(
     _tell(session, actor, told, now)
 
 
-def find_targets(reader: Reader, vault: Vault, actor: Actor, device_id: int | None) -> list[Target]:
+def find_targets(db: Db, vault: Vault, actor: Actor, device_id: int | None) -> list[Target]:
     """The actor's active devices, or that one. Raises `NoActivePushDevice` without any."""
     asked = _TARGETS if device_id is None else _TARGETS.where(ClientDevice.id == device_id)
     targets = []
-    for row in reader.execute(asked, {"user_id": actor.id}):
+    for row in db.execute(asked, {"user_id": actor.id}):
         key = vault.open(row.sealed_push_key or "", purpose=purpose_of(row.id))
         if key is not None:
             targets.append(

@@ -30,7 +30,7 @@ from models.chat.identity import actors
 from models.chat.identity.actors import Actor
 from models.chat.identity.links import Link, find_link, make_link
 from models.chat.tables import DataExport, Message, Realm, User
-from models.reader import Reader
+from models.reader import Db
 
 REQUESTED, STARTED, SUCCEEDED = "requested", "started", "succeeded"
 FAILED, DELETED = "failed", "deleted"
@@ -139,7 +139,7 @@ def add_export(
 
 
 def find_exports(
-    reader: Reader,
+    db: Db,
     realm_id: int,
     *,
     base: str,
@@ -149,15 +149,15 @@ def find_exports(
     """Records of what administrators asked for, oldest first. With `links_for` the addresses of
     archives are links of that actor's, which work once; else they need a key.
     """
-    rows = reader.execute(_ASKED_FOR, {"of_realm_id": realm_id})
+    rows = db.execute(_ASKED_FOR, {"of_realm_id": realm_id})
     return [_record(row, base=base, links_for=links_for, now=now) for row in rows]
 
 
-def find_consents(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
+def find_consents(db: Db, realm_id: int) -> list[dict[str, Any]]:
     """Which people let their private data be exported, and to whom they show their address."""
     return [
         {"user_id": user_id, "consented": consented, "email_address_visibility": visibility}
-        for user_id, consented, visibility in reader.execute(_CONSENTS, {"of_realm_id": realm_id})
+        for user_id, consented, visibility in db.execute(_CONSENTS, {"of_realm_id": realm_id})
     ]
 
 
@@ -199,7 +199,7 @@ def tell_exports(session: Session, realm_id: int, *, base: str, now: datetime) -
 
 
 def access_archive(
-    reader: Reader,
+    db: Db,
     vault: Vault,
     export_id: int,
     *,
@@ -211,19 +211,19 @@ def access_archive(
     """The archive, for an administrator with a link of theirs that works (`token`), or with their
     API email and `key`; None for anybody else, who may have been one when the link was made.
     """
-    realm = actors.find_realm_at(reader, host)
+    realm = actors.find_realm_at(db, host)
     if realm is None:
         return None
     link = None
     if token is not None:
         purpose = _purpose(export_id)
-        found = find_link(reader, vault, token, purpose=purpose, realm_id=realm.id, now=now)
+        found = find_link(db, vault, token, purpose=purpose, realm_id=realm.id, now=now)
         if found is None or not _is_administrator(found[1]):
             return None
         link = found[0]
-    elif key is None or not _is_administrators_key(reader, host, *key):
+    elif key is None or not _is_administrators_key(db, host, *key):
         return None
-    row = reader.execute(_BY_ID, {"export_id": export_id}).first()
+    row = db.execute(_BY_ID, {"export_id": export_id}).first()
     if row is None or row.realm_id != realm.id or row.acting_user_id is None:
         return None
     if row.state != SUCCEEDED:
@@ -244,9 +244,9 @@ def _is_administrator(actor: Actor) -> bool:
     return True
 
 
-def _is_administrators_key(reader: Reader, host: str, email: str, api_key: str) -> bool:
+def _is_administrators_key(db: Db, host: str, email: str, api_key: str) -> bool:
     try:
-        actor = actors.authenticate(reader, host=host, email=email, api_key=api_key)
+        actor = actors.authenticate(db, host=host, email=email, api_key=api_key)
     except ChatError:
         return False
     return _is_administrator(actor)

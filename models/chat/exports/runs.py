@@ -25,7 +25,7 @@ from models.chat.ground import audit
 from models.chat.messages.notices import try_send_notice
 from models.chat.messages.recipients import ToUsers
 from models.chat.tables import Realm
-from models.reader import Reader
+from models.reader import Db
 
 LEASE = timedelta(seconds=60)
 PAUSE = timedelta(seconds=30)
@@ -84,9 +84,9 @@ class Written:
     rows: int
 
 
-def is_anything_due(reader: Reader, *, now: datetime) -> bool:
+def is_anything_due(db: Db, *, now: datetime) -> bool:
     """A cheap look that takes no lock."""
-    return reader.execute(_SOME_DUE, {"at": now}).first() is not None
+    return db.execute(_SOME_DUE, {"at": now}).first() is not None
 
 
 def take_due(
@@ -199,18 +199,18 @@ def try_expire_one(
     return True
 
 
-def find_kept(reader: Reader) -> frozenset[str]:
+def find_kept(db: Db) -> frozenset[str]:
     """The names of the archives there should be."""
     kept = select(EXPORTS.c.archive).where(EXPORTS.c.state == SUCCEEDED)
-    return frozenset(reader.execute(kept).scalars())
+    return frozenset(db.execute(kept).scalars())
 
 
-def find_holders(reader: Reader) -> frozenset[str]:
+def find_holders(db: Db) -> frozenset[str]:
     """Those who are making an export at this moment."""
     holding = select(EXPORTS.c.holder).where(
         EXPORTS.c.state == STARTED, EXPORTS.c.holder.is_not(None)
     )
-    return frozenset(reader.execute(holding).scalars())
+    return frozenset(db.execute(holding).scalars())
 
 
 def _change(session: Session, run: Run, **values: Any) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.tables import AuditLog
 from models.database import after_commit
-from models.reader import Reader
+from models.reader import Db
 from security_events import Asker, SecurityEvent, tell, who_asks
 
 _TABLE = cast(Table, AuditLog.__table__)
@@ -105,7 +105,7 @@ def record_channel_changes(
 
 
 def find_entries(
-    reader: Reader, realm_id: int, *, kind: str | None, user_id: int | None, limit: int
+    db: Db, realm_id: int, *, kind: str | None, user_id: int | None, limit: int
 ) -> list[dict[str, Any]]:
     """The newest changes of a realm, the newest last: `at`, `kind` and all of `SHOWN`.
 
@@ -117,7 +117,7 @@ def find_entries(
         wanted = wanted.where(_TABLE.c.kind == kind)
     if user_id is not None:
         wanted = wanted.where((_TABLE.c.user_id == user_id) | (_TABLE.c.actor_id == user_id))
-    rows = reader.execute(wanted.order_by(_TABLE.c.id.desc()).limit(limit)).mappings().all()
+    rows = db.execute(wanted.order_by(_TABLE.c.id.desc()).limit(limit)).mappings().all()
     return [
         {**row, "at": row["at"].isoformat(), "facts": orjson.loads(row["facts"]) or None}
         for row in reversed(rows)

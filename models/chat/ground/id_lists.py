@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from models.reader import Reader, dialect_of
+from models.reader import Db, dialect_of
 
 INT_MAX = 2_147_483_647
 """The largest value of an integer column; ids are such columns."""
@@ -27,9 +27,9 @@ IdColumn = SQLColumnExpression[int | None]
 """A column of ids, null or not."""
 
 
-def id_in(reader: Reader, ids_column: IdColumn, ids: Iterable[int]) -> ColumnElement[bool]:
+def id_in(db: Db, ids_column: IdColumn, ids: Iterable[int]) -> ColumnElement[bool]:
     """The condition that the column is one of the ids."""
-    if dialect_of(reader) == "sqlite":
+    if dialect_of(db) == "sqlite":
         text: BindParameter[str] = bindparam(None, orjson.dumps(list(ids)).decode(), unique=True)
         values = func.json_each(text).table_valued(column("value", Integer))
         return ids_column.in_(select(values.c.value))

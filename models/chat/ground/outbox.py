@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.ground.vault import Vault
 from models.chat.tables import Outbox
-from models.reader import Reader
+from models.reader import Db
 
 PENDING, SENT, DEAD = "pending", "sent", "dead"
 ATTEMPTS_MAX = 14
@@ -102,9 +102,9 @@ def enqueue_mail(
     )
 
 
-def is_anything_due(reader: Reader, *, now: datetime) -> bool:
+def is_anything_due(db: Db, *, now: datetime) -> bool:
     """A cheap look that takes no lock."""
-    return reader.execute(_SOME_DUE, {"at": now}).first() is not None
+    return db.execute(_SOME_DUE, {"at": now}).first() is not None
 
 
 def take_due(
@@ -158,10 +158,10 @@ def mark_dead(session: Session, mail_id: int, attempt: int, reason: str, *, now:
     _change(session, _still(mail_id, attempt), state=DEAD, closed_at=now, failure=reason)
 
 
-def find_dead(reader: Reader) -> list[DeadMail]:
+def find_dead(db: Db) -> list[DeadMail]:
     """The mails that could not be sent, oldest first."""
     dead = select(*OUTBOX.c).where(OUTBOX.c.state == DEAD).order_by(OUTBOX.c.id)
-    return list(reader.execute(dead))
+    return list(db.execute(dead))
 
 
 def revive_dead(session: Session, *, now: datetime) -> int:

@@ -21,7 +21,7 @@ from models.chat.identity.errors import (
 from models.chat.identity.key_digests import API_KEY, digest_of
 from models.chat.identity.roles import BotType, Role
 from models.chat.tables import Realm, User
-from models.reader import Reader
+from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +199,7 @@ _REALM_BY_HOST = select(*_REALM).where(Realm.host == bindparam("host"))
 _REALM_BY_ID = select(*_REALM).where(Realm.id == bindparam("realm_id"))
 
 
-def authenticate(reader: Reader, *, host: str, email: str, api_key: str) -> Actor:
+def authenticate(db: Db, *, host: str, email: str, api_key: str) -> Actor:
     """The active user of the host's realm whose key this is.
 
     `email` is the real or the dummy address, in any case. In a write unit their row stays locked
@@ -209,18 +209,18 @@ def authenticate(reader: Reader, *, host: str, email: str, api_key: str) -> Acto
     """
     email, api_key = email.strip(), api_key.strip()
     if API_KEY.fullmatch(api_key) is None:
-        access_realm(reader, host)
+        access_realm(db, host)
         raise MalformedApiKey()
     digest = digest_of(api_key)
     row = None
-    if isinstance(reader, Session):
-        row = reader.execute(_LOCKED_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
+    if isinstance(db, Session):
+        row = db.execute(_LOCKED_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
     if row is None:
-        row = reader.execute(_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
+        row = db.execute(_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
     if row is None:
         raise NonexistentSubdomain()
     if row[0] is None:
-        elsewhere = reader.execute(_BY_KEY_ANYWHERE, {"api_key_sha256": digest}).first()
+        elsewhere = db.execute(_BY_KEY_ANYWHERE, {"api_key_sha256": digest}).first()
         if elsewhere is None:
             raise InvalidApiKey()
         _require_usable(_actor(elsewhere), email)
@@ -245,9 +245,9 @@ def _require_usable(actor: Actor, email: str) -> None:
         raise NotForWebhookBots()
 
 
-def find_actor(reader: Reader, user_id: int) -> Actor | None:
+def find_actor(db: Db, user_id: int) -> Actor | None:
     """A user of any realm and in any state, by id: for workers and bots' owners."""
-    row = reader.execute(_BY_ID, {"user_id": user_id}).first()
+    row = db.execute(_BY_ID, {"user_id": user_id}).first()
     return None if row is None else _actor(row)
 
 
@@ -257,21 +257,21 @@ def find_writer(session: Session, user_id: int) -> Actor | None:
     return None if row is None else _actor(row)
 
 
-def access_realm(reader: Reader, host: str) -> RealmView:
+def access_realm(db: Db, host: str) -> RealmView:
     """The realm that lives at a host. Raises `NonexistentSubdomain`."""
-    realm = find_realm_at(reader, host)
+    realm = find_realm_at(db, host)
     if realm is None:
         raise NonexistentSubdomain()
     return realm
 
 
-def find_realm_at(reader: Reader, host: str) -> RealmView | None:
-    row = reader.execute(_REALM_BY_HOST, {"host": host}).first()
+def find_realm_at(db: Db, host: str) -> RealmView | None:
+    row = db.execute(_REALM_BY_HOST, {"host": host}).first()
     return None if row is None else _realm(row)
 
 
-def find_realm(reader: Reader, realm_id: int) -> RealmView | None:
-    row = reader.execute(_REALM_BY_ID, {"realm_id": realm_id}).first()
+def find_realm(db: Db, realm_id: int) -> RealmView | None:
+    row = db.execute(_REALM_BY_ID, {"realm_id": realm_id}).first()
     return None if row is None else _realm(row)
 
 

@@ -31,7 +31,7 @@ from models.chat.identity.errors import (
 )
 from models.chat.tables import JwtConfiguration
 from models.json import Json
-from models.reader import Reader
+from models.reader import Db
 
 SETTINGS = frozenset(("jwt_key", "jwt_algorithms", "jwt_audience", "jwt_max_age"))
 """What `specd chat set-realm` takes; PATCH /realm does not know them."""
@@ -68,9 +68,9 @@ class TokenRules:
     max_age_s: int = MAX_AGE_S
 
 
-def access_rules(reader: Reader, vault: Vault, realm_id: int) -> TokenRules:
+def access_rules(db: Db, vault: Vault, realm_id: int) -> TokenRules:
     """The organization's rules. Raises `JwtNotEnabled`."""
-    row = reader.execute(_FIND, {"realm_id": realm_id}).first()
+    row = db.execute(_FIND, {"realm_id": realm_id}).first()
     key = None if row is None else vault.open(row.sealed_key, purpose=purpose_of(realm_id))
     if row is None or key is None:
         raise JwtNotEnabled()

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import SpentLink
-from models.reader import Reader, upsert
+from models.reader import Db, upsert
 from models.types import to_ms
 
 LIFETIME = timedelta(minutes=10)
@@ -42,7 +42,7 @@ def make_link(vault: Vault, actor: Actor, *, purpose: str, now: datetime) -> str
 
 
 def find_link(
-    reader: Reader, vault: Vault, text: str, *, purpose: str, realm_id: int, now: datetime
+    db: Db, vault: Vault, text: str, *, purpose: str, realm_id: int, now: datetime
 ) -> tuple[Link, Actor] | None:
     """The link and whose it is, as they are now; None unless it is new, unspent, and of somebody
     who is welcome in the realm and has still the same API key.
@@ -51,7 +51,7 @@ def find_link(
     if opened is None:
         return None
     key, user_id, until, key_mark = orjson.loads(opened)
-    actor = find_actor(reader, user_id)
+    actor = find_actor(db, user_id)
     if (
         to_ms(now) >= until
         or actor is None
@@ -59,7 +59,7 @@ def find_link(
         or actor.realm.is_deactivated
         or not actor.is_active
         or key_mark_of(actor) != key_mark
-        or reader.execute(_BY_KEY, {"key": key}).first() is not None
+        or db.execute(_BY_KEY, {"key": key}).first() is not None
     ):
         return None
     return Link(key, user_id, datetime.fromtimestamp(until / 1000, UTC)), actor

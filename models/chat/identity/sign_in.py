@@ -15,7 +15,7 @@ from models.chat.identity.errors import (
     SignInRealmDeactivated,
 )
 from models.chat.tables import Realm, User
-from models.reader import Reader
+from models.reader import Db
 
 _ID_BY_EMAIL = (
     select(User.id)
@@ -49,15 +49,15 @@ class Account:
     password_hash: str | None = field(repr=False)
 
 
-def find_account(reader: Reader, realm: RealmView, email: str) -> Candidate:
+def find_account(db: Db, realm: RealmView, email: str) -> Candidate:
     """The account with that real email, in any state.
 
     Finding nobody takes as long as finding somebody: both look into the same index and then read
     one user.
     """
     key = {"realm_id": realm.id, "email_key": email.strip().casefold()}
-    user_id = reader.execute(_ID_BY_EMAIL, key).scalar_one()
-    row = reader.execute(_BY_ID, {"user_id": user_id or DECOY_ID}).first()
+    user_id = db.execute(_ID_BY_EMAIL, key).scalar_one()
+    row = db.execute(_BY_ID, {"user_id": user_id or DECOY_ID}).first()
     if row is None:
         return Candidate(None, "", False, None)
     is_known = user_id is not None and not row.is_system_bot

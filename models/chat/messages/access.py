@@ -21,7 +21,7 @@ from models.chat.ground.id_lists import INT_MAX, bound_id_in, bound_ids
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage
-from models.reader import Reader, dialect_of
+from models.reader import Db, dialect_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,12 @@ _BY_ID: Select[*tuple[Any, ...]] = (
 _LOCKED = _BY_ID.with_for_update(of=Message)
 
 
-def access_message(
-    reader: Reader, actor: Actor, message_id: int, *, lock: bool = False
-) -> MessageView:
+def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False) -> MessageView:
     """The message, if the actor may read it. `lock` it before it is changed or deleted.
 
     Raises `InvalidMessage`: unknown and unreadable ones look the same.
     """
-    row = reader.execute(
+    row = db.execute(
         _LOCKED if lock else _BY_ID,
         {"actor_id": actor.id, "message_id": message_id, "realm_id": actor.realm_id},
     ).first()
@@ -74,7 +72,7 @@ def access_message(
         return MessageView(*row)
     # Looked for also where there is none: a hidden message takes as many statements as no message.
     channel_id = 0 if row is None else row.channel_id or 0
-    channel = find_known_channel(reader, actor, channel_id=channel_id, content=True)
+    channel = find_known_channel(db, actor, channel_id=channel_id, content=True)
     if (
         row is not None
         and channel is not None
@@ -82,7 +80,7 @@ def access_message(
     ):
         return MessageView(*(*row, channel))
     if not actor.is_guest:
-        group_ids_of(reader, actor)
+        group_ids_of(db, actor)
     raise InvalidMessage()
 
 
@@ -104,19 +102,19 @@ def _find_readable(dialect: str, is_guest: bool) -> Select[Any]:
     )
 
 
-def find_readable(reader: Reader, actor: Actor, message_ids: Iterable[int]) -> list[int]:
+def find_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:
     """Those of the ids that the actor may read, ascending."""
     ids = [i for i in set(message_ids) if 0 < i <= INT_MAX]
     if not ids:
         return []
-    dialect = dialect_of(reader)
-    asked = {"ids": bound_ids(dialect, ids), **reading_as(reader, actor)}
-    return sorted(reader.execute(_find_readable(dialect, actor.is_guest), asked).scalars())
+    dialect = dialect_of(db)
+    asked = {"ids": bound_ids(dialect, ids), **reading_as(db, actor)}
+    return sorted(db.execute(_find_readable(dialect, actor.is_guest), asked).scalars())
 
 
-def check_readable(reader: Reader, actor: Actor, message_ids: Iterable[int]) -> list[int]:
+def check_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:
     """The ids, ascending, without doubles. Raises `InvalidMessage` unless all may be read."""
     ids = sorted(set(message_ids))
-    if find_readable(reader, actor, ids) != ids:
+    if find_readable(db, actor, ids) != ids:
         raise InvalidMessage()
     return ids

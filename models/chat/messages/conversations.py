@@ -8,7 +8,7 @@ from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.tables import Conversation, ConversationMember
-from models.reader import Reader
+from models.reader import Db
 
 _BY_KEY = select(Conversation.id).where(
     Conversation.realm_id == bindparam("realm_id"), Conversation.key == bindparam("key")
@@ -22,15 +22,15 @@ def key_of(user_ids: Iterable[int]) -> str:
     return sha256(",".join(map(str, sorted(set(user_ids)))).encode("ascii")).hexdigest()
 
 
-def find_conversation(reader: Reader, realm_id: int, user_ids: Iterable[int]) -> int | None:
+def find_conversation(db: Db, realm_id: int, user_ids: Iterable[int]) -> int | None:
     """Id of the conversation of exactly these users, if they ever wrote."""
     key = {"realm_id": realm_id, "key": key_of(user_ids)}
-    found: int | None = reader.execute(_BY_KEY, key).scalar()
+    found: int | None = db.execute(_BY_KEY, key).scalar()
     return found
 
 
 def find_conversations(
-    reader: Reader, realm_id: int, sets: Iterable[Iterable[int]]
+    db: Db, realm_id: int, sets: Iterable[Iterable[int]]
 ) -> dict[frozenset[int], int]:
     """Sets of users that ever wrote -> the ids of their conversations, in one statement."""
     keys = {key_of(users): frozenset(users) for users in sets}
@@ -39,7 +39,7 @@ def find_conversations(
     wanted = select(Conversation.key, Conversation.id).where(
         Conversation.realm_id == realm_id, Conversation.key.in_(keys)
     )
-    return {keys[key]: conversation_id for key, conversation_id in reader.execute(wanted)}
+    return {keys[key]: conversation_id for key, conversation_id in db.execute(wanted)}
 
 
 def require_conversation(session: Session, realm_id: int, user_ids: Iterable[int]) -> int:
@@ -58,12 +58,12 @@ def require_conversation(session: Session, realm_id: int, user_ids: Iterable[int
     return made
 
 
-def find_members(reader: Reader, conversation_ids: Iterable[int]) -> dict[int, list[int]]:
+def find_members(db: Db, conversation_ids: Iterable[int]) -> dict[int, list[int]]:
     """Conversation id -> ids of its users, ascending."""
     members: dict[int, list[int]] = {}
     ids = list(conversation_ids)
     if ids:
-        for conversation_id, user_id in reader.execute(
+        for conversation_id, user_id in db.execute(
             select(ConversationMember.conversation_id, ConversationMember.user_id)
             .where(ConversationMember.conversation_id.in_(ids))
             .order_by(ConversationMember.conversation_id, ConversationMember.user_id)

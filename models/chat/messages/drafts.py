@@ -34,7 +34,7 @@ from models.chat.rendering.texts import PreparedText, shorten
 from models.chat.tables import Message, Subscription, UserGroup
 from models.chat.topics.names import key_of, normalise_topic
 from models.chat.topics.summary import is_known_to
-from models.reader import Reader
+from models.reader import Db
 
 WILDCARD_THRESHOLD = 15
 """Up to so many readers anybody may address all at once."""
@@ -70,7 +70,7 @@ def check_content(content: str) -> str:
 
 
 def check_message(
-    reader: Reader,
+    db: Db,
     sender: Actor,
     destination: Destination,
     *,
@@ -95,11 +95,11 @@ def check_message(
             raise MissingTopic()
         empty_name = sender.realm.empty_topic_display_name
         stored_topic = normalise_topic(topic, empty_name=empty_name)
-        channel = access_channel_to_send(reader, sender, destination.channel)
-        check_topic(reader, sender, channel, stored_topic)
+        channel = access_channel_to_send(db, sender, destination.channel)
+        check_topic(db, sender, channel, stored_topic)
     else:
-        user_ids = tuple(access_recipients(reader, sender, destination.users))
-    check_mentions(reader, sender, channel, stored_topic, text.rendered)
+        user_ids = tuple(access_recipients(db, sender, destination.users))
+    check_mentions(db, sender, channel, stored_topic, text.rendered)
     if read_by_sender is None:
         read_by_sender = reads_own_messages(client) and user_ids != (sender.id,)
     return Draft(
@@ -121,7 +121,7 @@ def effective_topics_policy(actor: Actor, channel: ChannelView) -> str:
     return actor.realm.topics_policy if own == "inherit" else own
 
 
-def check_topic(reader: Reader, sender: Actor, channel: ChannelView, topic: str) -> None:
+def check_topic(db: Db, sender: Actor, channel: ChannelView, topic: str) -> None:
     """Raises unless the channel takes messages under that topic from the sender. What a system bot
     has to tell has its topic already.
     """
@@ -133,29 +133,29 @@ def check_topic(reader: Reader, sender: Actor, channel: ChannelView, topic: str)
         raise EmptyTopicNotAllowed(empty_topic_name=empty_name)
     if topic and policy == "empty_topic_only":
         raise TopicsNotAllowed(empty_topic_name=empty_name)
-    if belongs(reader, sender, channel.can_create_topic_group):
+    if belongs(db, sender, channel.can_create_topic_group):
         return
-    if not is_known_to(reader, sender, channel, topic):
+    if not is_known_to(db, sender, channel, topic):
         raise NewTopicsNotAllowed()
 
 
 def check_mentions(
-    reader: Reader, sender: Actor, channel: ChannelView | None, topic: str, rendered: Rendered
+    db: Db, sender: Actor, channel: ChannelView | None, topic: str, rendered: Rendered
 ) -> None:
     """Raises where the text addresses more people than its author may."""
     if rendered.refused_group is not None:
         raise GroupMentionNotAllowed(name=rendered.refused_group)
     if rendered.group_ids:
-        _check_groups(reader, sender, rendered.group_ids)
+        _check_groups(db, sender, rendered.group_ids)
     if channel is None or not (rendered.mentions_channel or rendered.mentions_topic):
         return
-    if belongs(reader, sender, sender.realm.can_mention_many_users_group):
+    if belongs(db, sender, sender.realm.can_mention_many_users_group):
         return
     if rendered.mentions_channel:
         some = select(Subscription.user_id).where(
             Subscription.channel_id == channel.id, Subscription.is_active
         )
-        if _exceeds_threshold(reader, some):
+        if _exceeds_threshold(db, some):
             raise StreamWildcardMentionNotAllowed()
     if rendered.mentions_topic:
         some = (
@@ -163,21 +163,21 @@ def check_mentions(
             .distinct()
             .where(Message.channel_id == channel.id, Message.topic_key == key_of(topic))
         )
-        if _exceeds_threshold(reader, some):
+        if _exceeds_threshold(db, some):
             raise TopicWildcardMentionNotAllowed()
 
 
-def _check_groups(reader: Reader, sender: Actor, group_ids: Iterable[int]) -> None:
+def _check_groups(db: Db, sender: Actor, group_ids: Iterable[int]) -> None:
     """The text was rendered a moment ago: what it mentions must still be allowed."""
     mentioned = select(UserGroup.name, UserGroup.can_mention_group, UserGroup.is_deactivated).where(
         UserGroup.id.in_(group_ids)
     )
-    for name, can_mention_group, is_deactivated in reader.execute(mentioned):
-        if is_deactivated or not belongs(reader, sender, can_mention_group):
+    for name, can_mention_group, is_deactivated in db.execute(mentioned):
+        if is_deactivated or not belongs(db, sender, can_mention_group):
             raise GroupMentionNotAllowed(name=name)
 
 
-def _exceeds_threshold(reader: Reader, some: object) -> bool:
+def _exceeds_threshold(db: Db, some: object) -> bool:
     few = some.limit(WILDCARD_THRESHOLD + 1).subquery()  # type: ignore[attr-defined]
-    count: int = reader.execute(select(func.count()).select_from(few)).scalar_one()
+    count: int = db.execute(select(func.count()).select_from(few)).scalar_one()
     return count > WILDCARD_THRESHOLD

@@ -34,7 +34,7 @@ from models.chat.messages.view import is_status_message
 from models.chat.rendering import Rendered, plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.tables import Message, MessageEdit, UserMessage
-from models.reader import Reader
+from models.reader import Db
 
 _EDIT = cast(Table, MessageEdit.__table__)
 _COPY = cast(Table, UserMessage.__table__)
@@ -61,9 +61,9 @@ class Changes:
         return self.topic is not None or self.channel_id is not None
 
 
-def prepare_edit(reader: Reader, actor: Actor, content: str) -> PreparedText:
+def prepare_edit(db: Db, actor: Actor, content: str) -> PreparedText:
     """An emptied message stays as a tombstone, as the reference has it."""
-    return prepare_text(reader, actor, content if content.strip() else TOMBSTONE)
+    return prepare_text(db, actor, content if content.strip() else TOMBSTONE)
 
 
 def edit_message(

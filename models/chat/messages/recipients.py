@@ -24,7 +24,7 @@ from models.chat.messages.errors import (
     StreamDoesNotExist,
     StreamNameDoesNotExist,
 )
-from models.reader import Reader
+from models.reader import Db
 
 MOST_RECIPIENTS = 1000
 
@@ -46,7 +46,7 @@ class ToUsers:
 Destination = ToChannel | ToUsers
 
 
-def access_channel_to_send(reader: Reader, sender: Actor, channel: int | str) -> ChannelView:
+def access_channel_to_send(db: Db, sender: Actor, channel: int | str) -> ChannelView:
     """The channel, if the sender may send there. A bot knows what its owner knows.
 
     Raises `StreamDoesNotExist`, `StreamNameDoesNotExist`, also for a channel the sender may not
@@ -54,19 +54,19 @@ def access_channel_to_send(reader: Reader, sender: Actor, channel: int | str) ->
     """
     by: dict[str, Any] = {"channel_id" if isinstance(channel, int) else "name": channel}
     find = find_channel if sender.is_system_bot else find_known_channel
-    who, found = sender, find(reader, sender, **by)
-    if found is None and (owner := bot_owner(reader, sender)) is not None:
-        who, found = owner, find_known_channel(reader, owner, **by)
+    who, found = sender, find(db, sender, **by)
+    if found is None and (owner := bot_owner(db, sender)) is not None:
+        who, found = owner, find_known_channel(db, owner, **by)
     if found is None and isinstance(channel, int):
         raise StreamDoesNotExist(stream_id=channel)
     if found is None:
         raise StreamNameDoesNotExist(stream=str(channel))
-    if not can_send_to_channel(reader, who, found):
+    if not can_send_to_channel(db, who, found):
         raise NotAuthorizedToSend(channel=found.name)
     return found if who is sender else replace(found, is_subscribed=False)
 
 
-def access_recipients(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[int]:
+def access_recipients(db: Db, sender: Actor, users: Sequence[int | str]) -> list[int]:
     """Ids of everybody in the conversation, the sender included, ascending.
 
     Raises `NoRecipients`, `InvalidRecipientId`, `InvalidRecipientEmail`, `RecipientDeactivated`,
@@ -74,18 +74,18 @@ def access_recipients(reader: Reader, sender: Actor, users: Sequence[int | str])
     """
     if not users:
         raise NoRecipients()
-    others = [row for row in _find(reader, sender, users) if row.id != sender.id]
+    others = [row for row in _find(db, sender, users) if row.id != sender.id]
     for row in others:
         if not row.is_active:
             raise RecipientDeactivated(email=api_email(sender, row))
-    check_may_write(reader, sender, others)
+    check_may_write(db, sender, others)
     return sorted({sender.id, *(row.id for row in others)})
 
 
-def _find(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[NamedUser]:
+def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[NamedUser]:
     """Rows of the users named, none twice; whom the sender may not know is refused as nobody."""
     named = users[:MOST_RECIPIENTS]
-    found = find_named(reader, sender, named, system_bots=True)
+    found = find_named(db, sender, named, system_bots=True)
     for user in named:
         if user not in found:
             raise (
@@ -96,18 +96,18 @@ def _find(reader: Reader, sender: Actor, users: Sequence[int | str]) -> list[Nam
     return list({row.id: row for row in found.values()}.values())
 
 
-def check_may_write(reader: Reader, sender: Actor, others: Sequence[UserRow]) -> None:
+def check_may_write(db: Db, sender: Actor, others: Sequence[UserRow]) -> None:
     """Raises unless the organization lets these users write to each other. Bots always may."""
     if sender.is_bot or all(row.bot_type is not None for row in others):
         return
     realm = sender.realm
     group = realm.direct_message_permission_group
-    if group != realm.everyone_group_id and not belongs(reader, sender, group):
+    if group != realm.everyone_group_id and not belongs(db, sender, group):
         if group == realm.nobody_group_id:
             raise DirectMessagesDisabled()
-        if not {row.id for row in others} & find_member_ids(reader, group):
+        if not {row.id for row in others} & find_member_ids(db, group):
             raise DirectMessageNotAllowed()
-    if not belongs(reader, sender, realm.direct_message_initiator_group):
+    if not belongs(db, sender, realm.direct_message_initiator_group):
         everybody = [sender.id, *(row.id for row in others)]
-        if find_conversation(reader, realm.id, everybody) is None:
+        if find_conversation(db, realm.id, everybody) is None:
             raise DirectMessageInitiationNotAllowed()

@@ -28,7 +28,7 @@ from models.chat.ground.id_lists import bound_ids, id_in
 from models.chat.messages.errors import BadNarrow
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
-from models.reader import Reader, dialect_of
+from models.reader import Db, dialect_of
 
 _PART = re.compile(r'"([^"]*)"|([^\s"]+)')
 _WORD = re.compile(r"\w+")
@@ -154,7 +154,7 @@ def check_size(queries: Sequence[str]) -> None:
 
 
 def matches_all(
-    reader: Reader, queries: Sequence[str], message_id: SQLColumnExpression[int]
+    db: Db, queries: Sequence[str], message_id: SQLColumnExpression[int]
 ) -> ColumnElement[bool]:
     """The condition that the message with that id (a column) matches every query. One without a
     word matches nothing.
@@ -162,19 +162,19 @@ def matches_all(
     parsed = [parse_query(query) for query in queries]
     if not all(parsed):
         return false()
-    return _matches(reader, [[part for parts in parsed for part in parts]], message_id)
+    return _matches(db, [[part for parts in parsed for part in parts]], message_id)
 
 
 def matches_any(
-    reader: Reader, queries: Sequence[str], message_id: SQLColumnExpression[int]
+    db: Db, queries: Sequence[str], message_id: SQLColumnExpression[int]
 ) -> ColumnElement[bool]:
     """The condition that it matches one of them."""
     parsed = [parts for parts in map(parse_query, queries) if parts]
-    return _matches(reader, parsed, message_id) if parsed else false()
+    return _matches(db, parsed, message_id) if parsed else false()
 
 
 def _matches(
-    reader: Reader,
+    db: Db,
     alternatives: Sequence[Sequence[Sequence[str]]],
     message_id: SQLColumnExpression[int],
 ) -> ColumnElement[bool]:
@@ -184,7 +184,7 @@ def _matches(
     the planner cannot tell rare words from common ones, and walks through all messages, newest
     first, for twenty that are not there.
     """
-    if dialect_of(reader) == "sqlite":
+    if dialect_of(db) == "sqlite":
         # Quoted strings only: FTS5's own operators mean nothing in what people type.
         wanted = " OR ".join(
             "(" + " AND ".join('"' + " ".join(words) + '"' for words in parts) + ")"
@@ -198,9 +198,9 @@ def _matches(
         lambda one, other: one.op("||")(other), [_tsquery(parts) for parts in alternatives]
     )
     matching = select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
-    found = reader.execute(matching.limit(FEW + 1)).scalars().all()
+    found = db.execute(matching.limit(FEW + 1)).scalars().all()
     if len(found) <= FEW:
-        return id_in(reader, message_id, found)
+        return id_in(db, message_id, found)
     return message_id.in_(matching)
 
 

@@ -17,7 +17,7 @@ from models.chat.people.view import picture_of
 from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.tables import Channel, Message, Reaction, User, UserMessage
 from models.chat.topics.names import display_topic
-from models.reader import Reader
+from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +108,19 @@ def recipient_id(channel_id: int | None, conversation_id: int | None) -> int:
 
 
 def find_messages(
-    reader: Reader, viewer: Actor, message_ids: Sequence[int], options: ViewOptions
+    db: Db, viewer: Actor, message_ids: Sequence[int], options: ViewOptions
 ) -> list[dict[str, Any]]:
     """Message objects of ids the viewer may read, in order of their ids."""
     if not message_ids:
         return []
-    rows = reader.execute(
-        _ROWS.where(id_in(reader, Message.id, message_ids)).order_by(Message.id),
+    rows = db.execute(
+        _ROWS.where(id_in(db, Message.id, message_ids)).order_by(Message.id),
         {"viewer_id": viewer.id},
     ).all()
     conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
-    people = _find_people(reader, viewer, find_members(reader, conversations))
-    reactions = _find_reactions(reader, viewer, message_ids)
-    linkifiers = find_linkifiers(reader, viewer.realm_id)
+    people = _find_people(db, viewer, find_members(db, conversations))
+    reactions = _find_reactions(db, viewer, message_ids)
+    linkifiers = find_linkifiers(db, viewer.realm_id)
     links: dict[str, list[dict[str, str]]] = {}
     messages = []
     for row in rows:
@@ -202,11 +202,11 @@ def _sender(row: MessageRow) -> _Person:
 
 
 def _find_people(
-    reader: Reader, viewer: Actor, members: Mapping[int, list[int]]
+    db: Db, viewer: Actor, members: Mapping[int, list[int]]
 ) -> dict[int, list[dict[str, Any]]]:
     """Conversation id -> who is in it, as `display_recipient` shows them."""
     ids = {user_id for user_ids in members.values() for user_id in user_ids}
-    shown = find_people(reader, viewer, ids)
+    shown = find_people(db, viewer, ids)
     return {
         conversation_id: [shown[user_id] for user_id in user_ids]
         for conversation_id, user_ids in members.items()
@@ -214,7 +214,7 @@ def _find_people(
 
 
 def find_people(
-    reader: Reader, viewer: Actor, user_ids: Iterable[int], *, for_all: bool = False
+    db: Db, viewer: Actor, user_ids: Iterable[int], *, for_all: bool = False
 ) -> dict[int, dict[str, Any]]:
     """User id -> the user as an element of `display_recipient`.
 
@@ -223,7 +223,7 @@ def find_people(
     ids = list(user_ids)
     if not ids:
         return {}
-    rows = reader.execute(
+    rows = db.execute(
         select(
             User.id,
             User.bot_type,
@@ -263,10 +263,10 @@ _REACTIONS = (
 
 
 def _find_reactions(
-    reader: Reader, viewer: Actor, message_ids: Sequence[int]
+    db: Db, viewer: Actor, message_ids: Sequence[int]
 ) -> dict[int, list[dict[str, Any]]]:
     found: dict[int, list[dict[str, Any]]] = {}
-    for row in reader.execute(_REACTIONS.where(id_in(reader, Reaction.message_id, message_ids))):
+    for row in db.execute(_REACTIONS.where(id_in(db, Reaction.message_id, message_ids))):
         person = _Person(
             row.user_id, row.bot_type, row.delivery_email, row.email_address_visibility
         )

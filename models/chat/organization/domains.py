@@ -19,7 +19,7 @@ from models.chat.identity.actors import Actor
 from models.chat.organization.errors import DomainExists, InvalidDomain, NoSuchDomain
 from models.chat.organization.settings import change_realm
 from models.chat.tables import Realm, RealmDomain
-from models.reader import Reader
+from models.reader import Db
 
 DOMAIN_MAX = 255
 
@@ -58,11 +58,11 @@ def _problem(domain: str) -> str | None:
     return None
 
 
-def find_domains(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
+def find_domains(db: Db, realm_id: int) -> list[dict[str, Any]]:
     """The realm's domains, oldest first."""
     return [
         {"domain": row.domain, "allow_subdomains": row.allow_subdomains}
-        for row in reader.execute(_ALL, {"realm_id": realm_id})
+        for row in db.execute(_ALL, {"realm_id": realm_id})
     ]
 
 

@@ -20,7 +20,7 @@ from models.chat.organization.errors import (
 )
 from models.chat.organization.linkifier_rules import CheckedLinkifier, LinkifierFacts
 from models.chat.tables import Linkifier, Realm
-from models.reader import Reader
+from models.reader import Db
 
 TAKEN = "Realm filter with this Realm and Pattern already exists."
 
@@ -38,7 +38,7 @@ _ALL = (
 )
 
 
-def list_linkifiers(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
+def list_linkifiers(db: Db, realm_id: int) -> list[dict[str, Any]]:
     """The realm's linkifiers in the order in which they apply. Of those that an older release took,
     none that leads to a script.
     """
@@ -55,7 +55,7 @@ def list_linkifiers(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
                 if is_safe_template(template)
             ],
         }
-        for row in reader.execute(_ALL, {"realm_id": realm_id})
+        for row in db.execute(_ALL, {"realm_id": realm_id})
         if is_safe_template(row.url_template)
     ]
 

@@ -16,7 +16,7 @@ from models.chat.ground.url_templates import is_safe_template, is_url_template
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import InvalidLanguage, InvalidPlayground, ValidationFailure
 from models.chat.tables import Playground, Realm
-from models.reader import Reader
+from models.reader import Db
 
 CODE = "code"
 LANGUAGE = re.compile(r"[ a-zA-Z0-9_+-./#]*")
@@ -33,7 +33,7 @@ _ALL = (
 )
 
 
-def find_playgrounds(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
+def find_playgrounds(db: Db, realm_id: int) -> list[dict[str, Any]]:
     """The realm's playgrounds as clients are told of them. Of those that an older release took,
     none that leads to a script.
     """
@@ -45,7 +45,7 @@ def find_playgrounds(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
             "syntax_language": row.syntax_language,
             "url_template": row.url_template,
         }
-        for row in reader.execute(_ALL, {"realm_id": realm_id})
+        for row in db.execute(_ALL, {"realm_id": realm_id})
         if is_safe_template(row.url_template)
     ]
 

@@ -14,7 +14,7 @@ from models.chat.people.errors import (
     InvalidEmail,
 )
 from models.chat.tables import RealmDomain, User
-from models.reader import Reader
+from models.reader import Db
 
 EMAIL_MAX = 254
 _DOMAINS = select(RealmDomain.domain, RealmDomain.allow_subdomains).where(
@@ -53,7 +53,7 @@ def as_stored(email: str) -> str:
         return email.strip()
 
 
-def check_email_allowed(reader: Reader, realm: RealmView, email: str) -> None:
+def check_email_allowed(db: Db, realm: RealmView, email: str) -> None:
     """May somebody with that (valid) address have an account in the realm?
 
     Where domains are restricted, only theirs, and no `+`, which would make many addresses of one;
@@ -67,7 +67,7 @@ def check_email_allowed(reader: Reader, realm: RealmView, email: str) -> None:
         return
     if "+" in local:
         raise EmailContainsPlus()
-    for allowed, allow_subdomains in reader.execute(_DOMAINS, {"realm_id": realm.id}):
+    for allowed, allow_subdomains in db.execute(_DOMAINS, {"realm_id": realm.id}):
         if domain == allowed or (allow_subdomains and domain.endswith(f".{allowed}")):
             return
     raise EmailNotAllowed(email=email)
@@ -79,8 +79,8 @@ def is_disposable(domain: str) -> bool:
     return any(".".join(labels[start:]) in blocklist for start in range(len(labels) - 1))
 
 
-def require_email_is_free(reader: Reader, realm_id: int, email: str) -> None:
+def require_email_is_free(db: Db, realm_id: int, email: str) -> None:
     """Raises `EmailInUse` when any account of the realm has the address, in any case."""
     key = {"realm_id": realm_id, "email_key": email.casefold()}
-    if reader.execute(_HOLDER, key).first() is not None:
+    if db.execute(_HOLDER, key).first() is not None:
         raise EmailInUse(email=email)

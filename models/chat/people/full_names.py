@@ -17,7 +17,7 @@ from models.chat.people.errors import (
     UniqueNamesRequired,
 )
 from models.chat.tables import User
-from models.reader import Reader
+from models.reader import Db
 
 NOTIFICATION_BOT = "Notification Bot"
 SYSTEM_BOTS = (NOTIFICATION_BOT,)
@@ -63,9 +63,7 @@ def _tight(name: str) -> str:
     return skeleton(name).replace(" ", "")
 
 
-def require_unique_name(
-    reader: Reader, realm: RealmView, name: str, *, user_id: int | None = None
-) -> None:
+def require_unique_name(db: Db, realm: RealmView, name: str, *, user_id: int | None = None) -> None:
     """Where the realm wants names to be unique: does nobody but `user_id` have it, in any case, or
     one that looks like it?
 
@@ -73,7 +71,7 @@ def require_unique_name(
     """
     if not realm.require_unique_names:
         return
-    others = reader.execute(_NAMES, {"realm_id": realm.id, "user_id": user_id or 0}).scalars()
+    others = db.execute(_NAMES, {"realm_id": realm.id, "user_id": user_id or 0}).scalars()
     wanted = looks(name)
     if any(look_alike(wanted, looks(other)) for other in others):
         raise UniqueNamesRequired()

@@ -24,7 +24,7 @@ from models.chat.people.errors import (
 )
 from models.chat.rendering.emoji import EMOJI
 from models.chat.tables import RealmEmoji, User, UserStatus
-from models.reader import Reader, upsert
+from models.reader import Db, upsert
 
 UNICODE, REALM, EXTRA = "unicode_emoji", "realm_emoji", "service_extra_emoji"
 EXTRA_EMOJI = "zulip"
@@ -62,17 +62,17 @@ class Emoji:
         }
 
 
-def access_status(reader: Reader, actor: Actor, user_id: int) -> dict[str, Any]:
+def access_status(db: Db, actor: Actor, user_id: int) -> dict[str, Any]:
     """The status object of a person of the actor's realm; empty without a status.
 
     Raises `NoSuchUser` (also for bots, which have none), `UserIsDeactivated`.
     """
-    user = access_user(reader, actor, user_id)
+    user = access_user(db, actor, user_id)
     if user.bot_type is not None:
         raise NoSuchUser()
     if not user.is_active:
         raise UserIsDeactivated()
-    row = reader.execute(_FIND, {"user_id": user_id}).one()
+    row = db.execute(_FIND, {"user_id": user_id}).one()
     status: dict[str, Any] = {}
     if not row.presence_enabled:
         status["away"] = True
@@ -129,7 +129,7 @@ def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) 
 
 
 def check_emoji(
-    reader: Reader, actor: Actor, name: str | None, code: str | None, kind: str | None
+    db: Db, actor: Actor, name: str | None, code: str | None, kind: str | None
 ) -> Emoji | None:
     """The emoji a client means; None when it named none. An empty name means no emoji.
 
@@ -143,7 +143,7 @@ def check_emoji(
     if name == "":
         return Emoji()
     if code is None or kind is None:
-        found = _find_emoji(reader, actor, name)
+        found = _find_emoji(db, actor, name)
         code = found.emoji_code if code is None else code
         kind = found.reaction_type if kind is None else kind
     match kind:
@@ -154,7 +154,7 @@ def check_emoji(
             if EMOJI.get(name, code) != code:
                 raise InvalidEmoji(what="emoji name")
         case "realm_emoji":
-            _check_realm_emoji(reader, actor, name, code)
+            _check_realm_emoji(db, actor, name, code)
         case _:
             if code != EXTRA_EMOJI:
                 raise InvalidEmoji(what="emoji code")
@@ -163,11 +163,11 @@ def check_emoji(
     return Emoji(name, code, kind)
 
 
-def _find_emoji(reader: Reader, actor: Actor, name: str) -> Emoji:
+def _find_emoji(db: Db, actor: Actor, name: str) -> Emoji:
     own = select(RealmEmoji.id).where(
         RealmEmoji.realm_id == actor.realm_id, RealmEmoji.name == name, ~RealmEmoji.is_deactivated
     )
-    emoji_id = reader.execute(own).scalar()
+    emoji_id = db.execute(own).scalar()
     if emoji_id is not None:
         return Emoji(name, str(emoji_id), REALM)
     if name == EXTRA_EMOJI:
@@ -177,13 +177,13 @@ def _find_emoji(reader: Reader, actor: Actor, name: str) -> Emoji:
     raise EmojiDoesNotExist(name=name)
 
 
-def _check_realm_emoji(reader: Reader, actor: Actor, name: str, code: str) -> None:
+def _check_realm_emoji(db: Db, actor: Actor, name: str, code: str) -> None:
     row = None
     if re.fullmatch(r"[0-9]{1,9}", code):
         wanted = select(RealmEmoji.name, RealmEmoji.is_deactivated).where(
             RealmEmoji.realm_id == actor.realm_id, RealmEmoji.id == int(code)
         )
-        row = reader.execute(wanted).first()
+        row = db.execute(wanted).first()
     if row is None:
         raise InvalidEmoji(what="custom emoji")
     if row.name != name:

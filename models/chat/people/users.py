@@ -25,7 +25,7 @@ from models.chat.people.emails import check_email, require_email_is_free
 from models.chat.people.full_names import check_full_name
 from models.chat.people.view import describe_new_user
 from models.chat.tables import User, UserMessage
-from models.reader import Reader
+from models.reader import Db
 
 
 def create_user(
@@ -90,16 +90,14 @@ _IN_REALM = select(*USER_COLUMNS).where(User.realm_id == bindparam("realm_id"), 
 _ALL = _IN_REALM.order_by(User.id)
 
 
-def find_users(
-    reader: Reader, actor: Actor, user_ids: Iterable[int] | None = None
-) -> list[UserRow]:
+def find_users(db: Db, actor: Actor, user_ids: Iterable[int] | None = None) -> list[UserRow]:
     """Rows of the realm's users that the actor may know, active or not, in order of their ids;
     all, or those asked for.
     """
     wanted = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
-    if not sees_everybody(reader, actor):
+    if not sees_everybody(db, actor):
         wanted = wanted.where(User.id.in_(known_to(actor.id)))
-    return list(reader.execute(wanted, {"realm_id": actor.realm.id}))
+    return list(db.execute(wanted, {"realm_id": actor.realm.id}))
 
 
 _MAX_MESSAGE = select(func.max(UserMessage.message_id)).where(
@@ -107,7 +105,7 @@ _MAX_MESSAGE = select(func.max(UserMessage.message_id)).where(
 )
 
 
-def find_max_message_id(reader: Reader, user_id: int) -> int:
+def find_max_message_id(db: Db, user_id: int) -> int:
     """Id of the newest message the user has a copy of; -1 without any."""
-    newest = reader.execute(_MAX_MESSAGE, {"user_id": user_id}).scalar()
+    newest = db.execute(_MAX_MESSAGE, {"user_id": user_id}).scalar()
     return -1 if newest is None else int(newest)

@@ -24,7 +24,7 @@ from models.chat.profiles.errors import (
 from models.chat.profiles.field_data import check_field_data, find_account
 from models.chat.profiles.values import FieldType
 from models.chat.tables import ProfileField, Realm
-from models.reader import Reader
+from models.reader import Db
 
 SUMMARY_MAX = 2
 NAME_MAX, HINT_MAX = 40, 80
@@ -63,9 +63,9 @@ class _Field(Protocol):
     def use_for_user_matching(self) -> bool: ...
 
 
-def find_profile_fields(reader: Reader, realm_id: int) -> list[dict[str, Any]]:
+def find_profile_fields(db: Db, realm_id: int) -> list[dict[str, Any]]:
     """The realm's fields in their order, as clients are told of them."""
-    return [_describe(row) for row in reader.execute(_ALL, {"realm_id": realm_id})]
+    return [_describe(row) for row in db.execute(_ALL, {"realm_id": realm_id})]
 
 
 def _describe(row: _Field) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 
 from models.chat.profiles.values import FieldType
 from models.chat.tables import ProfileField, ProfileValue
-from models.reader import Reader
+from models.reader import Db
 
 Profile = dict[str, dict[str, str]]
 """Field id, as text -> `value` and, for Markdown fields, `rendered_value`."""
@@ -44,19 +44,17 @@ class _ValueRow(Protocol):
     def type(self) -> int: ...
 
 
-def find_profile(reader: Reader, user_id: int, *, known_ids: Container[int] | None) -> Profile:
+def find_profile(db: Db, user_id: int, *, known_ids: Container[int] | None) -> Profile:
     """The values of one user. `known_ids`: the only users that their reader may know, so that a
     field of others is not filled in for them; None: everybody.
     """
-    rows = reader.execute(_OF_ONE, {"user_id": user_id})
+    rows = db.execute(_OF_ONE, {"user_id": user_id})
     return _profiles(rows, known_ids).get(user_id, {})
 
 
-def find_profiles(
-    reader: Reader, realm_id: int, *, known_ids: Container[int] | None
-) -> dict[int, Profile]:
+def find_profiles(db: Db, realm_id: int, *, known_ids: Container[int] | None) -> dict[int, Profile]:
     """User id -> values, of everybody in the realm who filled in anything."""
-    return _profiles(reader.execute(_OF_ALL, {"realm_id": realm_id}), known_ids)
+    return _profiles(db.execute(_OF_ALL, {"realm_id": realm_id}), known_ids)
 
 
 def _profiles(rows: Iterable[_ValueRow], known_ids: Container[int] | None) -> dict[int, Profile]:

@@ -8,7 +8,7 @@ from models.chat.access.permissions import filter_known
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
 from models.chat.reading.terms import Operand
-from models.reader import Reader
+from models.reader import Db
 
 _ID = re.compile(r"[0-9]{1,10}", re.ASCII)
 
@@ -16,15 +16,15 @@ _ID = re.compile(r"[0-9]{1,10}", re.ASCII)
 class NamedChannels:
     """Every channel the actor may know that one of the operands names, read in one statement."""
 
-    def __init__(self, reader: Reader, actor: Actor, operands: Iterable[Operand]) -> None:
+    def __init__(self, db: Db, actor: Actor, operands: Iterable[Operand]) -> None:
         names = {operand for operand in operands if isinstance(operand, str)}
         ids = {operand for operand in operands if isinstance(operand, int)}
         ids |= {int(name) for name in names if _ID.fullmatch(name)}
         self._by_id: dict[int, ChannelView] = {}
         self._by_name: dict[str, ChannelView] = {}
         if ids or names:
-            found = find_channels(reader, actor, channel_ids=ids, names=names)
-            for channel in filter_known(reader, actor, found):
+            found = find_channels(db, actor, channel_ids=ids, names=names)
+            for channel in filter_known(db, actor, found):
                 self._by_id[channel.id] = channel
                 self._by_name[channel.name.casefold()] = channel
 

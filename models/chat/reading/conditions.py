@@ -37,7 +37,7 @@ from models.chat.tables import (
 )
 from models.chat.topics.names import NO_TOPIC, RESOLVED, key_of
 from models.chat.topics.visibility import VisibilityPolicy
-from models.reader import Reader
+from models.reader import Db
 
 Condition = ColumnElement[bool]
 
@@ -93,19 +93,19 @@ def message_id_of(operand: Operand, operator: str) -> int:
 class Builder:
     """Collects the conditions of one narrow. One method per operator."""
 
-    def __init__(self, reader: Reader, actor: Actor, terms: Sequence[Term]) -> None:
-        self.reader = reader
+    def __init__(self, db: Db, actor: Actor, terms: Sequence[Term]) -> None:
+        self.db = db
         self.actor = actor
         self.narrow = Narrow()
         self.channels: list[ChannelView] = []
         self.named_channels = NamedChannels(
-            reader, actor, [term.operand for term in terms if term.operator == "channel"]
+            db, actor, [term.operand for term in terms if term.operator == "channel"]
         )
         self.people = NamedUsers(
-            reader, actor, [term.operand for term in terms if term.operator in NAMES_PEOPLE]
+            db, actor, [term.operand for term in terms if term.operator in NAMES_PEOPLE]
         )
         self.conversations = find_conversations(
-            reader,
+            db,
             actor.realm_id,
             [
                 {actor.id, *people}
@@ -188,7 +188,7 @@ class Builder:
         if not negated:
             wanted.update(people)
             return None
-        shared = shared_conversations(self.reader, self.actor, people, least=least)
+        shared = shared_conversations(self.db, self.actor, people, least=least)
         return func.coalesce(Message.conversation_id, 0).in_(shared)
 
     # --- who ----------------------------------------------------------------------------------

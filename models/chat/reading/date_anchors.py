@@ -9,7 +9,7 @@ from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow
 from models.chat.reading.ranges import NEWEST, id_select
 from models.chat.tables import Message
-from models.reader import Reader
+from models.reader import Db
 
 
 def parse_anchor_date(text: str | None) -> datetime:
@@ -23,26 +23,26 @@ def parse_anchor_date(text: str | None) -> datetime:
         raise InvalidParameter(name="anchor_date", problem="is not a date") from None
 
 
-def find_dated(reader: Reader, actor: Actor, narrow: Narrow, moment: datetime) -> int:
+def find_dated(db: Db, actor: Actor, narrow: Narrow, moment: datetime) -> int:
     """The id of that message; `NEWEST` when all are older."""
-    ids = id_select(reader, actor, narrow)
-    bound = _first_since(reader, actor.realm_id, moment)
-    found = reader.execute(ids.after(bound).limit(1)).scalar()
+    ids = id_select(db, actor, narrow)
+    bound = _first_since(db, actor.realm_id, moment)
+    found = db.execute(ids.after(bound).limit(1)).scalar()
     return NEWEST if found is None else int(found)
 
 
-def _first_since(reader: Reader, realm_id: int, moment: datetime) -> int:
+def _first_since(db: Db, realm_id: int, moment: datetime) -> int:
     """Halve the ids, which rise with time, until the first at `moment` or after it is left: some
     twenty look-ups in the primary key, however many messages there are.
     """
     ours = Message.realm_id == realm_id
-    low, high = reader.execute(select(func.min(Message.id), func.max(Message.id)).where(ours)).one()
+    low, high = db.execute(select(func.min(Message.id), func.max(Message.id)).where(ours)).one()
     if low is None:
         return 0
     high += 1
     while low < high:
         middle = (low + high) // 2
-        row = reader.execute(
+        row = db.execute(
             select(Message.id, Message.sent_at)
             .where(ours, Message.id >= middle)
             .order_by(Message.id)

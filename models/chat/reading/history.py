@@ -14,7 +14,7 @@ from models.chat.messages.errors import EditHistoryDisabled
 from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
-from models.reader import Reader
+from models.reader import Db
 
 MOST_EDITS = 100
 """In one answer, the newest ones: what a message said before those is not told."""
@@ -54,7 +54,7 @@ class _Edit(Protocol):
 
 
 def find_history(
-    reader: Reader, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
+    db: Db, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
 ) -> list[dict[str, Any]]:
     """Snapshots, oldest first: the message as it was sent, then as it was after each of the
     newest edits; where there were more than `MOST_EDITS`, as it was after the one before these.
@@ -68,7 +68,7 @@ def find_history(
     policy = actor.realm.message_edit_history_visibility_policy
     if policy == "none":
         raise EditHistoryDisabled()
-    message = access_message(reader, actor, message_id)
+    message = access_message(db, actor, message_id)
 
     def shown(topic: str) -> str:
         if message.channel_id is None:
@@ -76,12 +76,12 @@ def find_history(
         empty = actor.realm.empty_topic_display_name
         return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
 
-    edits: Sequence[_Edit] = reader.execute(_EDITS, {"message_id": message.id}).all()
+    edits: Sequence[_Edit] = db.execute(_EDITS, {"message_id": message.id}).all()
     began_at = message.sent_at
     author_id: int | None = message.sender_id
     if len(edits) > MOST_EDITS:
         began_at, author_id = edits[-1].edited_at, edits[-1].editor_id
-    readable = _find_readable_places(reader, actor, message, edits[:MOST_EDITS])
+    readable = _find_readable_places(db, actor, message, edits[:MOST_EDITS])
     past = _Past(message, shown, readable, tells_content=policy == "all")
     snapshots: list[dict[str, Any]] = []
     for edit in edits[:MOST_EDITS]:
@@ -162,7 +162,7 @@ class _Past:
 
 
 def _find_readable_places(
-    reader: Reader, actor: Actor, message: MessageView, edits: Iterable[_Edit]
+    db: Db, actor: Actor, message: MessageView, edits: Iterable[_Edit]
 ) -> set[int | None]:
     """Ids of the channels that the message stands or stood in and the reader may read; None for a
     direct message. In a protected history nobody reads what they were not there for, and a copy
@@ -172,7 +172,7 @@ def _find_readable_places(
     places = before - {message.channel_id}
     readable: set[int | None] = {message.channel_id}
     if places:
-        for channel in find_channels(reader, actor, channel_ids=places):
-            if not channel.has_protected_history and has_content_access(reader, actor, channel):
+        for channel in find_channels(db, actor, channel_ids=places):
+            if not channel.has_protected_history and has_content_access(db, actor, channel):
                 readable.add(channel.id)
     return readable

@@ -14,7 +14,7 @@ from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Range, check_counts, find_range, parse_anchor
 from models.chat.reading.weights import cut_to_weight
 from models.json import Json
-from models.reader import Reader
+from models.reader import Db
 
 _TAG = re.compile(r"(<[^>]*>)")
 _WORD = re.compile(r"\w+")
@@ -35,18 +35,18 @@ class RangeRequest:
 
 
 def list_range(
-    reader: Reader, actor: Actor, request: RangeRequest, options: ViewOptions
+    db: Db, actor: Actor, request: RangeRequest, options: ViewOptions
 ) -> tuple[Range, list[dict[str, Any]]]:
     """The range and its message objects. Raises the errors of an invalid request."""
     is_dated = request.anchor == "date"
     moment = parse_anchor_date(request.anchor_date) if is_dated else None
     anchor = None if is_dated else parse_anchor(request.anchor)
     check_counts(request.num_before, request.num_after)
-    narrow = build_narrow(reader, actor, request.narrow)
+    narrow = build_narrow(db, actor, request.narrow)
     if moment is not None:
-        anchor = find_dated(reader, actor, narrow, moment)
+        anchor = find_dated(db, actor, narrow, moment)
     found = find_range(
-        reader,
+        db,
         actor,
         narrow,
         anchor=anchor,
@@ -54,8 +54,8 @@ def list_range(
         num_before=request.num_before,
         num_after=request.num_after,
     )
-    found = cut_to_weight(reader, found)
-    messages = find_messages(reader, actor, found.ids, options)
+    found = cut_to_weight(db, found)
+    messages = find_messages(db, actor, found.ids, options)
     if narrow.searched:
         _mark_matches(messages, narrow.searched)
     return found, messages

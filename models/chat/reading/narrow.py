@@ -12,20 +12,20 @@ from models.chat.messages.errors import BadNarrow, InvalidMessage
 from models.chat.reading.conditions import Builder, Narrow, message_id_of
 from models.chat.reading.terms import Term, parse_terms
 from models.json import Json
-from models.reader import Reader
+from models.reader import Db
 
 
-def build_narrow(reader: Reader, actor: Actor, narrow: Sequence[Json]) -> Narrow:
+def build_narrow(db: Db, actor: Actor, narrow: Sequence[Json]) -> Narrow:
     """The conditions of a narrow in wire form. Raises `BadNarrow`, `InvalidNarrow`.
 
     However many terms there are: one statement each for the users, channels and conversations that
     they name, two for what they search for, and few subqueries.
     """
-    terms = _resolve_with(reader, actor, parse_terms(list(narrow)))
-    builder = Builder(reader, actor, terms)
+    terms = _resolve_with(db, actor, parse_terms(list(narrow)))
+    builder = Builder(db, actor, terms)
     for term in terms:
         builder.add(term)
-    builder.narrow.messages += builder.together.conditions(reader, actor)
+    builder.narrow.messages += builder.together.conditions(db, actor)
     builder.narrow.searched = builder.together.searched
     builder.narrow.with_history = _includes_history(builder, actor, terms)
     return builder.narrow
@@ -46,12 +46,12 @@ def _includes_history(builder: Builder, actor: Actor, terms: Sequence[Term]) -> 
     ):
         return not actor.is_guest
     return bool(builder.channels) and all(
-        not channel.has_protected_history and has_content_access(builder.reader, actor, channel)
+        not channel.has_protected_history and has_content_access(builder.db, actor, channel)
         for channel in builder.channels
     )
 
 
-def _resolve_with(reader: Reader, actor: Actor, terms: list[Term]) -> list[Term]:
+def _resolve_with(db: Db, actor: Actor, terms: list[Term]) -> list[Term]:
     """`with` names a message: its conversation takes the place of the terms that named one."""
     named = [term for term in terms if term.operator == "with"]
     if not named:
@@ -61,7 +61,7 @@ def _resolve_with(reader: Reader, actor: Actor, terms: list[Term]) -> list[Term]
     rest = [term for term in terms if term.operator != "with"]
     message_id = message_id_of(named[0].operand, "with")
     try:
-        message = access_message(reader, actor, message_id)
+        message = access_message(db, actor, message_id)
     except InvalidMessage:
         if any(term.is_channel or term.is_direct for term in rest):
             return rest

@@ -6,7 +6,7 @@ from models.chat.access.naming import find_named
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
 from models.chat.reading.terms import Operand
-from models.reader import Reader
+from models.reader import Db
 
 MOST_PEOPLE = 1000
 """In one narrow: as many as a conversation can have."""
@@ -15,12 +15,12 @@ MOST_PEOPLE = 1000
 class NamedUsers:
     """Everybody whom the operands name, read in one statement however many they are."""
 
-    def __init__(self, reader: Reader, actor: Actor, operands: Iterable[Operand]) -> None:
+    def __init__(self, db: Db, actor: Actor, operands: Iterable[Operand]) -> None:
         """Raises `BadNarrow` for more than `MOST_PEOPLE`."""
         named = {part for operand in operands for part in _parts_of(operand)}
         if len(named) > MOST_PEOPLE:
             raise BadNarrow(desc=f"more than {MOST_PEOPLE} users")
-        rows = find_named(reader, actor, named, system_bots=True) if named else {}
+        rows = find_named(db, actor, named, system_bots=True) if named else {}
         self._ids: dict[int | str, int] = {name: row.id for name, row in rows.items()}
 
     def find(self, operand: Operand) -> list[int] | None:

@@ -12,7 +12,7 @@ from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow, without_reads
 from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
 from models.chat.tables import Message, UserMessage
-from models.reader import Reader
+from models.reader import Db
 
 OLDEST = 0
 NEWEST = 10**16
@@ -57,7 +57,7 @@ def check_counts(num_before: int, num_after: int) -> None:
 
 
 def find_range(
-    reader: Reader,
+    db: Db,
     actor: Actor,
     narrow: Narrow,
     *,
@@ -73,19 +73,19 @@ def find_range(
     if not include_anchor and num_before > 0 and num_after > 0:
         raise AnchorMustBeAtEnd()
     if anchor is None:
-        anchor = find_first_unread(reader, actor, narrow)
+        anchor = find_first_unread(db, actor, narrow)
     at_left, at_right = anchor == OLDEST, anchor >= NEWEST
-    ids = id_select(reader, actor, narrow)
+    ids = id_select(db, actor, narrow)
     before: Sequence[int] = ()
     at_and_after: Sequence[int] = ()
     if num_before > 0 and not at_left:
-        before = _read(reader, ids.before(anchor - 1), num_before)[::-1]
+        before = _read(db, ids.before(anchor - 1), num_before)[::-1]
     if at_right:
         num_after = 0
     elif num_after > 0:
-        at_and_after = _read(reader, ids.after(anchor), num_after + 1)
+        at_and_after = _read(db, ids.after(anchor), num_after + 1)
     elif include_anchor and not at_left:
-        at_and_after = _read(reader, ids.at(anchor), 1)
+        at_and_after = _read(db, ids.at(anchor), 1)
     has_anchor = bool(at_and_after) and at_and_after[0] == anchor
     after = list(at_and_after[1:] if has_anchor else at_and_after)[:num_after]
     shown = [anchor] if has_anchor and include_anchor else []
@@ -98,15 +98,15 @@ def find_range(
     )
 
 
-def find_first_unread(reader: Reader, actor: Actor, narrow: Narrow) -> int:
+def find_first_unread(db: Db, actor: Actor, narrow: Narrow) -> int:
     """The oldest unread message within the narrow; `NEWEST` when everything is read."""
-    ids = id_select(reader, actor, without_reads(narrow))
-    found = _read(reader, ids.after(OLDEST), 1)
+    ids = id_select(db, actor, without_reads(narrow))
+    found = _read(db, ids.after(OLDEST), 1)
     return found[0] if found else NEWEST
 
 
-def _read(reader: Reader, wanted: Select[Any], limit: int) -> list[int]:
-    return list(reader.execute(wanted.limit(limit)).scalars())
+def _read(db: Db, wanted: Select[Any], limit: int) -> list[int]:
+    return list(db.execute(wanted.limit(limit)).scalars())
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class IdSelect:
         return self.select.where(self.column == anchor)
 
 
-def id_select(reader: Reader, actor: Actor, narrow: Narrow) -> IdSelect:
+def id_select(db: Db, actor: Actor, narrow: Narrow) -> IdSelect:
     """Walks messages or own copies, whichever the narrow makes few, and asks the other side of
     each: a plan that the size of the organization does not change.
     """
@@ -137,7 +137,7 @@ def id_select(reader: Reader, actor: Actor, narrow: Narrow) -> IdSelect:
         return IdSelect(wanted, Message.id)
     mine = or_(
         Message.channel_id.is_(None),
-        Message.channel_id.in_(readable_channel_ids(reader, actor)),
+        Message.channel_id.in_(readable_channel_ids(db, actor)),
     )
     if narrow.selective and not narrow.by_copies:
         wanted = select(Message.id).where(mine, *narrow.messages, _copy_exists(actor, narrow))

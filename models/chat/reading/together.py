@@ -14,7 +14,7 @@ from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.flags import MENTIONED
 from models.chat.tables import ConversationMember, Message, UserMessage
-from models.reader import Reader
+from models.reader import Db
 
 Condition = ColumnElement[bool]
 SMALLEST_GROUP = 3
@@ -34,33 +34,31 @@ class CollectedTerms:
     mentioned: set[int] = field(default_factory=set)
     unmentioned: set[int] = field(default_factory=set)
 
-    def conditions(self, reader: Reader, actor: Actor) -> list[Condition]:
+    def conditions(self, db: Db, actor: Actor) -> list[Condition]:
         """Raises `BadNarrow` for more words than one narrow may look for."""
         search.check_size([*self.searched, *self.excluded])
         found: list[Condition] = []
         if self.searched:
-            found.append(search.matches_all(reader, self.searched, Message.id))
+            found.append(search.matches_all(db, self.searched, Message.id))
         if self.excluded:
-            found.append(not_(search.matches_any(reader, self.excluded, Message.id)))
+            found.append(not_(search.matches_any(db, self.excluded, Message.id)))
         for people, least in ((self.included, 1), (self.grouped, SMALLEST_GROUP)):
             if people:
-                shared = shared_conversations(reader, actor, people, least=least)
+                shared = shared_conversations(db, actor, people, least=least)
                 found.append(Message.conversation_id.in_(shared))
         if self.mentioned:
-            found.append(_mentions_all(reader, self.mentioned))
+            found.append(_mentions_all(db, self.mentioned))
         if self.unmentioned:
-            found.append(not_(_mentions(reader, self.unmentioned)))
+            found.append(not_(_mentions(db, self.unmentioned)))
         return found
 
 
-def shared_conversations(
-    reader: Reader, actor: Actor, people: Iterable[int], *, least: int
-) -> Select[int]:
+def shared_conversations(db: Db, actor: Actor, people: Iterable[int], *, least: int) -> Select[int]:
     """Select of the ids of the actor's conversations with all of these, of `least` and more."""
     people = set(people)
     ids = select(ConversationMember.conversation_id).where(ConversationMember.user_id == actor.id)
     theirs = select(ConversationMember.conversation_id).where(
-        id_in(reader, ConversationMember.user_id, people)
+        id_in(db, ConversationMember.user_id, people)
     )
     if len(people) > 1:
         together = func.count() == len(people)
@@ -76,22 +74,22 @@ def shared_conversations(
     return ids
 
 
-def _mentions(reader: Reader, people: Iterable[int]) -> Condition:
+def _mentions(db: Db, people: Iterable[int]) -> Condition:
     """The message mentions one of these."""
     theirs = UserMessage.__table__.alias()
     return exists().where(
-        id_in(reader, theirs.c.user_id, people),
+        id_in(db, theirs.c.user_id, people),
         theirs.c.message_id == Message.id,
         theirs.c.flags.op("&")(MENTIONED) != 0,
     )
 
 
-def _mentions_all(reader: Reader, people: set[int]) -> Condition:
+def _mentions_all(db: Db, people: set[int]) -> Condition:
     if len(people) == 1:
-        return _mentions(reader, people)
+        return _mentions(db, people)
     theirs = UserMessage.__table__.alias()
     count = select(func.count()).where(
-        id_in(reader, theirs.c.user_id, people),
+        id_in(db, theirs.c.user_id, people),
         theirs.c.message_id == Message.id,
         theirs.c.flags.op("&")(MENTIONED) != 0,
     )

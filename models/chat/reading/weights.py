@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from models.chat.ground.id_lists import bound_ids
 from models.chat.reading.ranges import Range
-from models.reader import Reader, dialect_of
+from models.reader import Db, dialect_of
 
 MOST_BYTES = 10_000_000
 """Of Markdown and HTML together, whichever of them is asked for."""
@@ -28,7 +28,7 @@ _POSTGRESQL = text(
 )
 
 
-def cut_to_weight(reader: Reader, found: Range, *, most: int | None = None) -> Range:
+def cut_to_weight(db: Db, found: Range, *, most: int | None = None) -> Range:
     """The range, or what is nearest to its anchor of a range that is too heavy. Then its ends are
     not found, and clients go on from there: at least one message is left on each side.
     """
@@ -37,7 +37,7 @@ def cut_to_weight(reader: Reader, found: Range, *, most: int | None = None) -> R
     middle = bisect_left(found.ids, found.anchor)
     before, after = found.ids[:middle][::-1], found.ids[middle:]
     outward = [i for i in chain(*zip_longest(after, before)) if i is not None]
-    kept = set(outward[: _count_light(reader, outward, MOST_BYTES if most is None else most)])
+    kept = set(outward[: _count_light(db, outward, MOST_BYTES if most is None else most)])
     kept.update(before[:1], after[:2])  # the first of those after may be the anchor itself
     if len(kept) == len(outward):
         return found
@@ -49,11 +49,11 @@ def cut_to_weight(reader: Reader, found: Range, *, most: int | None = None) -> R
     )
 
 
-def _count_light(reader: Reader, ids: Sequence[int], most: int) -> int:
+def _count_light(db: Db, ids: Sequence[int], most: int) -> int:
     """How many of the first are together no heavier than `most`."""
-    dialect = dialect_of(reader)
+    dialect = dialect_of(db)
     statement = _SQLITE if dialect == "sqlite" else _POSTGRESQL
-    with reader.execute(statement, {"ids": bound_ids(dialect, ids)}) as weights:
+    with db.execute(statement, {"ids": bound_ids(dialect, ids)}) as weights:
         for number, weight in enumerate(weights.scalars()):
             most -= weight
             if most < 0:

@@ -18,7 +18,7 @@ from models.chat.rendering.emoji import EMOJI
 from models.chat.rendering.links import Linkifiers, linkifiers_of
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
-from models.reader import Reader
+from models.reader import Db
 
 MOST_NAMES = 200
 """Of one kind in one message; what comes after them stays text."""
@@ -65,15 +65,15 @@ _LINKIFIERS = (
 )
 
 
-def find_linkifiers(reader: Reader, realm_id: int) -> Linkifiers:
+def find_linkifiers(db: Db, realm_id: int) -> Linkifiers:
     """The organization's linkifiers in the order they apply."""
-    rows = reader.execute(_LINKIFIERS, {"realm_id": realm_id})
+    rows = db.execute(_LINKIFIERS, {"realm_id": realm_id})
     return linkifiers_of(tuple((pattern, template) for pattern, template in rows))
 
 
-def find_names(reader: Reader, author: Actor, text: str) -> Names:
+def find_names(db: Db, author: Actor, text: str) -> Names:
     """What `text` may refer to when `author` writes it."""
-    linkifiers = find_linkifiers(reader, author.realm_id)
+    linkifiers = find_linkifiers(db, author.realm_id)
     people: set[str] = set()
     channels: set[str] = set()
     groups: set[str] = set()
@@ -86,13 +86,13 @@ def find_names(reader: Reader, author: Actor, text: str) -> Names:
     if ":" in text:
         emoji.update(name for name in _EMOJI.findall(text) if name not in EMOJI)
     people -= WILDCARDS | {"topic"}
-    users, by_name = _find_users(reader, author, _some(people))
+    users, by_name = _find_users(db, author, _some(people))
     return Names(
         users=users,
         users_by_name=by_name,
-        groups=_find_groups(reader, author, _some(groups)),
-        channels=_find_channels(reader, author, _some(channels)),
-        emoji=_find_emoji(reader, author.realm_id, _some(emoji)),
+        groups=_find_groups(db, author, _some(groups)),
+        channels=_find_channels(db, author, _some(channels)),
+        emoji=_find_emoji(db, author.realm_id, _some(emoji)),
         linkifiers=linkifiers,
     )
 
@@ -102,7 +102,7 @@ def _some(names: set[str]) -> list[str]:
 
 
 def _find_users(
-    reader: Reader, author: Actor, mentions: Iterable[str]
+    db: Db, author: Actor, mentions: Iterable[str]
 ) -> tuple[dict[int, str], dict[str, list[int]]]:
     """Those the author may know: id -> name, and casefolded name -> ids."""
     names: list[str] = []
@@ -128,21 +128,19 @@ def _find_users(
             ),
         ),
     )
-    if not sees_everybody(reader, author):
+    if not sees_everybody(db, author):
         wanted = wanted.where(User.id.in_(known_to(author.id)))
     key = {"realm_id": author.realm_id}
-    for user_id, full_name in reader.execute(wanted.order_by(User.id), key):
+    for user_id, full_name in db.execute(wanted.order_by(User.id), key):
         users[user_id] = full_name
         by_name[full_name.casefold()].append(user_id)
     return users, by_name
 
 
-def _find_groups(
-    reader: Reader, author: Actor, names: Sequence[str]
-) -> dict[str, tuple[int, str, bool]]:
+def _find_groups(db: Db, author: Actor, names: Sequence[str]) -> dict[str, tuple[int, str, bool]]:
     if not names:
         return {}
-    found = reader.execute(
+    found = db.execute(
         select(UserGroup.id, UserGroup.name, UserGroup.kind, UserGroup.can_mention_group).where(
             UserGroup.realm_id == author.realm_id,
             UserGroup.name_key.in_([name.casefold() for name in names]),
@@ -153,34 +151,32 @@ def _find_groups(
         str(name).casefold(): (
             group_id,
             str(name),
-            kind == "named" and belongs(reader, author, can_mention),
+            kind == "named" and belongs(db, author, can_mention),
         )
         for group_id, name, kind, can_mention in found
     }
 
 
-def _find_channels(
-    reader: Reader, author: Actor, texts: Sequence[str]
-) -> dict[str, tuple[int, str]]:
+def _find_channels(db: Db, author: Actor, texts: Sequence[str]) -> dict[str, tuple[int, str]]:
     """Channels the author may read: naming one that others may not see tells nobody anything."""
     if not texts:
         return {}
     keys = {text.casefold() for text in texts}
     keys |= {text.partition(">")[0].strip().casefold() for text in texts}
-    found = reader.execute(
+    found = db.execute(
         select(Channel.id, Channel.name).where(
             Channel.realm_id == author.realm_id,
             Channel.name_key.in_(keys),
-            Channel.id.in_(readable_channel_ids(reader, author)),
+            Channel.id.in_(readable_channel_ids(db, author)),
         )
     )
     return {name.casefold(): (channel_id, name) for channel_id, name in found}
 
 
-def _find_emoji(reader: Reader, realm_id: int, names: Sequence[str]) -> dict[str, tuple[int, str]]:
+def _find_emoji(db: Db, realm_id: int, names: Sequence[str]) -> dict[str, tuple[int, str]]:
     if not names:
         return {}
-    found = reader.execute(
+    found = db.execute(
         select(RealmEmoji.name, RealmEmoji.id, RealmEmoji.source_url).where(
             RealmEmoji.realm_id == realm_id,
             RealmEmoji.name.in_(names),

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from models.chat.identity.actors import Actor
 from models.chat.rendering import Names, Rendered, find_linkifiers, find_names, render
 from models.chat.rendering.links import Linkifiers
-from models.reader import Reader
+from models.reader import Db
 
 CONTENT_MAX = 10_000
 TRUNCATED = "\n[message truncated]"
@@ -31,18 +31,16 @@ class PreparedText:
     linkifiers: Linkifiers
 
 
-def prepare_text(
-    reader: Reader, author: Actor, content: str, names: Names | None = None
-) -> PreparedText:
+def prepare_text(db: Db, author: Actor, content: str, names: Names | None = None) -> PreparedText:
     """The text as it would be sent, with the names given, or those that its author may use. Raises
     nothing: a text that cannot be sent has no HTML.
     """
     shortened = shorten(content)
     is_sendable = bool(shortened.strip()) and "\0" not in shortened
     if names is not None:
-        linkifiers: Linkifiers = find_linkifiers(reader, author.realm_id)
+        linkifiers: Linkifiers = find_linkifiers(db, author.realm_id)
     else:
-        names = find_names(reader, author, shortened if is_sendable else "")
+        names = find_names(db, author, shortened if is_sendable else "")
         linkifiers = names.linkifiers
     rendered = _render(author, shortened, names) if is_sendable else Rendered()
     return PreparedText(content, rendered, linkifiers)
@@ -56,11 +54,11 @@ def shorten(content: str) -> str:
     return content
 
 
-def render_texts(reader: Reader, author: Actor, texts: Iterable[str]) -> dict[str, str]:
+def render_texts(db: Db, author: Actor, texts: Iterable[str]) -> dict[str, str]:
     """Short texts -> their HTML; an empty one has none. The statements are those of one text."""
     html = dict.fromkeys(texts, "")
     wanted = [text for text in html if text and "\0" not in text]
-    names = find_names(reader, author, "\n".join(wanted)) if wanted else Names()
+    names = find_names(db, author, "\n".join(wanted)) if wanted else Names()
     left = MOST_RENDERED
     for text in wanted:
         left -= len(text)

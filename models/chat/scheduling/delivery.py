@@ -35,7 +35,7 @@ from models.chat.scheduling.scheduled_messages import (
     tell_removed,
     tell_sender,
 )
-from models.reader import Reader
+from models.reader import Db
 
 TOO_LATE = "Message could not be sent at the scheduled time."
 UNEXPECTED = "Internal server error"
@@ -66,9 +66,9 @@ _TAKE_AGAIN = (
 )
 
 
-def is_anything_due(reader: Reader, *, now: datetime) -> bool:
+def is_anything_due(db: Db, *, now: datetime) -> bool:
     """A cheap look that takes no lock."""
-    return reader.execute(_SOME_DUE, {"at": now}).first() is not None
+    return db.execute(_SOME_DUE, {"at": now}).first() is not None
 
 
 def choose_due(session: Session, *, now: datetime) -> ScheduledRow | None:
@@ -78,11 +78,11 @@ def choose_due(session: Session, *, now: datetime) -> ScheduledRow | None:
     return session.connection().execute(_TAKE, {"at": now}).first()
 
 
-def prepare(reader: Reader, chosen: ScheduledRow) -> PreparedText:
+def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
     """The text of a chosen message."""
-    sender = find_actor(reader, chosen.sender_id)
+    sender = find_actor(db, chosen.sender_id)
     assert sender is not None
-    return prepare_text(reader, sender, chosen.content)
+    return prepare_text(db, sender, chosen.content)
 
 
 def take_chosen(session: Session, chosen: ScheduledRow) -> bool:

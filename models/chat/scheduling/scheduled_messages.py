@@ -45,7 +45,7 @@ from models.chat.scheduling.records import (
     record_of,
     stored_to,
 )
-from models.reader import Reader
+from models.reader import Db
 
 _INSERT = insert(SCHEDULED).returning(*SCHEDULED.c)
 _OWN = select(*SCHEDULED.c).where(
@@ -128,24 +128,24 @@ def schedule_message(
     return int(row.id)
 
 
-def find_scheduled_messages(reader: Reader, sender: Actor) -> list[dict[str, Any]]:
+def find_scheduled_messages(db: Db, sender: Actor) -> list[dict[str, Any]]:
     """Records of what the sender has scheduled and what could not be sent, soonest first."""
-    return [record_of(row) for row in reader.execute(_UNSENT, {"of_sender_id": sender.id})]
+    return [record_of(row) for row in db.execute(_UNSENT, {"of_sender_id": sender.id})]
 
 
 def prepare_edit(
-    reader: Reader, sender: Actor, message_id: int, *, content: str | None
+    db: Db, sender: Actor, message_id: int, *, content: str | None
 ) -> PreparedText | None:
     """The text that the message will have: the new content, or what it has. None where there is no
     such message.
     """
     if content is None:
         key = {"wanted_id": message_id, "of_sender_id": sender.id}
-        row = reader.execute(_OWN, key).first()
+        row = db.execute(_OWN, key).first()
         if row is None:
             return None
         content = row.content
-    return prepare_text(reader, sender, content)
+    return prepare_text(db, sender, content)
 
 
 def edit_scheduled_message(

@@ -21,7 +21,7 @@ from models.chat.people.errors import DisposableEmail, EmailInUse
 from models.chat.rendering.quotes import one_line
 from models.chat.settings.errors import ConfirmationNotFound, EmailChangesDisabled, RealEmailWanted
 from models.chat.tables import EmailChange, User
-from models.reader import Reader
+from models.reader import Db
 
 LIFETIME = timedelta(days=1)
 TOKEN_MAX = 100
@@ -64,7 +64,7 @@ class AskedChange(Protocol):
     def new_email(self) -> str: ...
 
 
-def check_new_email(reader: Reader, actor: Actor, email: str) -> str | None:
+def check_new_email(db: Db, actor: Actor, email: str) -> str | None:
     """The new address as it is stored; None for the one the actor has.
 
     Raises `EmailChangesDisabled`, `InvalidEmail`, and what `check_email_allowed` raises, with
@@ -76,17 +76,17 @@ def check_new_email(reader: Reader, actor: Actor, email: str) -> str | None:
         raise EmailChangesDisabled()
     email = check_email(email)
     try:
-        check_email_allowed(reader, actor.realm, email)
+        check_email_allowed(db, actor.realm, email)
     except DisposableEmail:
         raise RealEmailWanted() from None
     return email
 
 
-def require_free_or_hidden(reader: Reader, actor: Actor, email: str) -> None:
+def require_free_or_hidden(db: Db, actor: Actor, email: str) -> None:
     """Raises `EmailInUse` for the address of somebody else, if the actor may see it; that others
     have theirs is told to those, by `ask_to_confirm`.
     """
-    if email.casefold() != actor.email_key and find_named(reader, actor, [email], system_bots=True):
+    if email.casefold() != actor.email_key and find_named(db, actor, [email], system_bots=True):
         raise EmailInUse(email=email)
 
 
@@ -134,9 +134,9 @@ def ask_to_confirm(
     )
 
 
-def access_change(reader: Reader, realm: RealmView, token: str, *, now: datetime) -> AskedChange:
+def access_change(db: Db, realm: RealmView, token: str, *, now: datetime) -> AskedChange:
     """The change that a token confirms. Raises `ConfirmationNotFound`."""
-    row = reader.execute(
+    row = db.execute(
         select(EmailChange.id, EmailChange.user_id, EmailChange.new_email)
         .join(User, User.id == EmailChange.user_id)
         .where(

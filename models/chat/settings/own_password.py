@@ -13,12 +13,12 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.passwords import hash_if_strong, is_password
 from models.chat.settings.errors import NewPasswordTooWeak, WrongPassword
 from models.chat.tables import EmailChange, User
-from models.reader import Reader
+from models.reader import Db
 
 
-def find_hash(reader: Reader, actor: Actor) -> str | None:
+def find_hash(db: Db, actor: Actor) -> str | None:
     """What the actor's password is checked against; None where they have none."""
-    return reader.execute(select(User.password_hash).where(User.id == actor.id)).scalar_one()
+    return db.execute(select(User.password_hash).where(User.id == actor.id)).scalar_one()
 
 
 def check_old(old: str, password_hash: str | None) -> None:

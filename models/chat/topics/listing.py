@@ -10,7 +10,7 @@ from sqlalchemy.orm import aliased
 from models.chat.access.permissions import access_channel
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription, Topic, UserMessage
-from models.reader import Reader
+from models.reader import Db
 
 _ALL = (
     select(Topic.name, Topic.max_id)
@@ -58,18 +58,18 @@ _JOINED_AFTER = select(Subscription.joined_after_id).where(
 )
 
 
-def find_topics(reader: Reader, actor: Actor, channel_id: int) -> list[tuple[str, int]]:
+def find_topics(db: Db, actor: Actor, channel_id: int) -> list[tuple[str, int]]:
     """(name, id of the newest message) of each topic the actor can read, the latest first.
 
     In a protected history only topics of which the actor has a copy of a message, and the newest
     of those. Names have the newest message's casing. Raises `InvalidChannelId`.
     """
-    channel = access_channel(reader, actor, channel_id)
+    channel = access_channel(db, actor, channel_id)
     key: dict[str, Any] = {"channel_id": channel_id}
     if not channel.has_protected_history:
-        return [(name, max_id) for name, max_id in reader.execute(_ALL, key).all()]
+        return [(name, max_id) for name, max_id in db.execute(_ALL, key).all()]
     key["user_id"] = actor.id
-    after = reader.execute(_JOINED_AFTER, key).scalar()
+    after = db.execute(_JOINED_AFTER, key).scalar()
     if after is None:
         return []
-    return [(name, max_id) for name, max_id in reader.execute(_MINE, {**key, "after": after}).all()]
+    return [(name, max_id) for name, max_id in db.execute(_MINE, {**key, "after": after}).all()]

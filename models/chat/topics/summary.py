@@ -12,7 +12,7 @@ from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Message, Topic, UserMessage
 from models.chat.topics.names import key_of
-from models.reader import UPSERTS, Reader, Upsert, dialect_of
+from models.reader import UPSERTS, Db, Upsert, dialect_of
 
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)
@@ -37,10 +37,10 @@ _KNOWS_TOPIC = select(_TOPIC.c.max_id).where(
 )
 
 
-def is_known(reader: Reader, channel_id: int, topic: str) -> bool:
+def is_known(db: Db, channel_id: int, topic: str) -> bool:
     """Has anybody written under that topic?"""
     key = {"channel_id": channel_id, "topic_key": key_of(topic)}
-    return reader.execute(_KNOWS_TOPIC, key).first() is not None
+    return db.execute(_KNOWS_TOPIC, key).first() is not None
 
 
 _HAS_COPY = (
@@ -55,15 +55,15 @@ _HAS_COPY = (
 )
 
 
-def is_known_to(reader: Reader, actor: Actor, channel: ChannelView, topic: str) -> bool:
+def is_known_to(db: Db, actor: Actor, channel: ChannelView, topic: str) -> bool:
     """Has anybody written under that topic, as far as the actor may know? In a protected history
     only what they, or the owner of a bot, have a copy of.
     """
     if not channel.has_protected_history or actor.is_system_bot:
-        return is_known(reader, channel.id, topic)
+        return is_known(db, channel.id, topic)
     users = [user_id for user_id in (actor.id, actor.bot_owner_id) if user_id is not None]
     key = {"user_ids": users, "channel_id": channel.id, "topic_key": key_of(topic)}
-    return reader.execute(_HAS_COPY, key).first() is not None
+    return db.execute(_HAS_COPY, key).first() is not None
 
 
 def note_topic(session: Session, channel_id: int, topic: str, message_id: int) -> None:

@@ -15,7 +15,7 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, UserTopic
 from models.chat.topics.errors import IncompatibleParameters
 from models.chat.topics.names import key_of, normalise_topic
-from models.reader import Reader
+from models.reader import Db
 
 
 class VisibilityPolicy(IntEnum):
@@ -66,9 +66,7 @@ def set_user_topic(
         tell_of_policy(session, actor, channel_id=channel_id, topic=topic, policy=policy, now=now)
 
 
-def find_channel_to_mute(
-    reader: Reader, actor: Actor, *, name: str | None, channel_id: int | None
-) -> int:
+def find_channel_to_mute(db: Db, actor: Actor, *, name: str | None, channel_id: int | None) -> int:
     """The channel that an older client names in one of two ways. Raises `MissingParameter`,
     `IncompatibleParameters` and what `access_channel_by_name` raises.
     """
@@ -78,7 +76,7 @@ def find_channel_to_mute(
         return channel_id
     if name is None:
         raise MissingParameter(var_name="stream_id")
-    return access_channel_by_name(reader, actor, name).id
+    return access_channel_by_name(db, actor, name).id
 
 
 def apply_policy(
@@ -117,11 +115,11 @@ def apply_policy(
     return True
 
 
-def find_muted_topics(reader: Reader, user_id: int) -> list[list[str | int]]:
+def find_muted_topics(db: Db, user_id: int) -> list[list[str | int]]:
     """[channel's name, topic, Unix seconds] of each topic the user has muted, oldest first."""
     return [
         [name, topic, int(at.timestamp())]
-        for name, topic, at in reader.execute(_MUTED, {"user_id": user_id})
+        for name, topic, at in db.execute(_MUTED, {"user_id": user_id})
     ]
 
 
