@@ -31,7 +31,7 @@ from models.clock import SystemClock
 from models.database import Database
 from tests.judges.sdk.stage import Stage, write_facts
 from tests.live.running_server import RunningServer
-from tests.support.chat.people import PASSWORD, SECRET, VAULT, Cast, Member, make_cast
+from tests.support.chat.people import SECRET, VAULT, Cast, Member, make_cast
 from tests.support.chat.vendor_consent import consent
 from workers.exports import Exports
 
@@ -47,10 +47,11 @@ PEOPLE = ("cordelia", "iago", "hamlet", "othello", "polonius", "reminder")
 def chat_stage(directory: Path) -> Iterator[Stage]:
     """The chat cast, at an organization that lives where the server does.
 
-    Facts: `base_url`; `people`, by first name: id, email, name, role, key; `password` of Hamlet;
-    `jwt`, which signs Hamlet in; `email_change` of Othello: `token`, `new_email`; `push`, what a
-    phone registers with; `vendor`, Hamlet's consent: `code`, `state`, `cookie`; `vendor_notice`:
-    `authorization`, `user_id`; `finished_export_id`.
+    Facts: `base_url`; `people`, by first name: id, email, name, role, key; `jwt`, which signs
+    Hamlet in; `email_change` of Othello: `token`, `new_email`; `push`, what a phone registers with;
+    `vendor`, Hamlet's consent: `code`, `state`; `finished_export_id`; `in_an_hour`, in Unix
+    seconds; `callers`: two of the people, Othello under the new address, somebody unknown, nobody,
+    Hamlet's browser on its way back from the vendor, and the vendor.
     """
     database_url = f"sqlite:///{directory}/chat.db"
     migrate.upgrade(database_url, "chat")
@@ -78,19 +79,28 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
         }
         running = stack.enter_context(RunningServer(directory, environment, application="chat"))
         phone = Phone()
+        given = consent(running.url, servers[1].url, _basic(cast.hamlet))
         facts = {
             "service": "chat",
             "base_url": f"{running.url}/api/v1",
             "people": {name: asdict(getattr(cast, name)) for name in PEOPLE},
-            "password": PASSWORD,
             "jwt": jwt.encode(
                 {"email": cast.hamlet.email, "iat": int(time.time())}, JWT_SECRET, algorithm="HS256"
             ),
             "email_change": {"token": token, "new_email": NEW_EMAIL},
             "push": phone.key_fields() | phone.token_fields(relay.public_key),
-            "vendor": consent(running.url, servers[1].url, _basic(cast.hamlet)),
-            "vendor_notice": {"authorization": NOTICE_TOKEN, "user_id": "nobody-here"},
+            "vendor": given,
             "finished_export_id": _export(running.url, cast.cordelia, database, directory),
+            "in_an_hour": int(time.time()) + 3600,
+            "callers": {
+                "cordelia": _signed_in(cast.cordelia),
+                "hamlet": _signed_in(cast.hamlet),
+                "othello_renamed": {**_signed_in(cast.othello), "username": NEW_EMAIL},
+                "stranger": {"username": "nobody@acme.example", "password": "x" * 32},
+                "anybody": {},
+                "browser": {"headers": {"Cookie": given["cookie"]}},
+                "vendor": {"headers": {"Authorization": NOTICE_TOKEN}},
+            },
         }
         yield Stage("chat", running, write_facts(directory, facts))
 
@@ -128,6 +138,10 @@ def _ask_for_email(session: Session, user_id: int) -> str:
         )
     )
     return token
+
+
+def _signed_in(member: Member) -> dict[str, str]:
+    return {"username": member.email, "password": member.key}
 
 
 def _basic(member: Member) -> dict[str, str]:

@@ -23,7 +23,8 @@ from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_merchant
 def payment_stage(directory: Path) -> Iterator[Stage]:
     """Ada, whose SDK it is, and Ben, who must not see what is hers.
 
-    Facts: `base_url`; `key`, `peer_key`; `payment_method_id`, `chain_id`, `token_symbol`.
+    Facts: `base_url`; `payment_method_id`, `chain_id`, `token_symbol`; `callers`: both, and
+    somebody unknown.
     """
     database_url = f"sqlite:///{directory}/payment.db"
     migrate.upgrade(database_url, "payment")
@@ -45,10 +46,13 @@ def payment_stage(directory: Path) -> Iterator[Stage]:
         facts = {
             "service": "payment",
             "base_url": server.url,
-            "key": key,
-            "peer_key": peer_key,
             "payment_method_id": "tusd-local",
             "chain_id": 31337,
             "token_symbol": "TUSD",
+            "callers": {
+                "ada": {"token": key},
+                "ben": {"token": peer_key},
+                "stranger": {"token": "prk_test_nobody"},
+            },
         }
         yield Stage("payment", server, write_facts(directory, facts))

@@ -1,25 +1,29 @@
 """A freshly seeded server for one drive, and what a drive has to know of it, in a JSON file.
 
-A drive is a program that uses one generated SDK. It finds the file in SPECD_SDK_STAGE and calls
-every operation of the document; the server's own counters say whether it did.
+A drive is a program that makes the calls of the table by one generated SDK. It finds the facts in
+SPECD_SDK_STAGE and the calls in SPECD_SDK_CALLS; the server's own counters say whether it called
+every operation.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 import specs
+from tests.judges.sdk.table import CALLS, calls_of
 from tests.live.running_server import ROOT, RunningServer
 
-ENVIRONMENT_VARIABLE = "SPECD_SDK_STAGE"
+SERVICES = sorted(path.stem for path in CALLS.glob("*.yaml"))
 GENERATED = ROOT / "build" / "sdk"
 NOT_GENERATED = "the SDKs are not there: run scripts/sdk"
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -41,11 +45,22 @@ class Stage:
     server: RunningServer
     facts: Path
 
+    calls: Path = field(init=False)
+    """The calls of the service, in order, as JSON."""
+
     before: Counter[tuple[str, int]] = field(init=False)
     """What the stage itself has called to set itself up."""
 
     def __post_init__(self) -> None:
+        calls = self.facts.with_name("calls.json")
+        calls.write_text(json.dumps([asdict(call) for call in calls_of(self.service)]))
+        object.__setattr__(self, "calls", calls)
         object.__setattr__(self, "before", self._counted())
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment variables that a drive reads."""
+        return {"SPECD_SDK_STAGE": str(self.facts), "SPECD_SDK_CALLS": str(self.calls)}
 
     def undriven(self) -> dict[str, str]:
         """Operations of the document that a drive did not call, or never with success."""
@@ -85,6 +100,13 @@ class Stage:
                 if service == self.service
             }
         )
+
+
+def staged(service: str, directory: Path) -> AbstractContextManager[Stage]:
+    """The stage that `tests/judges/sdk/<service>_stage.py` makes."""
+    module = importlib.import_module(f"tests.judges.sdk.{service}_stage")
+    made: AbstractContextManager[Stage] = getattr(module, f"{service}_stage")(directory)
+    return made
 
 
 def write_facts(directory: Path, facts: Mapping[str, Any]) -> Path:

@@ -25,7 +25,7 @@ def test_the_example_makes_an_invoice(tmp_path: Path) -> None:
         assert "http://127.0.0.1:8080" in code
         done = subprocess.run(
             [PYTHON, "-c", code.replace("http://127.0.0.1:8080", stage.server.url)],
-            env={"PYTHONPATH": str(SDK), "KEY": facts["key"]},
+            env={"PYTHONPATH": str(SDK), "KEY": facts["callers"]["ada"]["token"]},
             capture_output=True,
             text=True,
             check=False,

@@ -1,5 +1,5 @@
-"""The TypeScript SDKs that `scripts/sdk` generates pass `tsc --strict`, call every operation and
-read typed results.
+"""The TypeScript SDKs that `scripts/sdk` generates pass `tsc --strict`, make every call of the
+table and read typed results.
 """
 
 import os
@@ -9,16 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.judges.sdk.stage import ENVIRONMENT_VARIABLE, GENERATED, NOT_GENERATED
-from tests.judges.sdk.test_python import staged
+from tests.judges.sdk.stage import GENERATED, NOT_GENERATED, SERVICES, staged
+from tests.judges.sdk.table import calls_of
+from tests.judges.sdk.writers.hey_api import HeyApi
+from tests.judges.sdk.writers.openapi_fetch import OpenapiFetch
+from tests.judges.sdk.writers.source import Writer
+from tests.judges.sdk.writers.typescript_fetch import TypescriptFetch
 from tests.live.running_server import ROOT
 
 MODULES = ROOT / "build" / "tools" / "typescript" / "node_modules"
 TSC = MODULES / "typescript" / "bin" / "tsc"
-DRIVES = ROOT / "tests" / "sdk" / "typescript"
-COMPILED = GENERATED / "drives" / "tests" / "sdk" / "typescript"
-SDKS = ("typescript-fetch", "openapi-typescript", "hey-api")
-DRIVEN_AS = {"openapi-typescript": "openapi-fetch"}
+PROJECT = Path(__file__).parent / "typescript"
+DRIVES = GENERATED / "drives"
+COMPILED = GENERATED / "compiled" / "build" / "sdk" / "drives"
+WRITERS: dict[str, type[Writer]] = {
+    writer.sdk: writer for writer in (TypescriptFetch, OpenapiFetch, HeyApi)
+}
 STEP_S = 120
 
 
@@ -38,34 +44,51 @@ def node(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[
 @pytest.fixture(scope="module")
 def compiled() -> Path:
     """The drives as JavaScript; `tsc --strict` has found nothing in them nor in any SDK."""
-    there = all((GENERATED / s / sdk).is_dir() for s in ("payment", "chat") for sdk in SDKS)
+    there = all((GENERATED / service / sdk).is_dir() for service in SERVICES for sdk in WRITERS)
     if not there or not TSC.exists() or shutil.which("node") is None:
         pytest.skip(NOT_GENERATED)
-    done = node(TSC, "--project", DRIVES)
+    shutil.rmtree(DRIVES, ignore_errors=True)
+    DRIVES.mkdir()
+    for service in SERVICES:
+        for sdk, writer in WRITERS.items():
+            program = writer().program(service, calls_of(service))
+            (DRIVES / f"{service}.{sdk}.ts").write_text(program, encoding="utf-8")
+    done = node(TSC, "--project", PROJECT)
     assert done.returncode == 0, done.stdout
     return COMPILED
 
 
-@pytest.mark.parametrize("service", ["payment", "chat"])
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("sdk", WRITERS)
 def test_calls_every_operation(compiled: Path, sdk: str, service: str, tmp_path: Path) -> None:
-    drive = compiled / DRIVEN_AS.get(sdk, sdk) / f"{service}.js"
     with staged(service, tmp_path) as stage:
-        done = node(drive, **{ENVIRONMENT_VARIABLE: str(stage.facts)})
+        done = node(compiled / f"{service}.{sdk}.js", **stage.environment)
         assert done.returncode == 0, done.stderr
         assert stage.undriven() == {}
         assert stage.unrefused() == {}
 
 
-def test_a_mistyped_property_is_an_error(compiled: Path, tmp_path: Path) -> None:
-    """What `tsc --strict` lets through is really typed."""
-    sdk = GENERATED / "payment" / "hey-api"
-    source = tmp_path / "mistyped.ts"
-    source.write_text(
-        f'import type {{ Invoice }} from "{sdk}";\n'
-        "export const read = (invoice: Invoice): number => invoice.amount;\n"
-        "export const miss = (invoice: Invoice): string => invoice.amont;\n"
+def test_what_the_types_do_not_say_is_an_error(compiled: Path) -> None:
+    """What `tsc --strict` lets through is really typed: sent values, places, and what is there."""
+    mistakes = (
+        ('"12.5"', "12.5", "TS2322"),
+        ('"status"', '"statuss"', "TS2345"),
+        ('"unpaid"', '"unpayed"', "TS2345"),
+        ('"12500000"', "12500000", "TS2345"),
     )
-    done = node(TSC, "--strict", "--noEmit", "--module", "Node16", "--skipLibCheck", source)
-    assert "error TS2322" in done.stdout
-    assert "error TS2551" in done.stdout
+    mistaken = [DRIVES / f"mistaken.{sdk}.ts" for sdk in WRITERS]
+    for path in mistaken:
+        source = path.with_name(path.name.replace("mistaken", "payment")).read_text()
+        for right, wrong, _ in mistakes:
+            assert right in source
+            source = source.replace(right, wrong, 1)
+        path.write_text(source, encoding="utf-8")
+    try:
+        done = node(TSC, "--project", PROJECT, "--noEmit")
+    finally:
+        for path in mistaken:
+            path.unlink()
+    for path in mistaken:
+        found = [line for line in done.stdout.splitlines() if path.name in line]
+        codes = [line.partition("error ")[2][:6] for line in found]
+        assert codes == [code for *_, code in mistakes], done.stdout

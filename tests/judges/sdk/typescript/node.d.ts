@@ -10,7 +10,3 @@ declare module "node:assert/strict" {
   export function deepStrictEqual(actual: unknown, expected: unknown): void;
   export function ok(value: unknown, message?: string): asserts value;
 }
-
-declare module "node:crypto" {
-  export function randomUUID(): string;
-}

@@ -1,0 +1,122 @@
+"""Drives the SDK of openapi-generator's generator `python`."""
+
+import importlib
+import inspect
+import json
+import re
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from drive import JSON, Answer, main
+
+
+class Generated:
+    """`specd_<service>`: a class for each tag, a method for each operation, a class per schema."""
+
+    def __init__(self, service: str, base_url: str) -> None:
+        self._sdk = importlib.import_module(f"specd_{service}")
+        self._errors = importlib.import_module(f"specd_{service}.exceptions")
+        self._base_url = base_url
+
+        class ApiClient(self._sdk.ApiClient):  # type: ignore[misc, name-defined]
+            """Writes lists in the query as JSON, as the document says, and not with commas."""
+
+            def parameters_to_url_query(
+                self, params: Iterable[tuple[str, Any]], formats: Any
+            ) -> str:
+                texts = [(n, json.dumps(v) if isinstance(v, list) else v) for n, v in params]
+                text: str = super().parameters_to_url_query(texts, formats)
+                return text
+
+        self._client = ApiClient
+
+    def send(self, call: JSON, caller: JSON) -> Answer:
+        headers, names = caller.get("headers", {}), ("username", "password")
+        signed = {name: caller[name] for name in names if name in caller}
+        if "token" in caller:
+            signed["access_token"] = caller["token"]
+        client = self._client(self._sdk.Configuration(host=self._base_url, **signed))
+        tag = "".join(word.capitalize() for word in call["tag"].split("_"))
+        api = getattr(self._sdk, f"{tag}Api")(client)
+        method = getattr(api, f"{call['operation']}_with_http_info")
+        values = {
+            **{n: v for part in ("path_values", "query", "header") for n, v in call[part].items()},
+            **call["json_query"],
+        }
+        arguments = {_snake(name): value for name, value in values.items()}
+        if call["body"] is not None:
+            arguments[_snake(call["body_schema"])] = call["body"]
+        hints = typing.get_type_hints(inspect.unwrap(method), include_extras=False)
+        typed = {name: self._typed(hints[name], value) for name, value in arguments.items()}
+        try:
+            answer = method(**typed, _headers=headers)
+        except self._errors.ApiException as refused:
+            return Answer(refused.status, _lower(refused.headers), refused.data)
+        return Answer(answer.status_code, _lower(answer.headers), answer.data)
+
+    def schema(self, name: str) -> type:
+        found: type = getattr(self._sdk, name)
+        return found
+
+    def member(self, record: Any, name: str) -> Any:
+        return getattr(record, _field(type(record), name))
+
+    def bare(self, value: Any) -> Any:
+        return getattr(value, "actual_instance", value)
+
+    def is_absent(self, record: Any, name: str) -> bool:
+        return self.member(record, name) is None
+
+    def _typed(self, hint: Any, value: Any) -> Any:
+        """What a parameter of that type takes; objects are made as one makes them by hand. Raises
+        AssertionError where the class has no place for all of the value.
+        """
+        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+        if origin is typing.Union:
+            return self._typed(arguments[0], value)
+        if origin is list:
+            return [self._typed(arguments[0], item) for item in value]
+        if not hasattr(hint, "from_dict"):
+            return value
+        made = hint.from_dict(value)
+        if isinstance(value, dict) and not hasattr(made, "actual_instance"):
+            fields = {_field(hint, name) for name in value}
+            made = hint(**{name: getattr(made, name) for name in fields})
+        _assert_within(_plain(value), _plain(made.to_dict()))
+        return made
+
+
+def _field(kind: type[Any], name: str) -> str:
+    """The field of a class for a member of the schema: `var_property` for `property`."""
+    (field,) = [n for n, info in kind.model_fields.items() if name == (info.alias or n)]
+    return field
+
+
+def _assert_within(value: Any, whole: Any) -> None:
+    """`whole` says all that `value` says, and perhaps defaults beside it."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            _assert_within(item, whole[name])
+    elif isinstance(value, list):
+        assert len(value) == len(whole)
+        for item, other in zip(value, whole, strict=True):
+            _assert_within(item, other)
+    else:
+        assert value == whole, (value, whole)
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=str))
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()
+
+
+if __name__ == "__main__":
+    main(Generated)

@@ -1,0 +1,97 @@
+"""Drives the SDK of openapi-python-client."""
+
+import base64
+import importlib
+import inspect
+import json
+import typing
+from typing import Any
+
+from drive import JSON, Answer, main
+from pydantic import ConfigDict, TypeAdapter
+
+ANY_CLASS = ConfigDict(arbitrary_types_allowed=True)
+
+
+class Generated:
+    """`specd_<service>_client`: a module for each operation under its tag, a class per schema."""
+
+    def __init__(self, service: str, base_url: str) -> None:
+        self._name = f"specd_{service}_client"
+        self._sdk = importlib.import_module(self._name)
+        self._models = importlib.import_module(f"{self._name}.models")
+        self._types = importlib.import_module(f"{self._name}.types")
+        self._base_url = base_url
+
+    def send(self, call: JSON, caller: JSON) -> Answer:
+        module = f"{self._name}.api.{call['tag']}.{call['operation']}"
+        send = importlib.import_module(module).sync_detailed
+        hints = inspect.get_annotations(send)
+        values = {**call["path_values"], **call["query"], **call["header"]}
+        arguments = {_snake(name): value for name, value in values.items()}
+        typed = {name: _typed(hints[name], value) for name, value in arguments.items()}
+        if call["body"] is not None:
+            typed["body"] = self._body(call["body_schema"], call["body"])
+        answer = send(client=self._client(caller, call["json_query"]), **typed)
+        return Answer(int(answer.status_code), answer.headers, answer.parsed)
+
+    def schema(self, name: str) -> type:
+        found: type = getattr(self._models, name)
+        return found
+
+    def member(self, record: Any, name: str) -> Any:
+        value = getattr(record, _field(record, name))
+        scope = {**vars(self._models), **vars(self._types)}
+        hint = typing.get_type_hints(type(record), localns=scope)[_field(record, name)]
+        return TypeAdapter(hint, config=ANY_CLASS).validate_python(value, strict=True)
+
+    def bare(self, value: Any) -> Any:
+        return value
+
+    def is_absent(self, record: Any, name: str) -> bool:
+        return isinstance(getattr(record, _field(record, name)), self._types.Unset)
+
+    def _client(self, caller: JSON, json_query: JSON) -> Any:
+        """A client that sends such parameters as JSON in the query: no operation takes them."""
+        texts = {name: json.dumps(value) for name, value in json_query.items()}
+        more = {
+            "base_url": self._base_url,
+            "headers": caller.get("headers", {}),
+            "httpx_args": {"params": texts} if texts else {},
+        }
+        if "token" in caller:
+            return self._sdk.AuthenticatedClient(token=caller["token"], **more)
+        if "username" in caller:
+            credentials = f"{caller['username']}:{caller['password']}".encode()
+            token = base64.b64encode(credentials).decode()
+            return self._sdk.AuthenticatedClient(token=token, prefix="Basic", **more)
+        return self._sdk.Client(**more)
+
+    def _body(self, schema: str, value: JSON) -> Any:
+        """The value as an object, made as one makes it by hand. Raises AssertionError where the
+        class has no place for all of it.
+        """
+        kind = self.schema(schema)
+        read = kind.from_dict(value)  # type: ignore[attr-defined]
+        assert not getattr(read, "additional_properties", None)
+        made = kind(**{_field(read, name): self.member(read, name) for name in value})
+        assert made.to_dict().items() >= value.items()
+        return made
+
+
+def _typed(hint: Any, value: Any) -> Any:
+    """What a parameter of that type takes: an enumeration's member for its value, for instance."""
+    return TypeAdapter(hint, config=ANY_CLASS).validate_python(value)
+
+
+def _field(record: Any, name: str) -> str:
+    """The attribute for a member of the schema: `type_` for `type`."""
+    return name if name in type(record).__annotations__ else f"{name}_"
+
+
+def _snake(name: str) -> str:
+    return name.replace("-", "_").lower()
+
+
+if __name__ == "__main__":
+    main(Generated)
