@@ -12,8 +12,7 @@ from models.chat.ground.quotas import MESSAGE_EDITS
 from models.chat.messages import editing, reports, sending
 from models.chat.messages import view as message_view
 from models.chat.messages.access import access_message, find_readable
-from models.chat.messages.clients import client_name
-from models.chat.messages.drafts import check_message
+from models.chat.messages.drafts import check_message, client_name
 from models.chat.messages.errors import OneChannelExpected
 from models.chat.messages.recipients import Destination, ToChannel, ToUsers
 from models.chat.messages.view import ViewOptions

@@ -1,5 +1,11 @@
-"""`python -m tests.house`: the rooms, their floors and sizes, and what has grown too large."""
+"""`python -m tests.house`: the rooms, their floors and sizes, and what has grown too large.
 
+`python -m tests.house walks`: the files that a reader opens for ten requests.
+"""
+
+import sys
+
+from tests.house import walks
 from tests.house.rooms import (
     FLOORS,
     SHIPPED,
@@ -34,4 +40,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(walks.main() if sys.argv[1:] == ["walks"] else main())

@@ -11,7 +11,6 @@ from sqlalchemy import func, select
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
 from models.chat.identity.actors import Actor
-from models.chat.messages.clients import reads_own_messages
 from models.chat.messages.errors import (
     EmptyTopicNotAllowed,
     GroupMentionNotAllowed,
@@ -38,6 +37,13 @@ from models.reader import Db
 
 WILDCARD_THRESHOLD = 15
 """Up to so many readers anybody may address all at once."""
+NAME_MAX = 30
+_PEOPLE_SIT_BEFORE = frozenset(
+    (
+        *("zulipandroid", "zulipios", "zulipdesktop", "zulipmobile", "zulipelectron"),
+        *("zulipterminal", "zulipflutter", "snipe", "website", "ios", "android"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +187,15 @@ def _exceeds_threshold(db: Db, some: object) -> bool:
     few = some.limit(WILDCARD_THRESHOLD + 1).subquery()  # type: ignore[attr-defined]
     count: int = db.execute(select(func.count()).select_from(few)).scalar_one()
     return count > WILDCARD_THRESHOLD
+
+
+def client_name(client: str | None, user_agent: str | None) -> str:
+    """`client` as it was sent, else the User-Agent's text before its slash; at most 30 signs."""
+    name = client or (user_agent or "").partition("/")[0]
+    return "".join(sign for sign in name if sign.isprintable()).strip()[:NAME_MAX]
+
+
+def reads_own_messages(client: str) -> bool:
+    """Does somebody see what this client sends while it sends it? Bots and scripts do not."""
+    name = client.lower()
+    return name in _PEOPLE_SIT_BEFORE or "desktop app" in name
