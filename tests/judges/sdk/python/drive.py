@@ -100,8 +100,9 @@ class Drive:
             elif kind == "each":
                 return [self._walk(self._sdk.bare(item), steps[at + 1 :]) for item in value]
             else:
-                name, wanted = words[0], self._known(words[1])
-                (value,) = [item for item in value if self._sdk.member(item, name) == wanted]
+                only, wanted = [["member", words[0]]], self._known(words[1])
+                items = [self._sdk.bare(item) for item in value]
+                (value,) = [item for item in items if self._walk(item, only) == wanted]
         return value
 
     def _known(self, node: Any) -> Any:
