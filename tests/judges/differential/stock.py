@@ -63,6 +63,12 @@ class Unit:
         with self.database.reading() as connection:
             return work(connection)
 
+    def read_snapshot(self, work: Callable[[Any], Any]) -> Any:
+        if self.database is None:
+            return work(None)
+        with self.database.snapshot() as connection:
+            return work(connection)
+
     def write(self, work: Callable[[Any], Any]) -> Any:
         return work(None) if self.database is None else self.database.run(work)
 
@@ -119,6 +125,7 @@ class StockResolver(Resolver):
             if inspect.iscoroutinefunction(function):
                 ctx.bind_units(
                     read=lambda work: asyncio.to_thread(unit.read, work),
+                    read_snapshot=lambda work: asyncio.to_thread(unit.read_snapshot, work),
                     write=lambda work: asyncio.to_thread(unit.write, work),
                     write_down=lambda work: asyncio.to_thread(unit.write, work),
                 )
