@@ -1,6 +1,7 @@
 """The stall meter: what it counts, and that a scrape shows it."""
 
 import asyncio
+import re
 import time
 from typing import Any
 
@@ -69,17 +70,17 @@ def test_a_scrape_shows_what_a_process_suffered() -> None:
     async def play() -> None:
         await asyncio.sleep(TICK_S / 2)
         time.sleep(0.3)
-        while counted()[0] == before[0]:
+        while counted()[1] - before[1] < 0.3 - TICK_S:
             await asyncio.sleep(0.001)
         answer: Any = await Client(app).exchange("GET", "/metrics")
         texts.append(answer.body.decode())
 
     asyncio.run(live(app, play))
-    after = counted()
-    assert after[0] > before[0]
-    assert after[1] - before[1] >= 0.3 - TICK_S
     assert "# TYPE specd_loop_stall_seconds histogram" in texts[0]
-    assert f"specd_loop_stall_seconds_count {after[0]}" in texts[0]
+    shown = re.search(r"^specd_loop_stall_seconds_count (\S+)$", texts[0], re.MULTILINE)
+    assert shown is not None
+    # A busy machine makes stalls of its own, also after the scrape.
+    assert before[0] < float(shown[1]) <= counted()[0]
 
 
 def test_the_meter_ends_with_the_application() -> None:

@@ -13,15 +13,18 @@ from models.payment.methods import MAIN_NETS
 from tests.adapters.chain.rpc_endpoint import Answers, Question, healthy, serving
 
 TIMEOUT_S = 1.0
+PATIENCE_S = 20.0
+"""For a healthy endpoint on a busy machine, where no other one takes its time."""
 
 
-def check(chain_id: int, *urls: str) -> None:
-    asyncio.run(RpcChainGateway(urls, timeout_s=TIMEOUT_S).check(chain_id))
+def check(chain_id: int, *urls: str, timeout_s: float = TIMEOUT_S) -> None:
+    asyncio.run(RpcChainGateway(urls, timeout_s=timeout_s).check(chain_id))
 
 
-def check_endpoints(*answers: Answers, chain_id: int = 31337) -> None:
+def check_endpoints(*answers: Answers, chain_id: int = 31337, timeout_s: float = TIMEOUT_S) -> None:
     with ExitStack() as stack:
-        check(chain_id, *(stack.enter_context(serving(each)).url for each in answers))
+        urls = [stack.enter_context(serving(each)).url for each in answers]
+        check(chain_id, *urls, timeout_s=timeout_s)
 
 
 ILL: dict[str, Answers] = {
@@ -49,6 +52,9 @@ ILL: dict[str, Answers] = {
 }
 
 
+SLOW = ("hangs", "drips", "floods")
+
+
 class TestCheck:
     def test_passes_when_the_endpoint_reports_the_chain(self) -> None:
         check_endpoints(healthy())
@@ -62,7 +68,8 @@ class TestCheck:
 
     @pytest.mark.parametrize("illness", ILL)
     def test_passes_when_another_endpoint_is_healthy_and_one(self, illness: str) -> None:
-        check_endpoints(ILL[illness], healthy())
+        timeout_s = 3 * TIMEOUT_S if illness in SLOW else PATIENCE_S
+        check_endpoints(ILL[illness], healthy(), timeout_s=timeout_s)
 
     def test_refuses_when_nothing_listens(self) -> None:
         with pytest.raises(ChainUnreachable):
