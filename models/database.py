@@ -7,7 +7,7 @@ idle transactions.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from models.news import News
 from models.outages import is_lost_race, raise_outage
 
 T = TypeVar("T")
@@ -29,11 +30,43 @@ SQLITE_STEPS_PER_LOOK = 100_000
 SNAPSHOT_TIMEOUT_S = 600
 CONNECT_TIMEOUT_S = 5
 _AFTER_COMMIT = "after_commit"
+_AT_THE_END = "at_the_end"
+_NEWS = "news"
 
 
 def after_commit(session: Session, call: Callable[[], None]) -> None:
     """Have something small done once the unit of work is kept; never if it is undone."""
     session.info.setdefault(_AFTER_COMMIT, []).append(call)
+
+
+def at_the_end(
+    session: Session, write: Callable[[Session, list[T]], None], items: Iterable[T]
+) -> None:
+    """Have `write(session, all items)` called once, as the last statements before the commit."""
+    session.info.setdefault(_AT_THE_END, {}).setdefault(write, []).extend(items)
+
+
+def tell_news(session: Session, logs: Iterable[int]) -> None:
+    """Once the unit of work is kept, say to all processes that these logs have grown."""
+    news: News | None = session.info.get(_NEWS)
+    if news is not None:
+        named = tuple(logs)
+        after_commit(session, lambda: news.tell(named))
+
+
+@contextmanager
+def savepoint(session: Session) -> Iterator[None]:
+    """A part of a unit of work: raising undoes it alone, with what it left for the end."""
+    calls = len(session.info.get(_AFTER_COMMIT, ()))
+    lengths = {write: len(items) for write, items in session.info.get(_AT_THE_END, {}).items()}
+    try:
+        with session.begin_nested():
+            yield
+    except BaseException:
+        del session.info.get(_AFTER_COMMIT, [])[calls:]
+        for write, items in session.info.get(_AT_THE_END, {}).items():
+            del items[lengths.get(write, 0) :]
+        raise
 
 
 class Database:
@@ -61,6 +94,7 @@ class Database:
         self._lock_timeout_s = lock_timeout_s
         self._read_timeout_s = read_timeout_s
         self._pool_size = pool_size
+        self.news = News(self._url)
         self._making = threading.Lock()
         self._reader: Engine | None = None
         self._writer: Engine | None = None
@@ -134,6 +168,7 @@ class Database:
 
     def dispose(self) -> None:
         """Close every connection. The next use opens new ones."""
+        self.news.close()
         with self._making:
             for engine in (self._reader, self._writer):
                 if engine is not None:
@@ -143,10 +178,13 @@ class Database:
     close = dispose
 
     def _attempt(self, writer: Engine, work: Callable[[Session], T]) -> T:
-        with Session(writer, expire_on_commit=False) as session:
+        with Session(writer, expire_on_commit=False, info={_NEWS: self.news}) as session:
             try:
                 result = work(session)
                 session.flush()
+                for write, items in session.info.pop(_AT_THE_END, {}).items():
+                    if items:
+                        write(session, items)
             except DBAPIError as error:
                 if is_lost_race(error) or error.connection_invalidated:
                     raise _TryAgain(error) from error

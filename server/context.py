@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Future
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, Generic, Protocol
@@ -14,6 +15,7 @@ Adapters = TypeVar("Adapters", default=Any)
 Actor = TypeVar("Actor", default=Any)
 Settings = TypeVar("Settings", default=Any)
 Runner = Callable[[Callable[[Any], Any]], Awaitable[Any]]
+Waiter = Callable[[Future[Any], float], Awaitable[bool]]
 
 
 class Named(Protocol):
@@ -47,6 +49,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         "_operation",
         "_reader",
         "_snapshot_reader",
+        "_waiter",
         "_writer",
         "_writer_down",
         "actor",
@@ -79,6 +82,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.headers = headers
         self._reader: Runner | None = None
         self._snapshot_reader: Runner | None = None
+        self._waiter: Waiter | None = None
         self._writer: Runner | None = None
         self._writer_down: Runner | None = None
         self.client = client
@@ -102,6 +106,10 @@ class Context(Generic[Adapters, Actor, Settings]):
         self._snapshot_reader = read_snapshot
         self._writer = write
         self._writer_down = write_down
+
+    def bind_wait(self, wait: Waiter) -> None:
+        """Give an async handler its way to wait; the engine calls this."""
+        self._waiter = wait
 
     @property
     def operation_id(self) -> str:
@@ -146,3 +154,12 @@ class Context(Generic[Adapters, Actor, Settings]):
         """The same, whoever asks by now: for what has happened elsewhere and only must be noted."""
         assert self._writer_down is not None, "write_down() is for async handlers"
         return await self._writer_down(work)  # type: ignore[no-any-return]
+
+    async def wait(self, future: Future[Any], seconds: float) -> bool:
+        """Wait until `future` is done, up to so many seconds; holds neither thread nor connection.
+
+        False: the time is over, or the server stops; answer now. Raises what ends the request when
+        the client has gone.
+        """
+        assert self._waiter is not None, "wait() is for async handlers"
+        return await self._waiter(future, seconds)

@@ -90,6 +90,13 @@ def answer_deadline_s(app: Any) -> float:
     return max(deadlines, default=Service.answer_timeout_s)
 
 
+def stop_waiting(app: Any) -> None:
+    """Have every request that waits answered now: the server is about to stop."""
+    for middleware in getattr(app, "middleware_stack", None) or ():
+        if isinstance(middleware, Engine):
+            middleware.waiting.stop()
+
+
 @asynccontextmanager
 async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> AsyncIterator[None]:
     chores = [

@@ -9,6 +9,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
+from functools import partial
 from itertools import count
 from typing import Any
 from urllib.parse import quote
@@ -33,6 +34,7 @@ from server.serving.health import Probes
 from server.serving.metrics import METRICS_LAG_S, Meter
 from server.serving.override import find_overriding_method, media_type_of
 from server.serving.request_log import RequestLog
+from server.serving.waiting import Waiting
 from server.wire.answering import END, linger, raw_headers, start
 from server.wire.browsers import SAFE_METHODS, is_browser, without_browser_challenge
 from server.wire.guard import check_answer_headers, check_headers, check_target
@@ -73,6 +75,7 @@ class Engine(SpecMiddleware):
         self.proxies = proxies
         probes.flush_metrics = self.flush_metrics
         self.apis: list[ServedAPI] = []
+        self.waiting = Waiting()
         self._ids = count(int.from_bytes(os.urandom(4), "big"))
         self._id_prefix = ""
 
@@ -209,6 +212,8 @@ class Engine(SpecMiddleware):
             adapters=service.adapters,
         )
         exchange.ctx = ctx
+        if operation.is_async:
+            ctx.bind_wait(partial(self.waiting.wait, receive))
         exchange.call = call = Call(headers, texts, query, body)
         response = await operation.serve(ctx, call, api.threads)
         if response.headers:

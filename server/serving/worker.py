@@ -21,7 +21,7 @@ from uvicorn_worker import UvicornWorker
 
 from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
 from server.response import NOT_KEPT, Response, standing_headers
-from server.serving.app import answer_deadline_s, refusal
+from server.serving.app import answer_deadline_s, refusal, stop_waiting
 from server.wire.slow_readers import SlowReaders
 
 MAX_HEAD = 32 * 1024
@@ -59,6 +59,10 @@ class Protocol(HttpToolsProtocol):
     def resume_writing(self) -> None:
         self.drains += 1
         super().resume_writing()
+
+    def shutdown(self) -> None:
+        stop_waiting(self.app)
+        super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_arrived()

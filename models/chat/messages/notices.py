@@ -13,6 +13,7 @@ from models.chat.messages.sending import send_message
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering.quotes import Quotes
 from models.chat.rendering.texts import prepare_text
+from models.database import savepoint
 
 CLIENT = "Internal"
 
@@ -37,7 +38,7 @@ def try_send_notice(
     """
     log = structlog.get_logger("notices")
     try:
-        with session.begin_nested():
+        with savepoint(session):
             bot = find_actor(session, find_notification_bot_id(session, realm_id))
             assert bot is not None
             text = prepare_text(session, bot, content, (quotes or Quotes()).names)

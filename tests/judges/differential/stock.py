@@ -129,6 +129,7 @@ class StockResolver(Resolver):
                     write=lambda work: asyncio.to_thread(unit.write, work),
                     write_down=lambda work: asyncio.to_thread(unit.write, work),
                 )
+                ctx.bind_wait(wait)
                 return answer(as_response(await function(ctx, **arguments)))
 
             def work(session: Any) -> Response:
@@ -139,6 +140,11 @@ class StockResolver(Resolver):
             return answer(await asyncio.to_thread(run, work))
 
         return call
+
+
+async def wait(future: asyncio.Future[Any], seconds: float) -> bool:
+    done, _ = await asyncio.wait([future], timeout=seconds)
+    return bool(done)
 
 
 def answer(response: Response) -> ConnexionResponse:

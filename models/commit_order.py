@@ -1,0 +1,32 @@
+"""Ids of a log in the order in which its entries were committed.
+
+A reader that asks for "id > the last one I saw" must never miss an entry. SQLite has one writer at
+a time, so there ids are in order by themselves. On PostgreSQL a sequence hands out ids before the
+commit, and a transaction with a smaller id may commit later. So who adds to a log first takes the
+log's lock, as the last thing in the transaction, and PostgreSQL gives it back when the commit is
+visible: the next writer of that log draws its ids after that. Logs do not wait for each other, and
+whoever holds a log's lock waits for nothing else, so there is no deadlock.
+"""
+
+from collections.abc import Iterable
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.orm import Session
+
+from models.reader import dialect_of
+
+KEYS = 2**31
+_LOCK = select(func.pg_advisory_xact_lock(bindparam("family"), bindparam("log")))
+
+
+def hold_logs(session: Session, family: int, logs: Iterable[int]) -> None:
+    """Wait until nobody else adds to these logs, and keep others from it until this unit ends.
+
+    Call it from what `models.database.at_the_end` calls, right before the INSERT. `family` tells
+    the kinds of logs in one database apart.
+    """
+    if dialect_of(session) == "sqlite":
+        return
+    connection = session.connection()
+    for log in sorted({log % KEYS for log in logs}):
+        connection.execute(_LOCK, {"family": family, "log": log})
