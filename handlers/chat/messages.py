@@ -7,6 +7,7 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
 from handlers.chat.wire.quotas import require_of
 from models.chat.deletion import messages as deletion
+from models.chat.events.messages import LocalEcho
 from models.chat.ground.errors import MissingParameter
 from models.chat.ground.quotas import MESSAGE_EDITS
 from models.chat.messages import editing, reports, sending
@@ -47,6 +48,9 @@ def send_message(
     """Send a message."""
     destination = _destination(type_, to)
     name = client_name(client, ctx.header("user-agent"))
+    local: LocalEcho | None = None
+    if queue_id is not None and local_id is not None:
+        local = {"queue_id": queue_id, "local_id": local_id}
 
     def work() -> Response:
         draft = check_message(
@@ -58,7 +62,7 @@ def send_message(
             client=name,
             read_by_sender=read_by_sender,
         )
-        sent = sending.send_message(ctx.session, draft, now=ctx.now)
+        sent = sending.send_message(ctx.session, draft, local=local, now=ctx.now)
         data: dict[str, Any] = {"id": sent.id}
         if sent.new_policy is not None:
             data["automatic_new_visibility_policy"] = sent.new_policy

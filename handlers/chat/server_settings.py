@@ -1,18 +1,16 @@
 """Operations of the tag server_settings."""
 
-from hashlib import md5
 from html import escape
 from typing import Any
 
 from handlers.chat.wire import envelope
-from handlers.chat.wire.addresses import realm_url
+from handlers.chat.wire.addresses import icon_url, realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.versions import FEATURE_LEVEL, VERSION
 from models.chat.identity.actors import access_realm
 from server.response import Response
 
-VERSION = "12.0"
-FEATURE_LEVEL = 478
 ABSENT_METHODS = (
     "ldap",
     "remoteuser",
@@ -44,7 +42,7 @@ def get_server_settings(ctx: Context) -> Response:
         realm_url=url,
         realm_uri=url,
         realm_name=realm.name,
-        realm_icon=_icon(realm.host),
+        realm_icon=icon_url(realm.host),
         realm_description=f"<p>{escape(realm.description)}</p>" if realm.description else "",
         realm_web_public_access_enabled=realm.enable_spectator_access
         and ctx.settings.chat_web_public_streams_enabled,
@@ -59,8 +57,3 @@ def _authentication_methods(*, is_development: bool) -> dict[str, Any]:
         "email": True,
         **dict.fromkeys(ABSENT_METHODS, False),
     }
-
-
-def _icon(host: str) -> str:
-    digest = md5(host.encode("utf-8"), usedforsecurity=False).hexdigest()
-    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon"

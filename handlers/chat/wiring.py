@@ -1,5 +1,7 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
+from typing import cast
+
 import specs
 from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
@@ -10,11 +12,12 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from server.errors import NotFound
 from server.rate_limit import SharedTable
-from server.service import Service
+from server.service import Chore, Service
 from server.wire.browsers import Origins
 from settings import Settings
 
 BODY_LIMIT = 1024 * 1024
+POLLS_WRITTEN_EVERY_S = 1.0
 
 
 def compose(settings: Settings) -> Service:
@@ -37,7 +40,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
             per_user=settings.chat_rate_limit_per_user,
             per_address=settings.chat_rate_limit_per_address,
         )
-    return Service(
+    service = Service(
         name="chat",
         document=specs.load("chat"),
         document_text=specs.text("chat"),
@@ -68,4 +71,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         method_override=True,
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,
+        chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
     )
+    adapters.polls.serve(lambda: cast(Database, service.database), clock.now)
+    return service

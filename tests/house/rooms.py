@@ -28,8 +28,9 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("organization",),
         ("messages",),
         ("channels", "deletion", "exports", "profiles", "reading", "scheduling"),
-        ("accounts",),
+        ("accounts", "queues"),
         ("settings",),
+        ("snapshot",),
     ),
     "server": (("wire",), ("document",), ("serving",)),
 }

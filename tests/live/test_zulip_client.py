@@ -6,8 +6,10 @@ whose leading slash makes the path `/api/v1//...`, as in the client's own exampl
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from tests.live.running_server import RunningServer
 
 HOST = "127.0.0.1"
 PASSWORD = "correct horse battery staple"
+PATIENCE_S = 60.0
 OK = {"result": "success", "msg": ""}
 Answer = dict[str, Any]
 
@@ -321,3 +324,50 @@ class TestMessages:
         assert one["scheduled_delivery_timestamp"] == noon + 60
         good(client.call_endpoint(url=path, method="DELETE"))
         assert client.call_endpoint(url=path, method="DELETE")["code"] == "BAD_REQUEST"
+
+
+class Heard(Exception):
+    """Ends the client's loop, which has no other end."""
+
+
+class TestEvents:
+    def test_calls_back_on_each_message_with_its_markdown(self, office: Office) -> None:
+        subscribe(office, "parrots")
+        heard: list[Answer] = []
+
+        def hear(message: Answer) -> None:
+            heard.append(message)
+            if message["content"] == "**Enough**":
+                raise Heard
+
+        def listen() -> None:
+            with suppress(Heard):
+                office.owner.zulip.call_on_each_message(hear)
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        deadline = time.monotonic() + PATIENCE_S
+        while not heard and time.monotonic() < deadline:  # the client tells nobody when it listens
+            send(office, "parrots", "squawk", "**Hello**?")
+            time.sleep(0.1)
+        send(office, "parrots", "squawk", "**Enough**")
+        listener.join(PATIENCE_S)
+        assert not listener.is_alive()
+        assert {message["content"] for message in heard} == {"**Hello**?", "**Enough**"}
+        assert {message["display_recipient"] for message in heard} == {"parrots"}
+        ids = [message["id"] for message in heard]
+        assert ids == sorted(set(ids))
+
+    def test_registers_polls_and_deregisters(self, office: Office) -> None:
+        subscribe(office, "owls")
+        client = office.owner.zulip
+        queue = client.register(event_types=["message"])
+        assert queue["result"] == "success", queue
+        sent = send(office, "owls", "night", "Hoo")
+        place = {"queue_id": queue["queue_id"], "last_event_id": queue["last_event_id"]}
+        (event,) = good(client.get_events(**place))["events"]
+        assert event["message"]["id"] == sent
+        good(client.deregister(queue["queue_id"]))
+        gone = client.get_events(**place)
+        assert gone["code"] == "BAD_EVENT_QUEUE_ID"
+        assert gone["queue_id"] == queue["queue_id"]

@@ -19,4 +19,4 @@ def test_every_emoji_is_there_under_its_code() -> None:
 
 def test_an_older_table_is_gone() -> None:
     client = build_pages(documents={}, own=[emoji.install]).test_client()
-    assert client.get("/emoji/000000000000.json").status_code == 404
+    assert client.get("/static/emoji-000000000000.json").status_code == 404

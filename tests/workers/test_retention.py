@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import (
+    Boolean,
     Connection,
     Integer,
     LargeBinary,
@@ -44,9 +45,17 @@ SETTINGS = Settings()
 MS = timedelta(milliseconds=1)
 CHAT_RULES = [rule.table for rule in CHAT.rules if rule.setting is not None]
 PAYMENT_RULES = [rule.table for rule in PAYMENT.rules if rule.setting is not None]
-AGES = {"spent_link": "ends_at", "attempt_count": "arrival_at", "known_place": "last_at",
-        "message_archive": "archived_at", "outbox": "closed_at", "email_change": "expires_at",
-        "scheduled_message": "scheduled_at", "checkout_session": "expires_at"}  # fmt: skip
+AGES = {
+    "attempt_count": "arrival_at",
+    "checkout_session": "expires_at",
+    "email_change": "expires_at",
+    "event_queue": "expires_at",
+    "known_place": "last_at",
+    "message_archive": "archived_at",
+    "outbox": "closed_at",
+    "scheduled_message": "scheduled_at",
+    "spent_link": "ends_at",
+}
 
 KNOWN_BLOCKS = select(func.count()).where(ChainBlock.chain_id == CHAIN_ID)
 
@@ -100,6 +109,8 @@ class Store:
             return at
         if isinstance(column.type, LargeBinary):
             return b"{}"
+        if isinstance(column.type, Boolean):
+            return False
         return self._count if column.type._type_affinity is Integer else f"x{self._count}"
 
     def ages(self, name: str) -> list[datetime]:
@@ -148,13 +159,15 @@ def forgets_the_old(store: Store, name: str) -> None:
 
 def reaches_them_by_an_index(store: Store, name: str) -> None:
     """Not one step reads a table from end to end."""
-    told = []
+    store.database.run(lambda session: session.execute(delete(store.table(name))))
+    store.add(name, store.clock.now() - store.kept_for(name) - MS)
+    told: list[str] = []
     with explaining(store.database, told):
         store.worker(name).try_forget_some()
     (plan,) = told
     assert f"Seq Scan on {name}" not in plan
     # A few rows from the front of a table that is only appended to are no walk through it.
-    first_ones = name in ("event", "audit_log")
+    first_ones = name == "audit_log"
     assert plan.count(f"SCAN {name}") == (first_ones and store.database.dialect == "sqlite"), plan
 
 

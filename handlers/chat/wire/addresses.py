@@ -1,7 +1,10 @@
 """Addresses of the organization that a request is for."""
 
+from hashlib import md5
+
 from handlers.chat.wire.context import Context
 from models.chat.ground import hosts
+from models.chat.rendering.emoji import DATA_PATH
 
 
 def realm_url(ctx: Context) -> str:
@@ -9,3 +12,14 @@ def realm_url(ctx: Context) -> str:
     the organization.
     """
     return hosts.realm_url(ctx.settings.public_url, ctx.header("host") or "")
+
+
+def icon_url(host: str) -> str:
+    """The organization's picture, at the external provider."""
+    digest = md5(host.encode("utf-8"), usedforsecurity=False).hexdigest()
+    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon"
+
+
+def emoji_data_url(ctx: Context) -> str:
+    """Where clients find the names of all emoji."""
+    return f"{realm_url(ctx)}{DATA_PATH}"

@@ -6,6 +6,7 @@ import server.context
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
 from handlers.chat.wire.limits import EmailChangeLimit, SignInLimit
+from handlers.chat.wire.polls import Polls
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker, load_secrets
@@ -22,6 +23,7 @@ class ChatAdapters:
     vendor: VideoVendor
     sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
     email_change_limit: EmailChangeLimit = field(default_factory=EmailChangeLimit)
+    polls: Polls = field(default_factory=Polls)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "ChatAdapters":

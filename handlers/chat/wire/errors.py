@@ -20,6 +20,7 @@ from models.chat.ground import errors as ground
 from models.chat.identity import errors as identity
 from models.chat.messages import errors as messages
 from models.chat.organization import errors as organization
+from models.chat.queues import errors as queues
 from models.chat.scheduling import errors as scheduling
 from models.chat.settings import errors as settings
 from models.errors import DatabaseUnavailable, DomainError
@@ -61,6 +62,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
             "total_messages_allowed_to_move",
         ),
     ),
+    queues.BadEventQueueId: Answer(400, ("queue_id",)),
     ground.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
     organization.ValidationFailure: Answer(400, ("errors",)),
     devices.AdminActionRequired: Answer(403),

@@ -21,17 +21,29 @@ from server.rate_limit import Allowance, Headers, Limit, RateLimiter, SharedTabl
 from server.wire.proxies import network_of, place_of
 
 MINUTE = 60.0
+POLL = "get_events"
+POLLS_PER_REQUEST = 10
+"""How many more polls than other requests a user may make."""
 EMAIL_CHANGES = ((2, timedelta(hours=1)), (5, timedelta(days=1)))
 
 
 def request_limits(table: SharedTable, *, per_user: int, per_address: int) -> RateLimiter:
-    """Requests a minute: per user, and per address for requests without a user."""
-    limits = {"user": Limit(per_user, MINUTE), "address": Limit(per_address, MINUTE)}
+    """Requests a minute: per user, and per address for requests without a user.
+
+    Polls for events have a limit of their own, because a client polls again after every event.
+    """
+    limits = {
+        "user": Limit(per_user, MINUTE),
+        "polls": Limit(POLLS_PER_REQUEST * per_user, MINUTE),
+        "address": Limit(per_address, MINUTE),
+    }
     return RateLimiter(table, limits=limits, counted=_counted, announced=_announced)
 
 
 def _counted(ctx: Context) -> tuple[str, object]:
-    return ("user", ctx.actor.id) if ctx.actor else ("address", place_of(ctx.client))
+    if ctx.actor:
+        return ("polls" if ctx.operation_id == POLL else "user"), ctx.actor.id
+    return "address", place_of(ctx.client)
 
 
 def _announced(allowance: Allowance, now: float) -> Headers:

@@ -23,7 +23,7 @@ from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
 from models.reader import Db
 
-NAME_MAX = 60
+NAME_MAX, DESCRIPTION_MAX = 60, 1024
 QUIET_AFTER = timedelta(days=180)
 """A channel without a message for so long is no longer recently active."""
 

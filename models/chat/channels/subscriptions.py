@@ -107,7 +107,18 @@ def find_subscriptions(
     ]
 
 
+def find_own_settings(db: Db, user_id: int, *, is_active: bool) -> dict[int, dict[str, Any]]:
+    """Channel id -> the user's settings for it: of the channels that they are in, or that they
+    left.
+    """
+    rows = db.execute(_OWN, {"user_id": user_id, "is_active": is_active})
+    return {row["channel_id"]: describe_subscription(row) for row in rows.mappings()}
+
+
 _SETTING_COLUMNS = [getattr(Subscription, name) for name in SETTINGS]
+_OWN = select(Subscription.channel_id, *_SETTING_COLUMNS).where(
+    Subscription.user_id == bindparam("user_id"), Subscription.is_active == bindparam("is_active")
+)
 
 
 # --- changing them ----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from models.chat.events.event import ClientEvent, WireObject
 from models.json import Json
 
 
-class StreamCreateEvent(ClientEvent, type="stream", op="create"):
+class StreamCreateEvent(ClientEvent, type="stream", op="create", internal=("for_unarchiving",)):
     """Channels are new to the user: they were created, or the user may know of them from now on.
 
     `streams` come from `models.chat.channels.channels.describe_channels`.

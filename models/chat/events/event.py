@@ -32,23 +32,37 @@ class ClientEvent:
 
     A kind is a type of event, or a type with an op:
     `class DeviceAddEvent(ClientEvent, type="device", op="add")`. Each kind becomes a frozen,
-    keyword-only dataclass.
+    keyword-only dataclass. Fields that are `internal` are for the delivery
+    (`models.chat.queues.delivery`), and clients never see them.
     """
 
     type: ClassVar[str]
     op: ClassVar[str | None]
-    _names: ClassVar[tuple[str, ...]]
+    internal: ClassVar[tuple[str, ...]]
+    _keys: ClassVar[tuple[tuple[str, str], ...]]
 
-    def __init_subclass__(cls, *, type: str, op: str | None = None) -> None:
-        cls.type, cls.op = type, op
+    def __init_subclass__(
+        cls, *, type: str, op: str | None = None, internal: tuple[str, ...] = ()
+    ) -> None:
+        cls.type, cls.op, cls.internal = type, op, internal
         kind: Any = dataclass(frozen=True, kw_only=True)(cls)
-        cls._names = tuple(field.name for field in fields(kind))
+        cls._keys = tuple(
+            (field.name, f"_{field.name}" if field.name in internal else field.name)
+            for field in fields(kind)
+        )
+
+    @property
+    def channel_id(self) -> int | None:
+        """The channel that a client must be able to read when it is told; None: no channel."""
+        return None
 
     def payload(self) -> dict[str, Any]:
-        """The body without `id` and `type`: `op`, then every field that is not absent."""
+        """The body without `id` and `type`: `op`, then every field that is not absent. The keys of
+        internal fields begin with an underscore.
+        """
         body: dict[str, Any] = {} if self.op is None else {"op": self.op}
-        for name in self._names:
+        for name, key in self._keys:
             value = getattr(self, name)
             if value is not ABSENT:
-                body[name] = value
+                body[key] = value
         return body

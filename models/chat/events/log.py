@@ -1,4 +1,8 @@
-"""Appends events for clients, in the transaction of the change they tell."""
+"""Appends events for clients, in the transaction of the change they tell.
+
+They are written at the end of the unit of work, so that the ids of a realm ascend in the order of
+commits (models/commit_order.py), and all processes are told once they are kept.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -10,7 +14,11 @@ from sqlalchemy.orm import Session
 
 from models.chat.events.event import ClientEvent
 from models.chat.tables import Event
+from models.commit_order import hold_logs
+from models.database import at_the_end, tell_news
 
+LOCKS = 1
+"""The family of the locks of these logs."""
 _INSERT = insert(cast(Table, Event.__table__))
 
 Told = tuple[ClientEvent, Iterable[int] | None]
@@ -32,20 +40,27 @@ def append(
     """
     row = _row(realm_id, event, now, user_ids, to_administrators)
     if row is not None:
-        session.connection().execute(_INSERT, row)
+        at_the_end(session, _write, [row])
 
 
 def append_all(
     session: Session, realm_id: int, occurrences: Iterable[Told], *, now: datetime
 ) -> None:
-    """Several events, in order and in one statement."""
+    """Several events, in order."""
     rows = [
         row
         for event, user_ids in occurrences
         if (row := _row(realm_id, event, now, user_ids)) is not None
     ]
-    if rows:
-        session.connection().execute(_INSERT, rows)
+    at_the_end(session, _write, rows)
+
+
+def _write(session: Session, rows: list[dict[str, Any]]) -> None:
+    """All events of a unit of work, in one statement; the ids of a realm in commit order."""
+    realm_ids = {row["realm_id"] for row in rows}
+    hold_logs(session, LOCKS, realm_ids)
+    session.connection().execute(_INSERT, rows)
+    tell_news(session, realm_ids)
 
 
 def _row(
@@ -65,5 +80,6 @@ def _row(
         "payload": orjson.dumps(event.payload()).decode(),
         "audience": audience,
         "user_ids": None if recipients is None else orjson.dumps(recipients).decode(),
+        "channel_id": event.channel_id,
         "at": now,
     }

@@ -6,14 +6,31 @@ from typing import Literal, NotRequired, TypedDict
 from models.chat.events.event import ABSENT, Absent, ClientEvent, WireObject
 
 
-class MessageEvent(ClientEvent, type="message"):
+class LocalEcho(TypedDict):
+    """By which the sender's client knows its own message again: in which queue, and as what."""
+
+    queue_id: str
+    local_id: str
+
+
+class MessageEvent(ClientEvent, type="message", internal=("markdown", "others", "local")):
     """A message was sent. Tells everybody who got a copy with these flags.
 
-    `message` comes from `models.chat.messages.sent.message_as_sent`, without its flags.
+    `message` comes from `models.chat.messages.sent.message_as_sent`, without its flags and
+    rendered; `markdown` is its source. Of the events of a message to a public channel, one has
+    `others`: who is told by another of them. That one is also for queues of all public channels.
     """
 
     message: WireObject
     flags: Sequence[str]
+    markdown: str
+    others: Sequence[int] | Absent = ABSENT
+    local: LocalEcho | Absent = ABSENT
+
+    @property
+    def channel_id(self) -> int | None:
+        found: int | None = self.message.get("stream_id")
+        return found
 
 
 class UpdateMessageEvent(ClientEvent, type="update_message"):
@@ -43,6 +60,11 @@ class UpdateMessageEvent(ClientEvent, type="update_message"):
     subject: str | Absent = ABSENT
     topic_links: Sequence[Mapping[str, str]] | Absent = ABSENT
     new_stream_id: int | Absent = ABSENT
+
+    @property
+    def channel_id(self) -> int | None:
+        there = self.stream_id if self.new_stream_id is ABSENT else self.new_stream_id
+        return None if there is ABSENT else there
 
 
 class DeleteMessageEvent(ClientEvent, type="delete_message"):

@@ -225,6 +225,7 @@ LEFT_OUT: Mapping[str, str] = {
     "client_device": "keys of people's devices",
     "data_export": "this bookkeeping itself",
     "email_change": "tokens of addresses that nobody has confirmed",
+    "event_queue": "where clients are in what they are told",
     "event": "what clients were told, of what the other files hold",
     "idempotency_key": "answers kept for retries",
     "jwt_configuration": "the key that signs people in",

@@ -7,6 +7,7 @@ from typing import cast
 from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
+from models.chat.ground.id_lists import id_in
 from models.chat.tables import Conversation, ConversationMember
 from models.reader import Db
 
@@ -65,7 +66,7 @@ def find_members(db: Db, conversation_ids: Iterable[int]) -> dict[int, list[int]
     if ids:
         for conversation_id, user_id in db.execute(
             select(ConversationMember.conversation_id, ConversationMember.user_id)
-            .where(ConversationMember.conversation_id.in_(ids))
+            .where(id_in(db, ConversationMember.conversation_id, ids))
             .order_by(ConversationMember.conversation_id, ConversationMember.user_id)
         ):
             members.setdefault(conversation_id, []).append(user_id)

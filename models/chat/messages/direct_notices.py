@@ -64,7 +64,7 @@ def send_direct_notices(
         message = message_as_sent(
             draft, message_ids[conversation_id], conversation_id, both, now=now
         )
-        told.append((MessageEvent(message=message, flags=[]), [user_id, bot.id]))
+        told.append((MessageEvent(message=message, flags=[], markdown=content), [user_id, bot.id]))
     log.append_all(session, realm_id, told, now=now)
 
 

@@ -28,7 +28,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.membership import find_members_of_any
 from models.chat.events import log
-from models.chat.events.messages import MessageEvent
+from models.chat.events.event import ABSENT
+from models.chat.events.messages import LocalEcho, MessageEvent
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import require_conversation
 from models.chat.messages.drafts import Draft
@@ -63,7 +64,12 @@ class SentMessage:
 
 
 def send_message(
-    session: Session, draft: Draft, *, now: datetime, scheduled_message_id: int | None = None
+    session: Session,
+    draft: Draft,
+    *,
+    now: datetime,
+    scheduled_message_id: int | None = None,
+    local: LocalEcho | None = None,
 ) -> SentMessage:
     """Send what `check_message` let through. Call it in the same transaction as the check."""
     sender, channel, rendered = draft.sender, draft.channel, draft.rendered
@@ -113,7 +119,7 @@ def send_message(
                 session, sender.realm_id, mentioned, channel.id, draft.topic, now=now
             )
     search.index_message(session, message_id, topic=draft.topic, words=plain_text(rendered.html))
-    _tell(session, draft, message_id, conversation_id, copies, now)
+    _tell(session, draft, message_id, conversation_id, copies, local, now)
     return SentMessage(message_id, new_policy)
 
 
@@ -235,6 +241,7 @@ def _tell(
     message_id: int,
     conversation_id: int | None,
     copies: dict[int, list[int]],
+    local: LocalEcho | None,
     now: datetime,
 ) -> None:
     """One event for each set of flags: the message is the same for all of its readers."""
@@ -245,6 +252,16 @@ def _tell(
     message = message_as_sent(draft, message_id, conversation_id, people, now=now)
     if draft.topic:
         message["topic_links"] = draft.topic_links
+    # Queues of all public channels get the event that most people get.
+    common = max(copies, key=lambda bits: len(copies[bits]), default=None)
+    is_public = draft.channel is not None and not draft.channel.invite_only
     for bits, user_ids in sorted(copies.items()):
-        event = MessageEvent(message=message, flags=flags.names_of(bits))
+        others = [i for other, ids in copies.items() if other != bits for i in ids]
+        event = MessageEvent(
+            message=message,
+            flags=flags.names_of(bits),
+            markdown=draft.content,
+            others=others if is_public and bits == common else ABSENT,
+            local=local if local is not None and sender.id in user_ids else ABSENT,
+        )
         log.append(session, sender.realm_id, event, user_ids=user_ids, now=now)

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
-from sqlalchemy import Table, bindparam, select, update
+from sqlalchemy import Table, bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
@@ -33,17 +33,40 @@ EXTRA_EMOJI = "zulip"
 CODE_POINTS = re.compile(r"[0-9a-f]{2,6}(-[0-9a-f]{2,6}){0,9}")
 
 _STATUS = cast(Table, UserStatus.__table__)
-_FIND = (
+_STATUSES = (
     select(
+        User.id,
         User.presence_enabled,
         UserStatus.status_text,
         UserStatus.emoji_name,
         UserStatus.emoji_code,
         UserStatus.reaction_type,
     )
+    .select_from(User)
     .outerjoin(UserStatus, UserStatus.user_id == User.id)
-    .where(User.id == bindparam("user_id"))
 )
+_FIND = _STATUSES.where(User.id == bindparam("user_id"))
+_FIND_ALL = _STATUSES.where(
+    User.realm_id == bindparam("realm_id"),
+    User.is_active,
+    User.bot_type.is_(None),
+    or_(~User.presence_enabled, UserStatus.user_id.is_not(None)),
+).order_by(User.id)
+
+
+class StatusRow(Protocol):
+    """A row of `_STATUSES`; the texts are null for a user who never had a status."""
+
+    @property
+    def presence_enabled(self) -> bool: ...
+    @property
+    def status_text(self) -> str | None: ...
+    @property
+    def emoji_name(self) -> str | None: ...
+    @property
+    def emoji_code(self) -> str: ...
+    @property
+    def reaction_type(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +95,17 @@ def access_status(db: Db, actor: Actor, user_id: int) -> dict[str, Any]:
         raise NoSuchUser()
     if not user.is_active:
         raise UserIsDeactivated()
-    row = db.execute(_FIND, {"user_id": user_id}).one()
+    return _described(db.execute(_FIND, {"user_id": user_id}).one())
+
+
+def find_statuses(db: Db, realm_id: int) -> dict[int, dict[str, Any]]:
+    """User id -> status object, of the realm's active people who have one."""
+    rows = db.execute(_FIND_ALL, {"realm_id": realm_id})
+    found = ((row.id, _described(row)) for row in rows)
+    return {user_id: status for user_id, status in found if status}
+
+
+def _described(row: StatusRow) -> dict[str, Any]:
     status: dict[str, Any] = {}
     if not row.presence_enabled:
         status["away"] = True

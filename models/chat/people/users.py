@@ -100,6 +100,18 @@ def find_users(db: Db, actor: Actor, user_ids: Iterable[int] | None = None) -> l
     return list(db.execute(wanted, {"realm_id": actor.realm.id}))
 
 
+_SYSTEM_BOTS = (
+    select(*USER_COLUMNS)
+    .where(User.realm_id == bindparam("realm_id"), User.is_system_bot)
+    .order_by(User.id)
+)
+
+
+def find_system_bots(db: Db, realm_id: int) -> list[UserRow]:
+    """Rows of the realm's system bots."""
+    return list(db.execute(_SYSTEM_BOTS, {"realm_id": realm_id}))
+
+
 _MAX_MESSAGE = select(func.max(UserMessage.message_id)).where(
     UserMessage.user_id == bindparam("user_id")
 )

@@ -12,18 +12,24 @@ from models.chat.profiles.values import FieldType
 
 @dataclass(frozen=True, slots=True)
 class ExternalAccount:
-    """An outside service that clients know; its name and hint are the field's."""
+    """An outside service that clients know; its name and hint are the field's. `text` is the
+    service's own name, and in `url_pattern` stands `%(username)s` for the account.
+    """
 
     name: str
     hint: str
+    text: str
+    url_pattern: str
 
 
-EXTERNAL_ACCOUNTS: Mapping[str, ExternalAccount] = {
-    "twitter": ExternalAccount("Twitter username", ""),
-    "github": ExternalAccount("GitHub username", ""),
-}
 CUSTOM = "custom"
 USERNAME = "%(username)s"
+EXTERNAL_ACCOUNTS: Mapping[str, ExternalAccount] = {
+    "twitter": ExternalAccount(
+        "Twitter username", "", "Twitter", f"https://twitter.com/{USERNAME}"
+    ),
+    "github": ExternalAccount("GitHub username", "", "GitHub", f"https://github.com/{USERNAME}"),
+}
 
 
 def check_field_data(type_: FieldType | None, data: Mapping[str, Any]) -> str:

@@ -77,7 +77,7 @@ def _names_by_code() -> dict[str, list[str]]:
 
 DATA = orjson.dumps({"code_to_names": _names_by_code()})
 """What clients read to offer emoji: code -> names, the preferred one first; JSON."""
-DATA_PATH = f"/emoji/{sha256(DATA).hexdigest()[:12]}.json"
+DATA_PATH = f"/static/emoji-{sha256(DATA).hexdigest()[:12]}.json"
 """Where pages/emoji.py serves it. Another table has another path: clients keep what they have."""
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from zoneinfo import available_timezones
 
 import orjson
-from sqlalchemy import Table, insert, select, update
+from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import (
@@ -36,10 +36,12 @@ from models.chat.settings.languages import LANGUAGES
 from models.chat.tables import AuditLog, User, UserGroup
 from models.chat.tables.setting_table import SETTINGS, Value
 from models.json import Json
+from models.reader import Db
 
 AUDIT_KIND = "setting:"
 _USER = cast(Table, User.__table__)
 _AUDIT = cast(Table, AuditLog.__table__)
+_OWN = select(*(_USER.c[name] for name in SETTINGS)).where(_USER.c.id == bindparam("user_id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,11 @@ class Targets:
     user_ids: Sequence[int] = ()
     group_ids: Sequence[int] = ()
     skip_if_already_edited: bool = False
+
+
+def find_settings(db: Db, user_id: int) -> dict[str, Value]:
+    """Every setting of a user, by name."""
+    return dict(db.execute(_OWN, {"user_id": user_id}).mappings().one())
 
 
 def check_settings(changes: Mapping[str, Any]) -> dict[str, Value]:

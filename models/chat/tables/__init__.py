@@ -16,6 +16,7 @@ from models.chat.tables.channel import (
 )
 from models.chat.tables.client_device import ClientDevice
 from models.chat.tables.data_export import DataExport
+from models.chat.tables.event_queue import EventQueue
 from models.chat.tables.group import Subgroup, UserGroup, UserGroupMember
 from models.chat.tables.jwt_configuration import JwtConfiguration
 from models.chat.tables.log import AuditLog, Event, IdempotencyKey
@@ -49,6 +50,7 @@ __all__ = [
     "DefaultChannel",
     "EmailChange",
     "Event",
+    "EventQueue",
     "IdempotencyKey",
     "JwtConfiguration",
     "KnownPlace",

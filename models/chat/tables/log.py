@@ -41,12 +41,14 @@ class AuditLog(ChatBase):
 
 
 class Event(ChatBase):
-    """One event for the clients of some users: the outbox of a future event queue.
+    """One event for the clients of some users. The ids of a realm's events are in commit order.
 
     It tells what was, also what was edited or deleted since: models/chat/retention.py bounds that.
 
     `audience` is `realm` (every active user), `administrators`, or `users`, then `user_ids` is a
-    JSON array.
+    JSON array. `channel_id`: the event shows what only those may know who can read that channel
+    when the event is delivered. Keys of `payload` that begin with an underscore are for the
+    delivery and not for clients.
     """
 
     __tablename__ = "event"
@@ -58,6 +60,7 @@ class Event(ChatBase):
     payload: Mapped[str] = mapped_column(Text)  # JSON object, without `id` and `type`
     audience: Mapped[str] = mapped_column(String(16), default="users")
     user_ids: Mapped[str | None] = mapped_column(Text)
+    channel_id: Mapped[int | None] = mapped_column(BigInteger)
     at: Mapped[datetime] = mapped_column(UtcMs)
 
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from enum import IntEnum
+from typing import Protocol
 
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
@@ -36,6 +37,32 @@ _MUTED = (
     )
     .order_by(UserTopic.last_updated, Channel.id, UserTopic.topic_key)
 )
+_ALL = (
+    select(
+        UserTopic.channel_id,
+        UserTopic.topic_key,
+        UserTopic.topic,
+        UserTopic.last_updated,
+        UserTopic.visibility_policy,
+    )
+    .where(UserTopic.user_id == bindparam("user_id"))
+    .order_by(UserTopic.last_updated, UserTopic.channel_id, UserTopic.topic_key)
+)
+
+
+class PolicyRow(Protocol):
+    """A row of `_ALL`."""
+
+    @property
+    def channel_id(self) -> int: ...
+    @property
+    def topic_key(self) -> str: ...
+    @property
+    def topic(self) -> str: ...
+    @property
+    def last_updated(self) -> datetime: ...
+    @property
+    def visibility_policy(self) -> int: ...
 
 
 def set_user_topic(
@@ -113,6 +140,11 @@ def apply_policy(
     row.last_updated = now
     session.flush()
     return True
+
+
+def find_policies(db: Db, user_id: int) -> list[PolicyRow]:
+    """Every topic with a policy of the user's own, oldest first."""
+    return list(db.execute(_ALL, {"user_id": user_id}))
 
 
 def find_muted_topics(db: Db, user_id: int) -> list[list[str | int]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from models.chat.tables import Event, Realm, RealmEmoji, User
 from models.database import Database
@@ -91,6 +91,7 @@ class TestUpdateOwnStatus:
         assert self.own(chat, cast) == {}
 
     def test_everybody_is_told(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
+        chat_database.run(lambda session: session.execute(delete(Event)))
         chat.post("/users/me/status", status_text="busy", away=True, emoji_name="car")
         with chat_database.reading() as reader:
             events = select(Event.type, Event.payload, Event.audience).order_by(Event.id)

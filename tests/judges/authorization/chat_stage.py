@@ -24,11 +24,13 @@ from tests.judges.authorization.policy import Case, filled
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import VAULT, Cast, Member
+from tests.support.chat.queues import open_queue_of
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
 
 HOST = "acme.example"
 JWT_KEY = "a secret that the organization and its portal share"
+WEEK_S = 7 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,10 @@ def furnish(
         later = {"type": "channel", "to": square, "topic": "later", "content": "Later",
                  "scheduled_delivery_timestamp": tomorrow}  # fmt: skip
         scheduled = ask(who, "POST", "/scheduled_messages", **later)["scheduled_message_id"]
-        things = {"message": message, "scheduled_message": scheduled, "id": who.id}
+        queue = database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
+        things = {
+            "message": message, "scheduled_message": scheduled, "id": who.id, "queue": queue,
+        }  # fmt: skip
         if who is not cast.reminder:
             things["device"] = ask(who, "POST", "/register_client_device")["device_id"]
         return things
@@ -226,6 +231,7 @@ def furnish(
         "hamlet": cast.hamlet.id,
         "hamlets_message": hamlets["message"],
         "hamlets_scheduled_message": hamlets["scheduled_message"],
+        "hamlets_queue": hamlets["queue"],
         "secret_message": secret,
         "direct_message": letter,
         "hamlets_device": hamlets["device"],

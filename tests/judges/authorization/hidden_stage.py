@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from tests.judges.authorization.chat_stage import HOST, ChatStage, members
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe
 from tests.support.chat.people import KEYS, Cast, Member
+from tests.support.chat.queues import open_queue_of
 
 FIRST, STEP, BEYOND, AFTER = 7_000_000, 10_000, 1_000_000, 9_500_000
 """Ids of hidden things begin at FIRST, with a STEP between tables; absent ones are BEYOND them;
@@ -183,6 +185,8 @@ class _Maker:
         yield _number("scheduled message", "", later["scheduled_message_id"], EVERYBODY)
         device = self.ask(yorick, "POST", "/register_client_device")["device_id"]
         yield _number("device", "", device, EVERYBODY)
+        queue = self.database.run(lambda s: open_queue_of(s, yorick, self.clock.now()))
+        yield Hidden("queue", "", queue, str(uuid.UUID(int=0)), EVERYBODY)
         key = "zq-key-gone"
         said = {"type": "direct", "to": [yorick.id], "content": "Once"}
         client = ChatClient(self.app, HOST, yorick)

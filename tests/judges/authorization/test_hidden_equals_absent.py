@@ -55,7 +55,9 @@ NARROWS: dict[str, tuple[str, ...]] = {
     "user email": ("sender", "mentions", "dm", "dm-including", "group-pm-with"),
     "message": ("id", "with", "near"),
 }
-MADE_UP = re.compile(r"\b[0-9a-f]{24}(?:[0-9a-f]{8})?\b")
+MADE_UP = re.compile(
+    r"\b(?:[0-9a-f]{24}(?:[0-9a-f]{8})?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"
+)
 COMPANY: dict[tuple[str, str], dict[str, Any]] = {
     ("update_muted_topic", "stream"): {"stream_id": None},
     ("update_muted_topic", "topic"): {"stream_id": "$vault"},
@@ -243,7 +245,8 @@ class Player:
             for name, value in answer.headers.items()
             if name not in ("request-id", "date")
         )
-        return Outcome(answer.status_code, headers, answer.text, written, len(statements))
+        body = MADE_UP.sub("...", answer.text)
+        return Outcome(answer.status_code, headers, body, written, len(statements))
 
     def _written(self, stage: ChatStage) -> Iterator[str]:
         if stage.file not in self.before:

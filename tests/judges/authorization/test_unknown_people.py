@@ -13,8 +13,13 @@ from tests.support.contract import operations_of
 from tests.support.documents import resolved
 
 DOCUMENT = specs.load("chat")
-READING = [name for name, (method, _) in operations_of(DOCUMENT).items() if method == "GET"]
+SNAPSHOT = "register_queue"
+READING = [
+    *(name for name, (method, _) in operations_of(DOCUMENT).items() if method == "GET"),
+    SNAPSHOT,
+]
 TELLING = {
+    "get_events",
     "get_own_user",
     "get_user",
     "get_user_by_email",
@@ -23,12 +28,18 @@ TELLING = {
     "list_subscriptions",
     "list_user_groups",
     "list_users",
+    SNAPSHOT,
 }
 """Operations in whose answers a member finds Yorick, or who holds what is his."""
 
 
 def requests_of(operation: str) -> Iterator[Mapping[str, Any]]:
-    """The requests of the policy, the first also with the document's switches on."""
+    """The requests of the policy, the first also with the document's switches on; of the snapshot
+    everything.
+    """
+    if operation == SNAPSHOT:
+        yield {"include_subscribers": True}
+        return
     method, path = operations_of(DOCUMENT)[operation]
     sent = DOCUMENT["paths"][path][method.lower()].get("parameters", ())
     switches = {

@@ -32,6 +32,7 @@ from models.database import Database
 from tests.judges.sdk.stage import Stage, write_facts
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, VAULT, Cast, Member, make_cast
+from tests.support.chat.queues import open_queue_of
 from tests.support.chat.vendor_consent import consent
 from workers.exports import Exports
 
@@ -50,13 +51,14 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
     Facts: `base_url`; `people`, by first name: id, email, name, role, key; `jwt`, which signs
     Hamlet in; `email_change` of Othello: `token`, `new_email`; `push`, what a phone registers with;
     `vendor`, Hamlet's consent: `code`, `state`; `finished_export_id`; `in_an_hour`, in Unix
-    seconds; `callers`: two of the people, Othello under the new address, somebody unknown, nobody,
-    Hamlet's browser on its way back from the vendor, and the vendor.
+    seconds; `queue`, Hamlet's; `callers`: two of the people, Othello under the new address,
+    somebody unknown, nobody, Hamlet's browser on its way back from the vendor, and the vendor.
     """
     database_url = f"sqlite:///{directory}/chat.db"
     migrate.upgrade(database_url, "chat")
     database = Database(database_url)
     cast = database.run(_furnish)
+    queue = database.run(lambda s: open_queue_of(s, cast.hamlet, SystemClock().now()))
     token = database.run(lambda session: _ask_for_email(session, cast.othello.id))
     relay = LocalRelay(organization="specd", key=RELAY_KEY)
     vendor = LocalVendor(client_id="acme", client_secret=VENDOR_SECRET)
@@ -92,6 +94,7 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
             "vendor": given,
             "finished_export_id": _export(running.url, cast.cordelia, database, directory),
             "in_an_hour": int(time.time()) + 3600,
+            "queue": queue,
             "callers": {
                 "cordelia": _signed_in(cast.cordelia),
                 "hamlet": _signed_in(cast.hamlet),

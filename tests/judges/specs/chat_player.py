@@ -31,6 +31,7 @@ JSON, FORM, MULTIPART = (
 STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("jwt_fetch_api_key", "hamlet"): {"token": "$hamlets_token"},
     ("create_scheduled_message", "channel"): {"to": "$denmark"},
+    ("delete_queue", "stop"): {"queue_id": "$own_queue"},
     ("update_settings", "others"): {
         "target_users": {"group_ids": ["$audience"], "skip_if_already_edited": True}
     },

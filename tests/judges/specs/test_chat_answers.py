@@ -66,6 +66,13 @@ STORIES: dict[tuple[str, str], Story] = {
     ("list_users", "one"): Story({"user_ids": ["$hamlet"]}),
     ("deactivate_own_user", "done"): Story(who="member"),
     ("deactivate_own_user", "with_unknown_parameters"): Story(who="member"),
+    ("register_queue", "phone"): Story(
+        {"fetch_event_types": ["message", "update_message_flags", "starred_messages"]},
+        (
+            ("send_message", {"type": "direct", "to": ["$own_id"], "content": "Hi"}),
+            ("update_message_flags", {"messages": ["$new_id"], "op": "add", "flag": "starred"}),
+        ),
+    ),
     ("get_user_status", "on_vacation"): Story(
         {"user_id": "$own_id"},
         ((("update_own_status"), {"status_text": "on vacation", "emoji_name": "car"}),),
@@ -131,11 +138,13 @@ STORIES: dict[tuple[str, str], Story] = {
         )
     ),
 }
-# They need a vendor or a relay: tests/handlers/chat plays them with one and compares whole answers.
+# They need a vendor or a relay, or other clients that make events: tests/handlers/chat plays them
+# with one and compares whole answers. tests/judges/events looks at every event.
 WITH_COUNTERPARTS = {
     *REFUSED,
     "begin_vendor_authorization",
     "complete_vendor_authorization",
+    "get_events",
     "list_own_devices",
 }
 

@@ -98,17 +98,16 @@ def test_events_are_kept_in_order_in_one_statement(chat_database: Database, cast
     ]
 
     def note(*asked: Any) -> None:
-        statements.append(asked[2])
+        if "INSERT" in asked[2]:
+            statements.append(asked[2])
 
     def tell(session: Session) -> None:
-        session.connection()  # a transaction begins before anybody listens
-        engine = session.get_bind()
-        hooks.listen(engine, "before_cursor_execute", note)
-        log.append_all(session, cast.realm_id, told, now=CAST_MADE_AT)
-        hooks.remove(engine, "before_cursor_execute", note)
+        hooks.listen(session.get_bind(), "before_cursor_execute", note)
+        log.append_all(session, cast.realm_id, told[:1], now=CAST_MADE_AT)
+        log.append_all(session, cast.realm_id, told[1:], now=CAST_MADE_AT)
 
     chat_database.run(tell)
-    assert len(statements) == 1
+    assert len(statements) == 1, "at the end of the unit"
     assert kept(chat_database, 2) == [
         ("has_zoom_token", {"value": True}, "users", "[4,9]"),
         ("default_streams", {"default_streams": [1]}, "realm", None),

@@ -12,6 +12,7 @@ import pytest
 
 from models import migrate
 from models.database import Database
+from tests.judges.events.kinds import objections
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast
 from tests.support.frozen_clock import FrozenClock
@@ -104,14 +105,15 @@ def chat_app(
     chat_database: Database,
     clock: FrozenClock,
     tmp_path_factory: pytest.TempPathFactory,
-) -> ChatApp:
-    """The application over this test's database and clock."""
+) -> Iterator[ChatApp]:
+    """The application over this test's database and clock. The document has every event made."""
     kind = chat_database.dialect
     if kind not in chat_apps:
         chat_apps[kind] = ChatApp(chat_database, clock, tmp_path_factory.mktemp(f"chat-{kind}"))
     app = chat_apps[kind]
     app.play(chat_database, clock)
-    return app
+    yield app
+    assert objections(chat_database) == []
 
 
 @pytest.fixture

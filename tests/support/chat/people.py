@@ -3,7 +3,6 @@
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from models.chat.ground.vault import Vault
@@ -12,7 +11,7 @@ from models.chat.identity.passwords import hash_password
 from models.chat.identity.roles import BotType, Role
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
-from models.chat.tables import Event, User
+from models.chat.tables import User
 
 SECRET = b"the secret of the chat tests, 32 bytes and more"
 KEYS = KeyMaker(SECRET)
@@ -107,7 +106,6 @@ def make_cast(session: Session, *, now: datetime) -> Cast:
         owner_name="Hank",
         now=now,
     )
-    session.execute(delete(Event))  # what led here is not what a test is about
     return Cast(
         realm_id=realm.id,
         notification_bot_id=owner.id + 1,

@@ -21,4 +21,5 @@ export interface Facts {
   vendor: { code: string; state: string };
   finished_export_id: number;
   in_an_hour: number;
+  queue: string;
 }

@@ -1,0 +1,211 @@
+"""Operations of the tag events."""
+
+import asyncio
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum, auto
+from functools import partial
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from handlers.chat.wire import envelope
+from handlers.chat.wire.addresses import emoji_data_url, icon_url, realm_url
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.polls import Found, catch_up
+from handlers.chat.wire.versions import FEATURE_LEVEL, VERSION
+from models.chat.channels.errors import NotAuthorizedForQuery
+from models.chat.messages.drafts import client_name
+from models.chat.queues import queues
+from models.chat.queues.delivery import Viewer, find_viewer, tell_all
+from models.chat.queues.narrow import check_narrow
+from models.chat.queues.queues import LONGEST_POLL, Poll, QueueOptions
+from models.chat.snapshot.taking import take_snapshot
+from models.chat.snapshot.viewing import ServerFacts, Viewing, Wishes
+from models.json import Json
+from models.reader import Db
+from server.phases import prepared_by
+from server.response import Response
+
+HEARTBEAT_S = (45.0, 55.0)
+"""A poll without an event is answered after a time between these."""
+LONG_POLL_S = 90
+"""How long a client waits for an answer of GET /events."""
+MOBILE_IDLE_S = 12 * 3600
+
+
+class Absent(Enum):
+    """What was not sent, of a parameter whose null has a meaning."""
+
+    ABSENT = auto()
+
+
+async def register_queue(
+    ctx: Context,
+    *,
+    event_types: list[str] | None = None,
+    fetch_event_types: list[str] | Absent | None = Absent.ABSENT,
+    apply_markdown: bool,
+    client_gravatar: bool,
+    slim_presence: bool,
+    include_subscribers: bool | str,
+    all_public_streams: bool,
+    narrow: list[Json],
+    client_capabilities: dict[str, Any],
+    idle_queue_timeout: int | str,
+    presence_history_limit_days: int | None = None,
+) -> Response:
+    """Register an event queue."""
+    _check_reach(ctx, all_public_streams)
+    capabilities = frozenset(name for name, can in client_capabilities.items() if can is True)
+    idle_timeout_s = idle_queue_timeout if isinstance(idle_queue_timeout, int) else MOBILE_IDLE_S
+    options = QueueOptions(
+        event_types=_names(event_types),
+        narrow=check_narrow(narrow),
+        all_public_streams=all_public_streams,
+        apply_markdown=apply_markdown,
+        client_gravatar=client_gravatar,
+        slim_presence=slim_presence,
+        capabilities=capabilities,
+        idle_timeout_s=idle_timeout_s,
+    )
+    wishes = Wishes(
+        fetch_types=_names(
+            event_types if fetch_event_types is Absent.ABSENT else fetch_event_types
+        ),
+        include_subscribers=bool(include_subscribers),
+        client_gravatar=client_gravatar,
+        slim_presence=slim_presence,
+        capabilities=capabilities,
+    )
+    head, state = await ctx.read_snapshot(partial(_read_state, ctx, wishes))
+    client = client_name(None, ctx.header("user-agent"))
+
+    def open_queue(session: Session) -> str:
+        _check_reach(ctx, all_public_streams)  # of who the caller is by now
+        return queues.open_queue(
+            session, ctx.actor, options, position=head, client=client, now=ctx.now
+        )
+
+    queue_id = await ctx.write(open_queue)
+    always = {
+        "queue_id": queue_id,
+        "last_event_id": head,
+        "zulip_version": VERSION,
+        "zulip_feature_level": FEATURE_LEVEL,
+        "zulip_merge_base": VERSION,
+        "event_queue_longpoll_timeout_seconds": LONG_POLL_S,
+        "idle_queue_timeout_secs": idle_timeout_s,
+    }
+    return envelope.success(ctx, always | state)
+
+
+def _check_reach(ctx: Context, all_public_streams: bool) -> None:
+    """Raises `NotAuthorizedForQuery`."""
+    if all_public_streams and ctx.actor.is_guest:
+        raise NotAuthorizedForQuery()
+
+
+def _read_state(ctx: Context, wishes: Wishes, db: Db) -> tuple[int, dict[str, Any]]:
+    """The newest event's id, and the state that contains it."""
+    view = Viewing(db, ctx.actor, wishes, _facts(ctx), now=ctx.now)
+    return queues.find_head(db, ctx.actor.realm_id), take_snapshot(view)
+
+
+def _names(event_types: list[str] | None) -> frozenset[str] | None:
+    """None for all. What cannot be the name of a type is left out, as are unknown names later."""
+    if event_types is None:
+        return None
+    return frozenset(name for name in event_types if name.isidentifier())
+
+
+def _facts(ctx: Context) -> ServerFacts:
+    return ServerFacts(
+        realm_url=realm_url(ctx),
+        icon_url=icon_url(ctx.actor.realm.host),
+        emoji_data_url=emoji_data_url(ctx),
+        web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
+        push_enabled=ctx.adapters.push.is_configured,
+        is_development=ctx.settings.development,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A poll before it waits."""
+
+    viewer: Viewer
+    position: int
+    found: Found
+
+
+def _begin(ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool = False) -> _Begun:
+    reader, actor = ctx.session, ctx.actor
+    queue = queues.access_queue(reader, actor, queue_id, now=ctx.now)
+    head = queues.find_head(reader, actor.realm_id)
+    position = queues.check_position(queue, last_event_id, head)
+    viewer = find_viewer(reader, actor, queue)
+    return _Begun(viewer, position, catch_up(reader, viewer, after=position, now=ctx.now))
+
+
+@prepared_by(_begin)
+async def get_events(
+    ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool = False
+) -> Response:
+    """Get the events of a queue."""
+    begun: _Begun = ctx.prepared
+    events = begun.found.bodies
+    if not events and not dont_block:
+        _note(ctx, begun, lasts=LONGEST_POLL)
+        try:
+            events = await _wait(ctx, begun)
+        finally:
+            _note(ctx, begun)
+    else:
+        _note(ctx, begun)
+    return envelope.success(ctx, events=events, queue_id=queue_id)
+
+
+async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
+    """The first events; a heartbeat if none come for a while; nothing if the wait ends early."""
+    polls, viewer, seen = ctx.adapters.polls, begun.viewer, begun.found.seen
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + random.uniform(*HEARTBEAT_S)
+    while True:
+        waiter = polls.join(viewer, seen)
+        if waiter is not None:
+            try:
+                has_time = await ctx.wait(waiter.woken, ends_at - loop.time())
+            finally:
+                polls.leave(waiter)
+            if waiter.is_over:
+                return []
+            if waiter.entries and viewer.known_ids is None:
+                told = tell_all(viewer, waiter.entries, (), now=polls.now())
+                if told:
+                    return told
+                seen = waiter.entries[-1].id
+                continue
+            if not has_time:
+                if loop.time() < ends_at:
+                    return []  # the server stops
+                return [{"id": waiter.position, "type": "heartbeat"}]
+        # What came is in the log already, or takes another look at whom the guest may know.
+        found = await ctx.read(partial(catch_up, viewer=viewer, after=seen, now=polls.now()))
+        if found.bodies:
+            return found.bodies
+        seen = found.seen
+
+
+def _note(ctx: Context, begun: _Begun, *, lasts: timedelta = timedelta()) -> None:
+    """Have it written down what the client has seen, and that it polls for so long."""
+    polls, queue = ctx.adapters.polls, begun.viewer.queue
+    until = polls.now() + lasts
+    polls.note(Poll(queue.id, begun.position, until, queue.options.idle_timeout_s))
+
+
+def delete_queue(ctx: Context, *, queue_id: str) -> Response:
+    """Delete a queue."""
+    queues.close_queue(ctx.session, ctx.actor, queue_id)
+    return envelope.success(ctx)

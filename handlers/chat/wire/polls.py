@@ -1,0 +1,250 @@
+"""The long polls of one process: who waits, for which events, and who is woken by what.
+
+The event log is tailed once per process (`_look`, in the thread of `models.news`): each event is
+read and decoded once and handed to the polls that it concerns, on the event loop. A poll that waits
+holds no thread, no connection and no statement. What a client has seen is written down once a
+second for all clients together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import NoReturn
+
+import structlog
+
+from models.chat.identity.standings import Standing, find_standings
+from models.chat.queues.delivery import Body, Viewer, find_unreadable, is_wanted, tell_all
+from models.chat.queues.entries import (
+    MOST_ENTRIES,
+    Entry,
+    find_entries,
+    find_entries_for,
+    find_grown,
+)
+from models.chat.queues.queues import Poll, find_head, write_down
+from models.database import Database
+from models.errors import DatabaseUnavailable
+from models.news import News
+from models.reader import Db
+
+WRITTEN_AT_ONCE = 500
+_log = structlog.get_logger("polls")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a look into the log found for a client: events, and up to which one it has looked."""
+
+    bodies: list[Body]
+    seen: int
+
+
+def catch_up(db: Db, viewer: Viewer, *, after: int, now: datetime) -> Found:
+    """What the log has for a viewer after an event; at most so much as one answer tells."""
+    head = find_head(db, viewer.actor.realm_id)
+    if head <= after:
+        return Found([], after)
+    entries = find_entries_for(db, viewer.actor, viewer.queue.options, after=after, until=head)
+    unreadable = find_unreadable(db, viewer.actor, entries)
+    bodies = tell_all(viewer, entries, unreadable, now=now)
+    return Found(bodies, entries[-1].id if len(entries) >= MOST_ENTRIES else head)
+
+
+@dataclass(eq=False, slots=True)
+class Waiter:
+    """One poll that waits. `woken` is done as soon as there is a reason to answer or look again."""
+
+    viewer: Viewer
+    position: int
+    woken: asyncio.Future[None]
+    entries: list[Entry] = field(default_factory=list)
+    is_over: bool = False
+
+    def wake(self) -> None:
+        if not self.woken.done():
+            self.woken.set_result(None)
+
+    def end(self) -> None:
+        """Have the poll answered as it is: another has taken its place, or its user's rights."""
+        self.is_over = True
+        self.wake()
+
+
+class Polls:
+    """The polls of one process. Used on the event loop, but for `_look` and `write_down`."""
+
+    def __init__(self) -> None:
+        self._database: Callable[[], Database] = _not_serving
+        self.now: Callable[[], datetime] = _not_serving
+        self._news: News | None = None
+        self._guard = threading.Lock()
+        self._cursors: dict[int, int] = {}
+        self._handed: dict[int, int] = {}
+        self._waiting: dict[int, dict[int, dict[str, Waiter]]] = defaultdict(dict)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._polled: dict[str, Poll] = {}
+
+    def serve(self, database: Callable[[], Database], now: Callable[[], datetime]) -> None:
+        """Serve the queues of this database; until then there are none."""
+        self._database, self.now = database, now
+
+    def join(self, viewer: Viewer, position: int) -> Waiter | None:
+        """A poll that waits for what comes after `position`; None: some of it has come already.
+
+        Ends another poll of the same queue.
+        """
+        realm_id, queue = viewer.queue.realm_id, viewer.queue
+        self._follow(realm_id, position)
+        if self._handed[realm_id] > position:
+            return None
+        waiter = Waiter(viewer, position, asyncio.get_running_loop().create_future())
+        with self._guard:
+            queues = self._waiting[realm_id].setdefault(viewer.actor.id, {})
+            before = queues.get(queue.id)
+            queues[queue.id] = waiter
+        if before is not None:
+            before.end()
+        return waiter
+
+    def leave(self, waiter: Waiter) -> None:
+        """The poll waits no more. All that concerns it up to its `position` was handed to it."""
+        queue, user_id = waiter.viewer.queue, waiter.viewer.actor.id
+        waiter.position = max(waiter.position, self._handed.get(queue.realm_id, 0))
+        with self._guard:
+            queues = self._waiting[queue.realm_id].get(user_id, {})
+            if queues.get(queue.id) is waiter:
+                del queues[queue.id]
+                if not queues:
+                    del self._waiting[queue.realm_id][user_id]
+
+    def note(self, poll: Poll) -> None:
+        """Have it written down soon what a client has seen, and how long it polls."""
+        with self._guard:
+            self._polled[poll.queue_id] = poll
+
+    def write_down(self, database: Database, _: datetime) -> None:
+        """Write down what was noted; a chore of the application."""
+        with self._guard:
+            polled, self._polled = list(self._polled.values()), {}
+        for start in range(0, len(polled), WRITTEN_AT_ONCE):
+            some = polled[start : start + WRITTEN_AT_ONCE]
+            database.run(partial(write_down, polls=some))
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._forget_quiet)
+
+    # --- the tail of the log --------------------------------------------------------------------
+
+    def _follow(self, realm_id: int, position: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        news = self._database().news
+        if news is not self._news:
+            self._news = news
+            with self._guard:
+                self._handed, self._cursors = {}, {}
+        if realm_id not in self._handed:
+            self._handed[realm_id] = position
+            with self._guard:
+                self._cursors[realm_id] = position
+            news.tell((realm_id,))  # what came since `position` was read
+        news.follow(self._look)
+
+    def _forget_quiet(self) -> None:
+        """Follow no realm any longer that nobody here waits for."""
+        with self._guard:
+            for realm_id in [r for r in self._handed if not self._waiting.get(r)]:
+                del self._handed[realm_id]
+                self._cursors.pop(realm_id, None)
+                self._waiting.pop(realm_id, None)
+
+    def _look(self, logs: frozenset[int] | None) -> None:
+        with self._guard:
+            watched = {r: c for r, c in self._cursors.items() if logs is None or r in logs}
+        if not watched:
+            return
+        try:
+            with self._database().reading() as reader:
+                grown: Iterable[int] = watched
+                if logs is None and len(watched) > 1:
+                    grown = find_grown(reader, watched)
+                for realm_id in grown:
+                    self._read_on(reader, realm_id, watched[realm_id])
+        except DatabaseUnavailable as error:
+            _log.warning("log_not_read", error=type(error).__name__)
+        except Exception:
+            _log.exception("log_not_read")
+
+    def _read_on(self, db: Db, realm_id: int, after: int) -> None:
+        while entries := find_entries(db, realm_id, after):
+            after = entries[-1].id
+            with self._guard:
+                waiting = list(self._waiting.get(realm_id, ()))
+                if realm_id not in self._cursors:
+                    return
+                self._cursors[realm_id] = after
+            standings = find_standings(db, _concerned(entries, waiting))
+            loop = self._loop
+            if loop is None or loop.is_closed():
+                return
+            loop.call_soon_threadsafe(self._hand_out, realm_id, entries, standings)
+            if len(entries) < MOST_ENTRIES:
+                return
+
+    def _hand_out(
+        self, realm_id: int, entries: list[Entry], standings: Mapping[int, Standing]
+    ) -> None:
+        """Wake the polls that these events concern. Whose rights have changed polls again."""
+        if realm_id not in self._handed:
+            return
+        self._handed[realm_id] = entries[-1].id
+        waiting = self._waiting.get(realm_id, {})
+        now = self.now()
+        for user_id, queues in waiting.items():
+            concerning = [entry for entry in entries if _is_near(entry, user_id)]
+            if not concerning and not any(
+                waiter.viewer.queue.options.all_public_streams for waiter in queues.values()
+            ):
+                continue
+            standing = standings.get(user_id)
+            for waiter in queues.values():
+                self._hand(waiter, entries, standing, now)
+
+    def _hand(
+        self, waiter: Waiter, entries: list[Entry], standing: Standing | None, now: datetime
+    ) -> None:
+        wanted = [
+            entry
+            for entry in entries
+            if entry.id > waiter.position and is_wanted(waiter.viewer, entry, now=now)
+        ]
+        if not wanted:
+            return
+        if standing is not None and not standing.is_of(waiter.viewer.actor):
+            waiter.end()
+            return
+        waiter.entries.extend(wanted)
+        waiter.wake()
+
+
+def _not_serving() -> NoReturn:
+    raise RuntimeError("the polls have not been given a database")
+
+
+def _is_near(entry: Entry, user_id: int) -> bool:
+    return entry.user_ids is None or user_id in entry.user_ids
+
+
+def _concerned(entries: Iterable[Entry], waiting: Iterable[int]) -> list[int]:
+    """Of the users who wait, those that the events may concern."""
+    told = [entry.user_ids for entry in entries]
+    if any(ids is None for ids in told):
+        return list(waiting)
+    union = frozenset().union(*(ids for ids in told if ids is not None))
+    return [user_id for user_id in waiting if user_id in union]

@@ -1,0 +1,257 @@
+"""What the client of a queue is told of an event: decided when it is delivered.
+
+Who may no longer read the channel that an event is about does not get it. What the queue asked for
+(`QueueOptions`) gives the event its form, and what is only for the delivery stays here.
+"""
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from models.chat.access.known_people import find_known_ids, visible_user_id
+from models.chat.access.permissions import readable_channels, reading_as
+from models.chat.ground.id_lists import id_in
+from models.chat.identity.actors import Actor
+from models.chat.people.statuses import EXTRA
+from models.chat.queues.entries import Entry
+from models.chat.queues.narrow import is_within
+from models.chat.queues.queues import Queue
+from models.chat.queues.spellings import CLIENTS_EXTRA, EMOJISETS
+from models.chat.tables import Channel
+from models.json import Json
+from models.reader import Db
+
+Body = dict[str, Any]
+EPHEMERAL = frozenset(("typing", "typing_edit_message"))
+"""Types that say something only at the moment; presence says when it was, so it may come late."""
+EPHEMERAL_FOR = timedelta(seconds=15)
+NAMES_ONE = frozenset(("bot_owner_id", "creator_id"))
+NAMES_MANY = frozenset(("direct_members", "members", "subscribers", "user_ids"))
+"""Keys of events that name users beside the one that an event is about."""
+_LEGACY_OF = {"muted_topics": "user_topic"}
+"""Types that a queue does not get that also asked for the newer type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who is told. `known_ids`: the users they may know; None: everybody."""
+
+    actor: Actor
+    queue: Queue
+    known_ids: Container[int] | None
+
+
+def find_viewer(db: Db, actor: Actor, queue: Queue) -> Viewer:
+    """The user of a queue with what decides on every event."""
+    return Viewer(actor, queue, find_known_ids(db, actor))
+
+
+def find_unreadable(db: Db, actor: Actor, entries: Iterable[Entry]) -> frozenset[int]:
+    """Of the channels that the events are about, those that the actor may not read now."""
+    about = {entry.channel_id for entry in entries if entry.channel_id is not None}
+    if not about:
+        return frozenset()
+    asked = readable_channels(actor.is_guest).where(id_in(db, Channel.id, about))
+    return frozenset(about - set(db.execute(asked, reading_as(db, actor)).scalars()))
+
+
+def tell_all(
+    viewer: Viewer, entries: Iterable[Entry], unreadable: Container[int], *, now: datetime
+) -> list[Body]:
+    """The events as the viewer's client gets them, in their order; those it does not get left out.
+
+    Each has the `id` of its entry. An event for a client without a capability may become several.
+    """
+    told: list[Body] = []
+    for entry in entries:
+        if entry.channel_id in unreadable or not is_wanted(viewer, entry, now=now):
+            continue
+        body = {key: value for key, value in entry.payload.items() if key[0] != "_"}
+        body = {"id": entry.id, "type": entry.type, **body}
+        if viewer.known_ids is not None:
+            body = _veiled(body, viewer.known_ids)
+        form = FORMS.get(entry.type)
+        if form is None:
+            told.append(body)
+        else:
+            told.extend(form(viewer, entry, body))
+    return told
+
+
+def is_wanted(viewer: Viewer, entry: Entry, *, now: datetime) -> bool:
+    """Does the queue ask for it? The event is for the user, who may read what it is about."""
+    options = viewer.queue.options
+    if not entry.is_for(
+        viewer.actor.id, is_administrator=viewer.actor.is_administrator, options=options
+    ):
+        return False
+    types = options.event_types
+    if types is not None and entry.type not in types:
+        return False
+    newer = _LEGACY_OF.get(entry.type)
+    if newer is not None and (types is None or newer in types):
+        return False
+    if entry.type in EPHEMERAL and now - entry.at > EPHEMERAL_FOR:
+        return False
+    return not (
+        entry.type == "message"
+        and options.narrow
+        and not is_within(options.narrow, entry.payload["message"], entry.payload["flags"])
+    )
+
+
+# --- forms ------------------------------------------------------------------------------------
+
+
+def _message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    options, payload = viewer.queue.options, entry.payload
+    message = dict(body["message"])
+    if not options.apply_markdown and "_markdown" in payload:
+        message["content"] = payload["_markdown"]
+        message["content_type"] = "text/x-markdown"
+    if options.client_gravatar and message["sender_email"] != _dummy(viewer, message["sender_id"]):
+        message["avatar_url"] = None
+    if message["type"] == "stream":
+        message["subject"] = _topic(viewer, message["subject"])
+    body["message"] = message
+    if viewer.actor.id not in (entry.user_ids or ()):
+        body["flags"] = []
+    local = payload.get("_local")
+    if local is not None and local["queue_id"] == viewer.queue.id:
+        body["local_message_id"] = local["local_id"]
+    yield body
+
+
+def _update_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    for key in ("subject", "orig_subject"):
+        if key in body:
+            body[key] = _topic(viewer, body[key])
+    yield body
+
+
+def _delete_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    if "topic" in body:
+        body["topic"] = _topic(viewer, body["topic"])
+    if "bulk_message_deletion" in viewer.queue.options.capabilities:
+        body.pop("message_id", None)
+        yield body
+        return
+    ids = body.pop("message_ids")
+    body.pop("message_id", None)
+    for message_id in ids:
+        yield {**body, "message_id": message_id}
+
+
+def _user_topic(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    body["topic_name"] = _topic(viewer, body["topic_name"])
+    yield body
+
+
+def _stream(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    capable = "archived_channels" in viewer.queue.options.capabilities
+    if entry.payload.get("_for_unarchiving") and capable:
+        return  # the client knows the channel already
+    if body["op"] == "update" and body["property"] == "is_archived" and not capable:
+        if body["value"]:
+            channel_id = body["stream_id"]
+            body = {"id": entry.id, "type": "stream", "op": "delete"}
+            body |= {"streams": [{"stream_id": channel_id}], "stream_ids": [channel_id]}
+            yield body
+        return
+    yield body
+
+
+def _subscription(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    if body["op"] not in ("peer_add", "peer_remove") or body["user_ids"]:
+        yield body
+
+
+def _realm_user(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    if _knows(viewer, body["person"]["user_id"]):
+        yield body
+
+
+def _about_user(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    if _knows(viewer, body["user_id"]):
+        yield body
+
+
+def _typing(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    capable = "stream_typing_notifications" in viewer.queue.options.capabilities
+    if (body.get("message_type") != "stream" or capable) and _knows(
+        viewer, body["sender"]["user_id"]
+    ):
+        if "topic" in body:
+            body["topic"] = _topic(viewer, body["topic"])
+        yield body
+
+
+def _user_group(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    if body.get("user_ids", True):
+        yield body
+
+
+def _user_settings(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    if body["property"] == "emojiset":
+        body["value"] = EMOJISETS.get(body["value"], body["value"])
+    yield body
+
+
+def _user_status(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    if body.get("reaction_type") == EXTRA:
+        body["reaction_type"] = CLIENTS_EXTRA
+    return _about_user(viewer, entry, body)
+
+
+def _realm_linkifiers(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    if "linkifier_url_template" in viewer.queue.options.capabilities:
+        yield body
+
+
+FORMS: Mapping[str, Callable[[Viewer, Entry, Body], Iterable[Body]]] = {
+    "delete_message": _delete_message,
+    "message": _message,
+    "reaction": _about_user,
+    "realm_linkifiers": _realm_linkifiers,
+    "realm_user": _realm_user,
+    "stream": _stream,
+    "subscription": _subscription,
+    "typing": _typing,
+    "update_message": _update_message,
+    "user_group": _user_group,
+    "user_settings": _user_settings,
+    "user_status": _user_status,
+    "user_topic": _user_topic,
+}
+
+
+def _topic(viewer: Viewer, topic: str) -> str:
+    if topic or "empty_topic_name" in viewer.queue.options.capabilities:
+        return topic
+    return viewer.actor.realm.empty_topic_display_name
+
+
+def _knows(viewer: Viewer, user_id: int) -> bool:
+    return viewer.known_ids is None or user_id in viewer.known_ids
+
+
+def _veiled(value: Json, known_ids: Container[int]) -> Json:
+    """The same without users whom its reader may not know, wherever it names them."""
+    if isinstance(value, list):
+        return [_veiled(item, known_ids) for item in value]
+    if not isinstance(value, dict):
+        return value
+    shown: dict[str, Json] = {}
+    for key, item in value.items():
+        if key in NAMES_ONE:
+            shown[key] = visible_user_id(item, known_ids)
+        elif key in NAMES_MANY:
+            shown[key] = [user_id for user_id in item if user_id in known_ids]
+        else:
+            shown[key] = _veiled(item, known_ids)
+    return shown
+
+
+def _dummy(viewer: Viewer, user_id: int) -> str:
+    return f"user{user_id}@{viewer.actor.realm.host}"

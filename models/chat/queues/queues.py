@@ -1,0 +1,223 @@
+"""Event queues as rows: opened with a snapshot, read by any process, gone when nobody polls.
+
+A process writes down where its clients are now and then, many at once (`write_down`); an older
+position is always safe, because a client says itself which event it has seen last.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+import orjson
+from sqlalchemy import BigInteger, Table, bindparam, case, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.identity.actors import Actor
+from models.chat.queues.errors import BadEventQueueId
+from models.chat.queues.narrow import Narrow
+from models.chat.reading.terms import Term
+from models.chat.tables import Event, EventQueue
+from models.reader import Db
+from models.types import UtcMs
+
+MOST_QUEUES = 100
+"""Of one user; the one that has waited longest for a poll makes room for the next."""
+LONGEST_POLL = timedelta(seconds=60)
+GRACE = timedelta(seconds=15)
+"""What processes write down late must not cost a queue its life."""
+DEFAULT_IDLE_TIMEOUT_S = 600
+FROM_THE_START = -1
+"""The `last_event_id` of a client that has seen nothing of its queue yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueOptions:
+    """What the client of a queue wants to be told, and how.
+
+    `event_types` None: all. `capabilities` are the names of those that the client has.
+    """
+
+    event_types: frozenset[str] | None = None
+    narrow: Narrow = ()
+    all_public_streams: bool = False
+    apply_markdown: bool = False
+    client_gravatar: bool = True
+    slim_presence: bool = False
+    capabilities: frozenset[str] = frozenset()
+    idle_timeout_s: int = DEFAULT_IDLE_TIMEOUT_S
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue as a poll finds it."""
+
+    id: str
+    realm_id: int
+    user_id: int
+    position: int
+    options: QueueOptions
+
+
+def find_head(db: Db, realm_id: int) -> int:
+    """The id of the newest event of a realm; 0: none yet."""
+    return int(db.execute(_HEAD, {"realm_id": realm_id}).scalar() or 0)
+
+
+_HEAD = select(func.max(Event.id)).where(Event.realm_id == bindparam("realm_id"))
+
+
+def open_queue(
+    session: Session,
+    actor: Actor,
+    options: QueueOptions,
+    *,
+    position: int,
+    client: str,
+    now: datetime,
+) -> str:
+    """A new queue whose first event is the next after `position`. Returns its id."""
+    queue = EventQueue(
+        id=str(uuid.uuid4()),
+        realm_id=actor.realm_id,
+        user_id=actor.id,
+        client=client,
+        event_types=None
+        if options.event_types is None
+        else orjson.dumps(sorted(options.event_types)).decode(),
+        narrow=orjson.dumps([[t.operator, t.operand, t.negated] for t in options.narrow]).decode(),
+        capabilities=orjson.dumps(sorted(options.capabilities)).decode(),
+        all_public_streams=options.all_public_streams,
+        apply_markdown=options.apply_markdown,
+        client_gravatar=options.client_gravatar,
+        slim_presence=options.slim_presence,
+        position=position,
+        idle_timeout_s=options.idle_timeout_s,
+        created_at=now,
+        polled_until=now,
+        expires_at=_expiry(now, options.idle_timeout_s),
+    )
+    session.execute(delete(EventQueue).where(EventQueue.id.in_(_STALEST)), {"user_id": actor.id})
+    session.add(queue)
+    return queue.id
+
+
+_STALEST = (
+    select(EventQueue.id)
+    .where(EventQueue.user_id == bindparam("user_id"))
+    .order_by(EventQueue.polled_until.desc(), EventQueue.id)
+    .limit(2 * MOST_QUEUES)
+    .offset(MOST_QUEUES - 1)
+)
+_BY_ID = select(
+    EventQueue.id,
+    EventQueue.realm_id,
+    EventQueue.user_id,
+    EventQueue.position,
+    EventQueue.event_types,
+    EventQueue.narrow,
+    EventQueue.capabilities,
+    EventQueue.all_public_streams,
+    EventQueue.apply_markdown,
+    EventQueue.client_gravatar,
+    EventQueue.slim_presence,
+    EventQueue.idle_timeout_s,
+).where(
+    EventQueue.id == bindparam("queue_id"),
+    EventQueue.user_id == bindparam("user_id"),
+    EventQueue.expires_at > bindparam("now", type_=UtcMs),
+)
+
+
+def access_queue(db: Db, actor: Actor, queue_id: str, *, now: datetime) -> Queue:
+    """The actor's own queue. Raises `BadEventQueueId`."""
+    row = db.execute(_BY_ID, {"queue_id": queue_id, "user_id": actor.id, "now": now}).first()
+    if row is None:
+        raise BadEventQueueId(queue_id=queue_id)
+    return Queue(
+        row.id,
+        row.realm_id,
+        row.user_id,
+        row.position,
+        QueueOptions(
+            event_types=None
+            if row.event_types is None
+            else frozenset(orjson.loads(row.event_types)),
+            narrow=tuple(Term(*term) for term in orjson.loads(row.narrow)),
+            all_public_streams=row.all_public_streams,
+            apply_markdown=row.apply_markdown,
+            client_gravatar=row.client_gravatar,
+            slim_presence=row.slim_presence,
+            capabilities=frozenset(orjson.loads(row.capabilities)),
+            idle_timeout_s=row.idle_timeout_s,
+        ),
+    )
+
+
+def check_position(queue: Queue, last_event_id: int, head: int) -> int:
+    """Where the log goes on for a client that has seen `last_event_id`.
+
+    Raises `BadEventQueueId` for what the queue never had or has forgotten: most clients repeat any
+    other refusal for ever.
+    """
+    if last_event_id == FROM_THE_START:
+        return queue.position
+    if not queue.position <= last_event_id <= max(head, queue.position):
+        raise BadEventQueueId(queue_id=queue.id)
+    return last_event_id
+
+
+def close_queue(session: Session, actor: Actor, queue_id: str) -> None:
+    """Forget the actor's own queue. Raises `BadEventQueueId`."""
+    gone = session.execute(
+        delete(EventQueue)
+        .where(EventQueue.id == queue_id, EventQueue.user_id == actor.id)
+        .returning(EventQueue.id)
+    ).first()
+    if gone is None:
+        raise BadEventQueueId(queue_id=queue_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """What a process knows of a queue: its client has seen `position` and polls until then."""
+
+    queue_id: str
+    position: int
+    until: datetime
+    idle_timeout_s: int
+
+
+def write_down(session: Session, polls: Sequence[Poll]) -> None:
+    """Keep where clients are; in the order of ids, so that processes do not wait in a circle."""
+    if polls:
+        session.connection().execute(
+            _WRITE_DOWN,
+            [
+                {
+                    "queue_id": poll.queue_id,
+                    "seen": poll.position,
+                    "until": poll.until,
+                    "expiry": _expiry(poll.until, poll.idle_timeout_s),
+                }
+                for poll in sorted(polls, key=lambda poll: poll.queue_id)
+            ],
+        )
+
+
+_QUEUE = cast(Table, EventQueue.__table__)
+_SEEN = bindparam("seen", type_=BigInteger)
+_WRITE_DOWN = (
+    update(_QUEUE)
+    .where(_QUEUE.c.id == bindparam("queue_id"))
+    .values(
+        position=case((_QUEUE.c.position < _SEEN, _SEEN), else_=_QUEUE.c.position),
+        polled_until=bindparam("until", type_=UtcMs),
+        expires_at=bindparam("expiry", type_=UtcMs),
+    )
+)
+
+
+def _expiry(until: datetime, idle_timeout_s: int) -> datetime:
+    return until + timedelta(seconds=idle_timeout_s) + GRACE

@@ -1,0 +1,113 @@
+"""Channels in a snapshot: all that the actor may know, and the actor's own ties to them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from models.chat.channels.channels import find_default_channel_ids, find_subscriber_ids
+from models.chat.channels.folders import find_folders
+from models.chat.channels.subscriptions import find_own_settings
+from models.chat.snapshot.viewing import Viewing
+from models.chat.topics.visibility import VisibilityPolicy
+
+USERS_DEFAULTS = {
+    "desktop_notifications": "enable_stream_desktop_notifications",
+    "audible_notifications": "enable_stream_audible_notifications",
+    "push_notifications": "enable_stream_push_notifications",
+    "email_notifications": "enable_stream_email_notifications",
+    "wildcard_mentions_notify": "wildcard_mentions_notify",
+}
+"""A subscription's setting -> the user's setting that holds where the former is null."""
+
+
+def find_streams(view: Viewing) -> dict[str, Any]:
+    """Every channel that the actor may know."""
+    return {"streams": list(view.channels.values())}
+
+
+def find_own_subscriptions(view: Viewing) -> dict[str, Any]:
+    """The same channels, by whether the actor is in them, was, or never was."""
+    mine = find_own_settings(view.db, view.actor.id, is_active=True)
+    former = find_own_settings(view.db, view.actor.id, is_active=False)
+    if not view.can("notification_settings_null"):
+        mine, former = _filled_in(view, mine), _filled_in(view, former)
+    channels = view.channels
+    if view.wishes.include_subscribers:
+        channels = _with_subscribers(view, channels)
+    return {
+        "subscriptions": [{**channels[id_], **mine[id_]} for id_ in channels if id_ in mine],
+        "unsubscribed": [{**channels[id_], **former[id_]} for id_ in channels if id_ in former],
+        "never_subscribed": [
+            channel for id_, channel in channels.items() if id_ not in mine and id_ not in former
+        ],
+    }
+
+
+def _with_subscribers(
+    view: Viewing, channels: dict[int, dict[str, Any]]
+) -> dict[int, dict[str, Any]]:
+    found = find_subscriber_ids(view.db, channels)
+    return {
+        id_: {**channel, "subscribers": _known(view, found[id_])}
+        for id_, channel in channels.items()
+    }
+
+
+def _known(view: Viewing, user_ids: list[int]) -> list[int]:
+    known = view.known_ids
+    return user_ids if known is None else [user_id for user_id in user_ids if user_id in known]
+
+
+def _filled_in(
+    view: Viewing, settings_of: Mapping[int, dict[str, Any]]
+) -> dict[int, dict[str, Any]]:
+    """For a client that cannot read null: what holds there, by the user's own settings."""
+    defaults = {name: view.settings[default] for name, default in USERS_DEFAULTS.items()}
+    return {
+        channel_id: {
+            name: defaults[name] if value is None else value for name, value in settings.items()
+        }
+        for channel_id, settings in settings_of.items()
+    }
+
+
+def find_channel_folders(view: Viewing) -> dict[str, Any]:
+    found = find_folders(view.db, view.actor, include_archived=True)
+    return {"channel_folders": found}
+
+
+def find_default_streams(view: Viewing) -> dict[str, Any]:
+    """Of the channels that new members are subscribed to, those that the actor may know."""
+    defaults = find_default_channel_ids(view.db, view.actor.realm_id)
+    return {"default_streams": sorted(defaults & view.known_channels.keys())}
+
+
+def find_user_topics(view: Viewing) -> dict[str, Any]:
+    """The actor's policies for topics, oldest first."""
+    return {
+        "user_topics": [
+            {
+                "stream_id": row.channel_id,
+                "topic_name": view.topic(row.topic),
+                "last_updated": int(row.last_updated.timestamp()),
+                "visibility_policy": row.visibility_policy,
+            }
+            for row in view.policies
+            if row.channel_id in view.known_channels
+        ]
+    }
+
+
+def find_muted_topics(view: Viewing) -> dict[str, Any]:
+    """The muted ones again, in the older form: channel's name, topic, Unix seconds."""
+    return {
+        "muted_topics": [
+            [
+                view.known_channels[row.channel_id].name,
+                view.topic(row.topic),
+                int(row.last_updated.timestamp()),
+            ]
+            for row in view.policies
+            if row.visibility_policy == VisibilityPolicy.MUTED
+            and row.channel_id in view.known_channels
+        ]
+    }

@@ -1,0 +1,237 @@
+"""Messages in a snapshot: what is unread, starred, newest, and who was written with directly.
+
+Everything is found by the partial indexes of `user_message`, however many messages there are.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypedDict
+
+from sqlalchemy import (
+    BigInteger,
+    Select,
+    Subquery,
+    TextClause,
+    TextualSelect,
+    bindparam,
+    func,
+    select,
+    text,
+    type_coerce,
+)
+
+from models.chat.ground.id_lists import INT_MAX
+from models.chat.messages.conversations import find_members
+from models.chat.messages.flags import (
+    GROUP_MENTIONED,
+    MENTIONED,
+)
+from models.chat.people.users import find_max_message_id
+from models.chat.snapshot.viewing import Viewing
+from models.chat.tables import Message, Subscription
+from models.chat.tables.message import DIRECT, STARRED, UNREAD
+from models.chat.tables.message import MENTIONED as MENTIONED_AT_ALL
+from models.chat.topics.visibility import VisibilityPolicy
+from models.reader import dialect_of
+
+UNREAD_MAX = 50_000
+"""At most so many of the newest unread messages are told of."""
+RECENT_DIRECT_MAX = 1000
+"""The conversations of so many of the newest direct messages are recent."""
+
+_BY_NAME = MENTIONED | GROUP_MENTIONED
+
+
+class UnreadTopic(TypedDict):
+    """What is unread in a topic, as clients know it."""
+
+    stream_id: int
+    topic: str
+    unread_message_ids: list[int]
+
+
+def _copies(dialect: str, index: str, flagged: TextClause) -> str:
+    """The copies of :user_id with a flag, by the partial index for it.
+
+    SQLite knows only averages: without the index by name, it reads all copies of a user who has
+    more than others.
+    """
+    named = f"INDEXED BY {index}" if dialect == "sqlite" else ""
+    return f"FROM user_message {named} WHERE user_id = :user_id AND {flagged}"
+
+
+def _newest(dialect: str, index: str, flagged: TextClause, most: int) -> Subquery:
+    """The message ids of the newest of these copies."""
+    ids = f"SELECT message_id {_copies(dialect, index, flagged)}"
+    newest = text(f"{ids} ORDER BY message_id DESC LIMIT {most}")
+    return newest.columns(message_id=BigInteger).subquery()
+
+
+@cache
+def _unread(dialect: str) -> Select[int, int | None, int | None, str, str]:
+    copies = _newest(dialect, "ix_user_message_unread", UNREAD, UNREAD_MAX + 1)
+    return (
+        select(
+            Message.id,
+            Message.channel_id,
+            Message.conversation_id,
+            Message.topic,
+            Message.topic_key,
+        )
+        .join(copies, copies.c.message_id == Message.id)
+        .order_by(Message.id)
+    )
+
+
+@cache
+def _mentions(dialect: str) -> TextualSelect:
+    """What is unread and mentions the reader, from message :oldest on: id and flags."""
+    copies = _copies(dialect, "ix_user_message_mentioned", MENTIONED_AT_ALL)
+    found = text(f"SELECT message_id, flags {copies} AND {UNREAD} AND message_id >= :oldest")
+    return found.columns(message_id=BigInteger, flags=BigInteger)
+
+
+@cache
+def _starred(dialect: str) -> Select[int, int | None]:
+    copies = _newest(dialect, "ix_user_message_starred", STARRED, INT_MAX)
+    return (
+        select(Message.id, Message.channel_id)
+        .join(copies, copies.c.message_id == Message.id)
+        .order_by(Message.id)
+    )
+
+
+@cache
+def _recent(dialect: str) -> Select[int, int]:
+    copies = _newest(dialect, "ix_user_message_direct", DIRECT, RECENT_DIRECT_MAX)
+    newest = func.max(Message.id)
+    # Direct messages have a conversation.
+    conversation_id = type_coerce(Message.conversation_id, BigInteger)
+    return (
+        select(conversation_id, newest)
+        .join(copies, copies.c.message_id == Message.id)
+        .group_by(Message.conversation_id)
+        .order_by(newest.desc())
+    )
+
+
+_MUTED_CHANNELS = select(Subscription.channel_id).where(
+    Subscription.user_id == bindparam("user_id"), Subscription.is_active, Subscription.is_muted
+)
+
+
+def find_newest_message(view: Viewing) -> dict[str, Any]:
+    return {"max_message_id": find_max_message_id(view.db, view.actor.id)}
+
+
+def find_starred_messages(view: Viewing) -> dict[str, Any]:
+    rows = view.db.execute(_starred(dialect_of(view.db)), {"user_id": view.actor.id})
+    return {
+        "starred_messages": [
+            message_id
+            for message_id, channel_id in rows
+            if channel_id is None or channel_id in view.readable_ids
+        ]
+    }
+
+
+def find_recent_conversations(view: Viewing) -> dict[str, Any]:
+    """Whom the actor wrote with directly of late, the newest first."""
+    rows = view.db.execute(_recent(dialect_of(view.db)), {"user_id": view.actor.id}).all()
+    members = find_members(view.db, [conversation_id for conversation_id, _ in rows])
+    return {
+        "recent_private_conversations": [
+            {
+                "max_message_id": newest,
+                "user_ids": [
+                    user_id for user_id in members[conversation_id] if user_id != view.actor.id
+                ],
+            }
+            for conversation_id, newest in rows
+        ]
+    }
+
+
+def find_unread_messages(view: Viewing) -> dict[str, Any]:
+    """Ids of what the actor has not read, ascending, by topic and by conversation."""
+    rows = view.db.execute(_unread(dialect_of(view.db)), {"user_id": view.actor.id}).all()
+    topics: dict[tuple[int, str], UnreadTopic] = {}
+    conversations: dict[int, list[int]] = defaultdict(list)
+    readable, empty_topic = view.readable_ids, view.topic("")
+    newest = rows[-UNREAD_MAX:]
+    for message_id, channel_id, conversation_id, topic, topic_key in newest:
+        if conversation_id is not None:
+            conversations[conversation_id].append(message_id)
+        elif channel_id is not None and channel_id in readable:
+            shown = topic or empty_topic
+            place = topics.get((channel_id, topic_key))
+            if place is None:
+                topics[channel_id, topic_key] = {
+                    "stream_id": channel_id,
+                    "topic": shown,
+                    "unread_message_ids": [message_id],
+                }
+            else:
+                place["topic"] = shown  # in the spelling of the newest message
+                place["unread_message_ids"].append(message_id)
+    hears = _Hearing(view).of
+    heard = [topic["unread_message_ids"] for key, topic in topics.items() if hears(key)]
+    mentions = _find_mentions(view, newest[0].id) if newest else {}
+    return {
+        "unread_msgs": {
+            "count": sum(map(len, (*heard, *conversations.values()))),
+            **_by_conversation(view, conversations),
+            "streams": list(topics.values()),
+            "mentions": [
+                message_id
+                for message_id, channel_id, _, _, topic_key in newest
+                if message_id in mentions
+                and (channel_id is None or (channel_id, topic_key) in topics)
+                and (
+                    channel_id is None
+                    or mentions[message_id] & _BY_NAME
+                    or hears((channel_id, topic_key))
+                )
+            ],
+            "old_unreads_missing": len(rows) > UNREAD_MAX,
+        }
+    }
+
+
+def _find_mentions(view: Viewing, oldest: int) -> dict[int, int]:
+    """Message id -> flags, of the unread messages that mention the actor."""
+    asked = {"user_id": view.actor.id, "oldest": oldest}
+    found = view.db.execute(_mentions(dialect_of(view.db)), asked)
+    return {row.message_id: row.flags for row in found}
+
+
+def _by_conversation(view: Viewing, unread: Mapping[int, list[int]]) -> dict[str, Any]:
+    """The actor's conversations with one other, or with nobody else, and those of more."""
+    pairs, groups = [], []
+    for conversation_id, members in find_members(view.db, unread).items():
+        ids = unread[conversation_id]
+        if len(members) > 2:
+            groups.append(
+                {"user_ids_string": ",".join(map(str, members)), "unread_message_ids": ids}
+            )
+        else:
+            other = next((each for each in members if each != view.actor.id), view.actor.id)
+            pairs.append({"other_user_id": other, "sender_id": other, "unread_message_ids": ids})
+    return {"pms": pairs, "huddles": groups}
+
+
+class _Hearing:
+    """Which topics the actor wants to hear of."""
+
+    def __init__(self, view: Viewing) -> None:
+        muted = view.db.execute(_MUTED_CHANNELS, {"user_id": view.actor.id})
+        self._muted_channels = frozenset(muted.scalars())
+        self._is_heard = {
+            (row.channel_id, row.topic_key): row.visibility_policy != VisibilityPolicy.MUTED
+            for row in view.policies
+        }
+
+    def of(self, topic: tuple[int, str]) -> bool:
+        """Does the actor want to hear of a topic? By channel id and topic key."""
+        return self._is_heard.get(topic, topic[0] not in self._muted_channels)

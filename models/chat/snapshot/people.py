@@ -1,0 +1,118 @@
+"""People and bots in a snapshot, as far as the actor may know them."""
+
+from typing import Any
+
+from models.chat.access.groups import find_groups
+from models.chat.access.known_people import UserRow
+from models.chat.identity.actors import Actor
+from models.chat.people.statuses import EXTRA, find_statuses
+from models.chat.people.users import find_system_bots, find_users
+from models.chat.people.view import describe_own_user, describe_user
+from models.chat.profiles.fields import find_profile_fields
+from models.chat.profiles.profiles import find_profiles
+from models.chat.profiles.values import FieldType
+from models.chat.queues.spellings import CLIENTS_EXTRA
+from models.chat.snapshot.viewing import Viewing
+from models.reader import Db
+
+OWN = ("avatar_url", "is_admin", "is_owner", "is_guest", "user_id")
+OWN_NAMES = ("email", "delivery_email", "full_name")
+FIELD_TYPE_NAMES = {
+    FieldType.SHORT_TEXT: ("SHORT_TEXT", "Text (short)"),
+    FieldType.PARAGRAPH: ("LONG_TEXT", "Text (long)"),
+    FieldType.DROPDOWN: ("SELECT", "List of options"),
+    FieldType.DATE: ("DATE", "Date"),
+    FieldType.LINK: ("URL", "Link"),
+    FieldType.USERS: ("USER", "Users"),
+    FieldType.EXTERNAL_ACCOUNT: ("EXTERNAL_ACCOUNT", "External account"),
+    FieldType.PRONOUNS: ("PRONOUNS", "Pronouns"),
+}
+"""Type -> how clients know it, and how they name it to people."""
+
+
+def find_realm_users(view: Viewing) -> dict[str, Any]:
+    """Everybody whom the actor may know, and the actor."""
+    profiles = find_profiles(view.db, view.actor.realm_id, known_ids=view.known_ids)
+    people = [
+        (row.is_active, _described(view, row, profiles.get(row.id, {})))
+        for row in find_users(view.db, view.actor)
+    ]
+    actor = view.actor
+    own = describe_own_user(actor, max_message_id=-1, profile_data=None)
+    return {
+        "realm_users": [person for is_active, person in people if is_active],
+        "realm_non_active_users": [person for is_active, person in people if not is_active],
+        "cross_realm_bots": [
+            _described(view, row) | {"is_system_bot": True}
+            for row in find_system_bots(view.db, actor.realm_id)
+        ],
+        **{name: own[name] for name in (*OWN, *OWN_NAMES)},
+        "is_moderator": actor.is_moderator,
+    }
+
+
+def _described(
+    view: Viewing, row: UserRow, profile: dict[str, dict[str, str]] | None = None
+) -> dict[str, Any]:
+    return describe_user(
+        row,
+        view.actor,
+        known_ids=view.known_ids,
+        client_extavatar=view.wishes.client_gravatar,
+        profile_data=profile,
+    )
+
+
+def find_user_statuses(view: Viewing) -> dict[str, Any]:
+    """User id, as text -> the status of whoever has one."""
+    found = find_statuses(view.db, view.actor.realm_id)
+    known = view.known_ids
+    return {
+        "user_status": {
+            str(user_id): _as_clients_know(status)
+            for user_id, status in found.items()
+            if known is None or user_id in known
+        }
+    }
+
+
+def _as_clients_know(status: dict[str, Any]) -> dict[str, Any]:
+    if status.get("reaction_type") == EXTRA:
+        return status | {"reaction_type": CLIENTS_EXTRA}
+    return status
+
+
+def find_user_groups(view: Viewing) -> dict[str, Any]:
+    return {
+        "realm_user_groups": find_groups(
+            view.db,
+            view.actor.realm_id,
+            include_deactivated=view.can("include_deactivated_groups"),
+            known_ids=view.known_ids,
+        )
+    }
+
+
+def find_custom_profile_fields(view: Viewing) -> dict[str, Any]:
+    return {
+        "custom_profile_fields": find_profile_fields(view.db, view.actor.realm_id),
+        "custom_profile_field_types": {
+            key: {"id": int(type_), "name": name} for type_, (key, name) in FIELD_TYPE_NAMES.items()
+        },
+    }
+
+
+def find_presence(view: Viewing) -> dict[str, Any]:
+    """Who is online. Clients keep `presence_last_update_id` to ask for what is newer."""
+    return {
+        "presences": find_presences(view.db, view.actor, slim=view.wishes.slim_presence),
+        "presence_last_update_id": -1,
+        "server_timestamp": view.now.timestamp(),
+    }
+
+
+def find_presences(db: Db, actor: Actor, *, slim: bool) -> dict[str, Any]:
+    """The presence of each user, by id as text (`slim`), else by API email. The server keeps no
+    presence, so there is none.
+    """
+    return {}

@@ -1,0 +1,122 @@
+"""The organization and the server in a snapshot: settings, permissions, limits and constants."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from models.chat.access.group_settings import REALM_GROUPS, find_group_values
+from models.chat.channels import channels, folders
+from models.chat.identity import passwords
+from models.chat.identity.actors import RealmView
+from models.chat.messages.reports import REPORT_TYPES
+from models.chat.organization.settings import OPERATOR_SETTINGS, SETTINGS
+from models.chat.profiles.field_data import EXTERNAL_ACCOUNTS
+from models.chat.rendering.texts import CONTENT_MAX
+from models.chat.snapshot.viewing import Viewing
+from models.chat.tables import Realm
+from models.chat.topics.names import TOPIC_MAX
+
+_REALM = select(Realm.__table__).where(Realm.id == bindparam("realm_id"))
+
+LIMITS: Mapping[str, int] = {
+    "max_message_length": CONTENT_MAX,
+    "max_topic_length": TOPIC_MAX,
+    "max_stream_name_length": channels.NAME_MAX,
+    "max_stream_description_length": channels.DESCRIPTION_MAX,
+    "max_channel_folder_name_length": folders.NAME_MAX,
+    "max_channel_folder_description_length": channels.DESCRIPTION_MAX,
+    "max_file_upload_size_mib": 0,  # files cannot be uploaded
+    "password_min_length": passwords.LENGTH_MIN,
+    "password_max_length": passwords.LENGTH_MAX,
+    "password_min_guesses": passwords.GUESSES_MIN,
+}
+TIMES: Mapping[str, int] = {
+    "server_presence_ping_interval_seconds": 60,
+    "server_presence_offline_threshold_seconds": 140,
+    "server_typing_started_expiry_period_milliseconds": 15_000,
+    "server_typing_stopped_wait_period_milliseconds": 5_000,
+    "server_typing_started_wait_period_milliseconds": 10_000,
+}
+WITHOUT: Mapping[str, Any] = {
+    "giphy_api_key": "",
+    "realm_default_code_block_language": "",
+    "realm_enable_read_receipts": False,
+    "realm_presence_disabled": True,
+    "realm_push_notifications_enabled_end_timestamp": None,
+    "realm_waiting_period_threshold": 0,
+    "server_avatar_changes_disabled": True,
+    "server_name_changes_disabled": False,
+    "server_needs_upgrade": False,
+    "server_thumbnail_formats": [],
+    "settings_send_digest_emails": False,
+    "zulip_plan_is_not_limited": True,
+}
+"""What clients ask for and this server decides once for every organization."""
+
+ANYBODY, NOBODY = 1, 6
+
+
+def find_realm(view: Viewing) -> dict[str, Any]:
+    """Every setting of the organization under its name with `realm_` before it, and the rest."""
+    realm = view.actor.realm
+    row = view.db.execute(_REALM, {"realm_id": realm.id}).mappings().one()
+    names = (*SETTINGS, *OPERATOR_SETTINGS)
+    group_ids = {name: row[name] for name in REALM_GROUPS}
+    values = find_group_values(view.db, set(group_ids.values()), known_ids=view.known_ids)
+    return {
+        **{f"realm_{name}": row[name] for name in names},
+        **{f"realm_{name}": values[group_id] for name, group_id in group_ids.items()},
+        **_derived(view),
+        **LIMITS,
+        **TIMES,
+        **WITHOUT,
+    }
+
+
+def _derived(view: Viewing) -> dict[str, Any]:
+    realm, server = view.actor.realm, view.server
+    return {
+        "realm_url": server.realm_url,
+        "realm_uri": server.realm_url,
+        "realm_bot_domain": realm.host,
+        "realm_date_created": int(realm.date_created.timestamp()),
+        "realm_icon_url": server.icon_url,
+        "realm_icon_source": "G",
+        "realm_email_auth_enabled": True,
+        "realm_password_auth_enabled": True,
+        "realm_push_notifications_enabled": server.push_enabled,
+        "realm_allow_edit_history": realm.message_edit_history_visibility_policy == "all",
+        "realm_mandatory_topics": realm.topics_policy == "disable_empty_topic",
+        "realm_wildcard_mention_policy": _policy_of(realm, realm.can_mention_many_users_group),
+        "realm_default_external_accounts": {
+            key: {
+                "name": account.name,
+                "text": account.text,
+                "hint": account.hint,
+                "url_pattern": account.url_pattern,
+            }
+            for key, account in EXTERNAL_ACCOUNTS.items()
+        },
+        "development_environment": server.is_development,
+        "server_emoji_data_url": server.emoji_data_url,
+        "server_report_message_types": [
+            {"key": key, "name": name} for key, name in REPORT_TYPES.items()
+        ],
+        "server_web_public_streams_enabled": server.web_public_enabled,
+    }
+
+
+def _policy_of(realm: RealmView, group_id: int) -> int:
+    """The number that stood for a permission before groups held it. A group that none stood for is
+    anybody: the server still decides when somebody tries.
+    """
+    policies = {
+        realm.members_group_id: 2,
+        realm.fullmembers_group_id: 3,
+        realm.administrators_group_id: 5,
+        realm.owners_group_id: 5,
+        realm.nobody_group_id: NOBODY,
+        realm.moderators_group_id: 7,
+    }
+    return policies.get(group_id, ANYBODY)

@@ -1,0 +1,60 @@
+"""The actor's own settings in a snapshot, and what else belongs to the actor alone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from models.chat.calls.tokens import has_token
+from models.chat.devices.devices import find_devices
+from models.chat.queues.spellings import EMOJISETS
+from models.chat.scheduling.scheduled_messages import find_scheduled_messages
+from models.chat.snapshot.viewing import Viewing
+from models.chat.tables.setting_table import SETTINGS
+
+TWENTY_FOUR_HOURS = "twenty_four_hour_time"
+CONTENT_ON_DESKTOP = "pm_content_in_desktop_notifications"
+
+
+def find_user_settings(view: Viewing) -> dict[str, Any]:
+    """All of the actor's settings, and two of them once more where older clients look."""
+    return {
+        "user_settings": _as_clients_know(view.settings),
+        **find_display_settings(view),
+        **find_notification_settings(view),
+    }
+
+
+def find_display_settings(view: Viewing) -> dict[str, Any]:
+    return {TWENTY_FOUR_HOURS: view.settings[TWENTY_FOUR_HOURS]}
+
+
+def find_notification_settings(view: Viewing) -> dict[str, Any]:
+    return {CONTENT_ON_DESKTOP: view.settings[CONTENT_ON_DESKTOP]}
+
+
+def find_settings_defaults(view: Viewing) -> dict[str, Any]:
+    """The settings that a new user begins with."""
+    realm = view.actor.realm
+    defaults = {name: setting.default for name, setting in SETTINGS.items()} | {
+        "default_language": realm.default_language,
+        "email_address_visibility": realm.email_address_visibility,
+    }
+    return {"realm_user_settings_defaults": _as_clients_know(defaults)}
+
+
+def _as_clients_know(settings: Mapping[str, Any]) -> dict[str, Any]:
+    emojiset = settings["emojiset"]
+    return {**settings, "emojiset": EMOJISETS.get(emojiset, emojiset)}
+
+
+def find_own_devices(view: Viewing) -> dict[str, Any]:
+    return {"devices": find_devices(view.db, view.actor.id)}
+
+
+def find_own_scheduled_messages(view: Viewing) -> dict[str, Any]:
+    return {"scheduled_messages": find_scheduled_messages(view.db, view.actor)}
+
+
+def find_vendor_token(view: Viewing) -> dict[str, Any]:
+    """Has the actor authorized video calls? Under both names."""
+    is_there = has_token(view.db, view.actor.id)
+    return {"has_vendor_token": is_there, "has_zoom_token": is_there}

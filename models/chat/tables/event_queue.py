@@ -1,0 +1,39 @@
+"""The event queues of clients: cursors over the event log."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import UtcMs
+
+
+class EventQueue(ChatBase):
+    """A client's place in the log of its realm, and what it wants to be told.
+
+    `position` is the last event that the client has acknowledged, or an earlier one: processes
+    write it down now and then. `event_types` is a JSON array (null: all), `narrow` a JSON array of
+    terms, `capabilities` a JSON array of names. The queue lives until `polled_until` plus
+    `idle_timeout_s`: a client that polls says how long it may wait.
+    """
+
+    __tablename__ = "event_queue"
+    __table_args__ = (Index(None, "user_id"), Index(None, "realm_id", "position"))
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    user_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    client: Mapped[str] = mapped_column(String(30))
+    event_types: Mapped[str | None] = mapped_column(Text)
+    narrow: Mapped[str] = mapped_column(Text)
+    capabilities: Mapped[str] = mapped_column(Text)
+    all_public_streams: Mapped[bool]
+    apply_markdown: Mapped[bool]
+    client_gravatar: Mapped[bool]
+    slim_presence: Mapped[bool]
+    position: Mapped[int] = mapped_column(BigInteger)
+    idle_timeout_s: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+    polled_until: Mapped[datetime] = mapped_column(UtcMs)
+    expires_at: Mapped[datetime] = mapped_column(UtcMs, index=True)

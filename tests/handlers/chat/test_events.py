@@ -1,0 +1,181 @@
+"""Operations of the tag events."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from handlers.chat import events as operations
+from models.chat.queues.narrow import check_narrow
+from models.chat.tables import EventQueue
+from models.database import Database
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
+from tests.support.chat.queues import open_queue_of
+from tests.support.frozen_clock import FrozenClock
+
+DONE = {"result": "success", "msg": ""}
+
+
+def bad_queue(queue_id: str) -> dict[str, Any]:
+    return {
+        "result": "error",
+        "msg": f"Bad event queue ID: {queue_id}",
+        "queue_id": queue_id,
+        "code": "BAD_EVENT_QUEUE_ID",
+    }
+
+
+class Place:
+    """A queue of somebody, and how far they have read it."""
+
+    def __init__(self, client: ChatClient, queue_id: str, seen: int) -> None:
+        self.client, self.queue_id, self.seen = client, queue_id, seen
+
+    def query(self, **more: Any) -> dict[str, Any]:
+        return {"queue_id": self.queue_id, "last_event_id": self.seen, **more}
+
+    def read(self) -> list[dict[str, Any]]:
+        """What there is, without waiting; acknowledged by the next reading."""
+        answer = self.client.get("/events", **self.query(dont_block=True))
+        assert answer["result"] == "success", answer
+        if answer["events"]:
+            self.seen = answer["events"][-1]["id"]
+        return list(answer["events"])
+
+
+class Queues:
+    def __init__(self, database: Database, clock: FrozenClock) -> None:
+        self._database, self._clock = database, clock
+
+    def open(self, client: ChatClient, **options: Any) -> Place:
+        member = client.member
+        assert member is not None
+        now = self._clock.now()
+        queue_id = self._database.run(lambda s: open_queue_of(s, member, now, **options))
+        with self._database.reading() as reader:
+            position = select(EventQueue.position).where(EventQueue.id == queue_id)
+            return Place(client, queue_id, reader.execute(position).scalar_one())
+
+
+@pytest.fixture
+def queues(chat_database: Database, clock: FrozenClock) -> Queues:
+    return Queues(chat_database, clock)
+
+
+def types(events: list[dict[str, Any]]) -> list[str]:
+    return [event["type"] for event in events]
+
+
+class TestGetEvents:
+    def test_tells_what_happened_since(
+        self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
+    ) -> None:
+        place = queues.open(as_cordelia)
+        sent = chat.post("/messages", type="direct", to=[cast.cordelia.id], content="**Hi**")
+        answer = as_cordelia.get("/events", **place.query(dont_block=True))
+        assert answer["queue_id"] == place.queue_id
+        (event,) = answer["events"]
+        assert event["id"] > place.seen
+        assert event["type"] == "message"
+        assert event["flags"] == []
+        assert event["message"]["id"] == sent["id"]
+        assert event["message"]["sender_id"] == cast.hamlet.id
+        assert place.read() == answer["events"]
+        assert place.read() == []
+
+    def test_waits_for_the_next_event(
+        self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
+    ) -> None:
+        place = queues.open(as_cordelia)
+        poll = as_cordelia.build("GET", "/events", place.query())
+        send = chat.build(
+            "POST", "/messages", {"type": "direct", "to": [cast.cordelia.id], "content": "Hi"}
+        )
+        polled, sent = chat.at_once(poll, send)
+        (event,) = polled.json()["events"]
+        assert event["message"]["id"] == sent.json()["id"]
+
+    def test_a_heartbeat_ends_a_wait_in_vain(
+        self, chat: ChatClient, queues: Queues, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(operations, "HEARTBEAT_S", (0.05, 0.05))
+        place = queues.open(chat)
+        answer = chat.get("/events", **place.query())
+        assert answer == {
+            **DONE,
+            "events": [{"id": place.seen, "type": "heartbeat"}],
+            "queue_id": place.queue_id,
+        }
+
+    def test_a_second_poll_ends_the_first(
+        self, chat: ChatClient, queues: Queues, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(operations, "HEARTBEAT_S", (1.0, 1.0))
+        place = queues.open(chat)
+        poll = chat.build("GET", "/events", place.query())
+        answers = chat.at_once(poll, chat.build("GET", "/events", place.query()))
+        told = sorted(types(answer.json()["events"]) for answer in answers)
+        assert told == [[], ["heartbeat"]]
+
+    def test_only_what_the_queue_asks_for(
+        self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
+    ) -> None:
+        place = queues.open(as_cordelia, event_types=frozenset({"user_topic"}))
+        chat.post("/messages", type="direct", to=[cast.cordelia.id], content="Hi")
+        assert place.read() == []
+
+    def test_a_narrow_filters_messages_only(
+        self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
+    ) -> None:
+        narrow = check_narrow([["sender", cast.hamlet.email], {"operator": "is", "operand": "dm"}])
+        place = queues.open(as_cordelia, narrow=narrow)
+        as_cordelia.post("/messages", type="direct", to=[cast.hamlet.id], content="Mine")
+        mine = chat.post("/messages", type="direct", to=[cast.cordelia.id], content="Hamlet's")
+        told = [event for event in place.read() if event["type"] == "message"]
+        assert [event["message"]["id"] for event in told] == [mine["id"]]
+
+    @pytest.mark.reaches("BAD_EVENT_QUEUE_ID")
+    def test_refuses_what_it_cannot_serve(
+        self, chat: ChatClient, queues: Queues, cast: Cast
+    ) -> None:
+        chat.post("/messages", type="direct", to=[cast.hamlet.id], content="To myself")
+        place = queues.open(chat)
+        for last_event_id in (place.seen - 1, place.seen + 1, 9007199254740991):
+            answer = chat.get(
+                "/events", queue_id=place.queue_id, last_event_id=last_event_id, dont_block=True
+            )
+            assert answer == bad_queue(place.queue_id)
+        answer = chat.get("/events", queue_id=place.queue_id, last_event_id=-1, dont_block=True)
+        assert answer["events"] == []
+
+    def test_a_queue_of_another_is_no_queue(
+        self, chat: ChatClient, as_iago: ChatClient, queues: Queues
+    ) -> None:
+        place = queues.open(chat)
+        answer = as_iago.get("/events", **place.query(dont_block=True))
+        assert answer == bad_queue(place.queue_id)
+        assert as_iago.delete("/events", queue_id=place.queue_id) == bad_queue(place.queue_id)
+
+    def test_parameters_are_required(self, chat: ChatClient) -> None:
+        assert chat.get("/events", last_event_id=-1)["var_name"] == "queue_id"
+        assert chat.get("/events", queue_id="x")["var_name"] == "last_event_id"
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        answer = as_nobody.get("/events", queue_id="x", last_event_id=-1)
+        assert answer["code"] == "UNAUTHORIZED"
+
+
+class TestDeleteQueue:
+    def test_the_queue_is_gone(
+        self, chat: ChatClient, queues: Queues, chat_database: Database
+    ) -> None:
+        place = queues.open(chat)
+        assert chat.delete("/events", queue_id=place.queue_id) == DONE
+        assert chat.get("/events", **place.query()) == bad_queue(place.queue_id)
+        assert chat.delete("/events", queue_id=place.queue_id) == bad_queue(place.queue_id)
+        with chat_database.reading() as reader:
+            assert reader.execute(EventQueue.__table__.select()).all() == []
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.delete("/events", queue_id="x")["code"] == "UNAUTHORIZED"

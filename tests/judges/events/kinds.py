@@ -1,0 +1,49 @@
+"""Events against the document: each has the schema that is named after its class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import orjson
+from sqlalchemy import select
+
+import specs
+from models.chat.events.event import ClientEvent
+from models.chat.events.kinds import list_kinds
+from models.chat.people.statuses import EXTRA
+from models.chat.queues.spellings import CLIENTS_EXTRA
+from models.chat.tables import Event
+from models.database import Database
+from server.document.schemas import Schemas
+
+DOCUMENT = specs.load("chat")
+SCHEMAS = Schemas(DOCUMENT, drop="writeOnly")
+
+
+@cache
+def kinds() -> dict[tuple[str, str | None], type[ClientEvent]]:
+    """The class of each type and op."""
+    return {(kind.type, kind.op): kind for kind in list_kinds()}
+
+
+@cache
+def _judge(name: str) -> Callable[[Any, str], Any]:
+    return SCHEMAS.compile({"$ref": f"#/components/schemas/{name}"}, name)
+
+
+def objections(database: Database) -> list[str]:
+    """What the document says against the events in a database."""
+    with database.reading() as db:
+        rows = db.execute(select(Event.id, Event.type, Event.payload)).all()
+    found = []
+    for row in rows:
+        payload = orjson.loads(row.payload)
+        body = {key: value for key, value in payload.items() if not key.startswith("_")}
+        if body.get("reaction_type") == EXTRA:
+            body["reaction_type"] = CLIENTS_EXTRA  # as it is delivered
+        name = kinds()[row.type, body.get("op")].__name__
+        wrong = _judge(name)({"id": row.id, "type": row.type, **body}, "")
+        found += [f"{name}{violation.path}: {violation.message}" for violation in wrong]
+    return found

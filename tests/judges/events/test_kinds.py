@@ -1,0 +1,34 @@
+"""Every kind of event is in the document, field by field. `tests/support/chat/fixtures.py` holds
+every event that any test of the chat service makes to its schema.
+"""
+
+from dataclasses import fields
+
+import pytest
+
+from models.chat.events.event import ABSENT, ClientEvent
+from tests.judges.events.kinds import DOCUMENT, kinds
+
+SCHEMAS = DOCUMENT["components"]["schemas"]
+COMMON = {"id", "type", "op"}
+MADE_AT_DELIVERY = {"MessageEvent": {"local_message_id"}}
+# With the capability for many at once or without it: one of the two is there.
+EITHER = {"DeleteMessageEvent": {"message_ids"}}
+
+
+@pytest.mark.parametrize("kind", kinds().values(), ids=lambda kind: kind.__name__)
+def test_the_document_has_the_fields_of_a_kind(kind: type[ClientEvent]) -> None:
+    schema = SCHEMAS[kind.__name__]
+    shown = [field for field in fields(kind) if field.name not in kind.internal]  # type: ignore[arg-type]
+    made = MADE_AT_DELIVERY.get(kind.__name__, set())
+    assert {field.name for field in shown} == schema["properties"].keys() - COMMON - made
+    needed = {field.name for field in shown if field.default is not ABSENT}
+    assert needed - EITHER.get(kind.__name__, set()) == set(schema["required"]) - COMMON
+    assert schema["properties"]["type"]["enum"] == [kind.type]
+    if kind.op is not None:
+        assert schema["properties"]["op"]["enum"] == [kind.op]
+
+
+def test_an_event_of_the_document_has_a_kind() -> None:
+    mapping = SCHEMAS["Event"]["discriminator"]["mapping"]
+    assert mapping.keys() == {type_ for type_, _ in kinds()} | {"heartbeat"}

@@ -1,0 +1,64 @@
+"""`scripts/event-storm`: the storm of events at full size on both databases; exits 1 when anything
+is lost, doubled or out of order.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from models import migrate
+from tests.live.event_storm import run_storm
+from tests.support.postgres import running_server
+
+
+def databases() -> Iterator[tuple[str, str]]:
+    """A migrated, empty chat database of each kind that this machine has."""
+    with tempfile.TemporaryDirectory() as directory:
+        url = f"sqlite:///{directory}/chat.db"
+        migrate.upgrade(url, "chat")
+        yield "SQLite", url
+    try:
+        with running_server() as server:
+            name = server.create()
+            url = server.url_of(name)
+            migrate.upgrade(url, "chat")
+            yield "PostgreSQL", url
+            server.drop(name)
+    except pytest.skip.Exception as missing:
+        print(f"PostgreSQL: skipped, {missing}")
+
+
+def main(argv: list[str]) -> int:
+    writers, messages, readers = (int(text) for text in (argv + ["8", "2000", "50"][len(argv) :]))
+    held = True
+    for name, url in databases():
+        with tempfile.TemporaryDirectory() as directory:
+            storm = run_storm(
+                url,
+                Path(directory),
+                writers=writers,
+                messages=messages,
+                readers=readers,
+                processes=4,
+                kill_every_s=0.5,
+                kill_server_after_s=20.0,
+            )
+        told = sum(len(reader.message_ids) for reader in storm.readers)
+        print(
+            f"{name}: {len(storm.sent)} messages acknowledged, {told} told to {readers} readers, "
+            f"{storm.kills} kills, {storm.seconds:.0f} s, {len(storm.faults())} faults",
+            flush=True,
+        )
+        for line in storm.faults()[:20]:
+            print("   ", line)
+        held = held and len(storm.sent) == writers * messages and not storm.faults()
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

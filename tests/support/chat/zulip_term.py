@@ -1,0 +1,137 @@
+"""What zulip-term needs of a snapshot: it stops with a KeyError at start, or at its first screen,
+without any of these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.chat.decoding import (
+    BOOL,
+    INT,
+    TEXT,
+    Either,
+    ListOf,
+    MapOf,
+    Maybe,
+    Obj,
+    Plain,
+    check,
+)
+
+FETCHED = (
+    "realm",
+    "presence",
+    "subscription",
+    "message",
+    "starred_messages",
+    "update_message_flags",
+    "muted_topics",
+    "realm_user",
+    "realm_user_groups",
+    "user_settings",
+    "realm_emoji",
+)
+HEARD = (
+    "message",
+    "update_message",
+    "reaction",
+    "subscription",
+    "typing",
+    "update_message_flags",
+    "user_settings",
+    "realm_emoji",
+)
+OLD = ("update_global_notifications", "update_display_settings")
+OPTIONS: dict[str, Any] = {
+    "client_gravatar": True,
+    "apply_markdown": True,
+    "include_subscribers": True,
+}
+REGISTRATION_OF_MAIN: dict[str, Any] = {
+    **OPTIONS,
+    "event_types": [*HEARD, "submessage", "realm_user"],
+    "fetch_event_types": [*FETCHED, "custom_profile_fields", "zulip_version"],
+}
+REGISTRATION_OF_0_7_0: dict[str, Any] = {
+    **OPTIONS,
+    "event_types": [*HEARD, *OLD],
+    "fetch_event_types": [*FETCHED, *OLD, "zulip_version"],
+}
+
+IDS = ListOf(INT)
+UNREAD = {"unread_message_ids": IDS}
+USER = Obj(
+    {"user_id": INT, "email": TEXT, "full_name": TEXT, "is_bot": BOOL, "role": INT},
+    {"is_active": BOOL, "bot_owner_id": Maybe(INT)},
+)
+SUBSCRIPTION = Obj(
+    {
+        "stream_id": INT,
+        "name": TEXT,
+        "description": TEXT,
+        "invite_only": BOOL,
+        "message_retention_days": Maybe(INT),
+        "color": TEXT,
+        "pin_to_top": BOOL,
+        "desktop_notifications": Maybe(BOOL),
+        "is_muted": BOOL,
+        "in_home_view": BOOL,
+        "subscribers": IDS,
+    }
+)
+SNAPSHOT = Obj(
+    {
+        "queue_id": TEXT,
+        "last_event_id": INT,
+        "zulip_version": TEXT,
+        "zulip_feature_level": INT,
+        "max_message_id": INT,
+        "user_id": INT,
+        "email": TEXT,
+        "full_name": TEXT,
+        "realm_users": ListOf(USER),
+        "cross_realm_bots": ListOf(USER),
+        "subscriptions": ListOf(SUBSCRIPTION),
+        "realm_user_groups": ListOf(Obj({"id": INT, "name": TEXT})),
+        "presences": MapOf(MapOf(Obj())),
+        "muted_topics": ListOf(ListOf(Either((TEXT, INT)))),
+        "unread_msgs": Obj(
+            {
+                "pms": ListOf(Obj({"sender_id": INT, **UNREAD})),
+                "streams": ListOf(Obj({"stream_id": INT, "topic": TEXT, **UNREAD})),
+                "huddles": ListOf(Obj({"user_ids_string": TEXT, **UNREAD})),
+                "mentions": IDS,
+            }
+        ),
+        "starred_messages": IDS,
+        "realm_emoji": MapOf(Obj({"name": TEXT, "deactivated": BOOL})),
+        "realm_name": TEXT,
+        "realm_message_retention_days": INT,
+        "realm_allow_message_editing": BOOL,
+        "realm_message_content_edit_limit_seconds": Maybe(INT),
+        "realm_allow_edit_history": BOOL,
+        "max_stream_name_length": INT,
+        "max_topic_length": INT,
+        "max_message_length": INT,
+        "user_settings": Obj(
+            {
+                "send_private_typing_notifications": BOOL,
+                "twenty_four_hour_time": BOOL,
+                "pm_content_in_desktop_notifications": BOOL,
+            }
+        ),
+    }
+)
+FIELD = Obj({"id": INT, "name": TEXT, "type": INT, "field_data": Plain((str,))})
+
+
+def check_main(snapshot: dict[str, Any]) -> None:
+    """Raise unless the development version starts with the answer of `POST /register`."""
+    check(snapshot, SNAPSHOT.with_keys(custom_profile_fields=ListOf(FIELD)), "snapshot")
+
+
+def check_0_7_0(snapshot: dict[str, Any]) -> None:
+    """Raise unless the released version does; it reads two settings at the top level."""
+    at_top = {"twenty_four_hour_time": BOOL, "pm_content_in_desktop_notifications": BOOL}
+    check(snapshot, SNAPSHOT.with_keys(**at_top), "snapshot")
