@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from handlers.chat.wire.limits import POLLS_PER_REQUEST
 from models.database import Database
 from server import rate_limit
 from server.rate_limit import RateLimiter
@@ -21,17 +22,20 @@ from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_merchant
 
 FEW = 5
 FLOOD = 100
-LIMITS = ["payment key", "payment address", "chat user", "chat address"]
+LIMITS = ["payment key", "payment address", "chat user", "chat polls", "chat address"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One limit: the service, where to ask, and the headers that make somebody its client."""
+    """One limit: the service, where to ask, the headers that make somebody its client, and how many
+    requests it allows.
+    """
 
     app: ServiceApp
     url: str
     victim: dict[str, str]
     other: dict[str, str]
+    most: int = FEW
 
     def ask(self, headers: dict[str, str], address: str = "198.51.100.1") -> int:
         """The status for somebody at that address, behind the proxy."""
@@ -68,7 +72,11 @@ def case(
         victim, other = ({"Authorization": pair._auth_header} for pair in pairs)
     if who == "address":
         victim, other = {}, {"X-Forwarded-For": "203.0.113.200"}
-    yield Case(app, url, victim, other)
+    most = FEW
+    if who == "polls":
+        url = "http://acme.example/api/v1/events?queue_id=none&last_event_id=-1"
+        most *= POLLS_PER_REQUEST
+    yield Case(app, url, victim, other, most)
     app.close()
     database.dispose()
 
@@ -87,9 +95,9 @@ def test_every_limit_of_the_service_is_tried_here(case: Case) -> None:
 def test_a_count_in_use_outlasts_a_flood(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """All clients are made to meet in one bucket, which no stranger could do from outside."""
     monkeypatch.setattr(rate_limit, "_BUCKETS", 1)
-    served = [case.ask(case.victim) for _ in range(FEW + 3)]
-    assert 429 not in served[:FEW]
-    assert served[FEW:] == [429] * 3
+    served = [case.ask(case.victim) for _ in range(case.most + 3)]
+    assert 429 not in served[: case.most]
+    assert served[case.most :] == [429] * 3
     for number in range(FLOOD):
         case.ask({}, f"10.{number % 250}.{number // 250}.7")
         if number % 20 == 0:
@@ -99,7 +107,7 @@ def test_a_count_in_use_outlasts_a_flood(case: Case, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("case", LIMITS, indirect=True)
 def test_one_clients_flood_is_nobody_elses(case: Case) -> None:
-    for _ in range(FEW * 4):
+    for _ in range(case.most + FEW):
         case.ask(case.victim)
     assert case.ask(case.victim) == 429
     assert case.ask(case.other) != 429
