@@ -46,6 +46,11 @@ def at_the_end(
     session.info.setdefault(_AT_THE_END, {}).setdefault(write, []).extend(items)
 
 
+def forget_the_end(session: Session) -> None:
+    """Undo every `at_the_end` so far: what has led here is to be told to nobody."""
+    session.info.pop(_AT_THE_END, None)
+
+
 def tell_news(session: Session, logs: Iterable[int]) -> None:
     """Once the unit of work is kept, say to all processes that these logs have grown."""
     news: News | None = session.info.get(_NEWS)
