@@ -30,7 +30,8 @@ SQLITE_STEPS_PER_LOOK = 100_000
 SNAPSHOT_TIMEOUT_S = 600
 CONNECT_TIMEOUT_S = 5
 _AFTER_COMMIT = "after_commit"
-_AT_THE_END = "at_the_end"
+AT_THE_END = "at_the_end"
+"""Key of `Session.info`: what `at_the_end` was asked for so far."""
 _NEWS = "news"
 
 
@@ -43,12 +44,7 @@ def at_the_end(
     session: Session, write: Callable[[Session, list[T]], None], items: Iterable[T]
 ) -> None:
     """Have `write(session, all items)` called once, as the last statements before the commit."""
-    session.info.setdefault(_AT_THE_END, {}).setdefault(write, []).extend(items)
-
-
-def forget_the_end(session: Session) -> None:
-    """Undo every `at_the_end` so far: what has led here is to be told to nobody."""
-    session.info.pop(_AT_THE_END, None)
+    session.info.setdefault(AT_THE_END, {}).setdefault(write, []).extend(items)
 
 
 def tell_news(session: Session, logs: Iterable[int]) -> None:
@@ -63,13 +59,13 @@ def tell_news(session: Session, logs: Iterable[int]) -> None:
 def savepoint(session: Session) -> Iterator[None]:
     """A part of a unit of work: raising undoes it alone, with what it left for the end."""
     calls = len(session.info.get(_AFTER_COMMIT, ()))
-    lengths = {write: len(items) for write, items in session.info.get(_AT_THE_END, {}).items()}
+    lengths = {write: len(items) for write, items in session.info.get(AT_THE_END, {}).items()}
     try:
         with session.begin_nested():
             yield
     except BaseException:
         del session.info.get(_AFTER_COMMIT, [])[calls:]
-        for write, items in session.info.get(_AT_THE_END, {}).items():
+        for write, items in session.info.get(AT_THE_END, {}).items():
             del items[lengths.get(write, 0) :]
         raise
 
@@ -187,7 +183,7 @@ class Database:
             try:
                 result = work(session)
                 session.flush()
-                for write, items in session.info.pop(_AT_THE_END, {}).items():
+                for write, items in session.info.pop(AT_THE_END, {}).items():
                     if items:
                         write(session, items)
             except DBAPIError as error:

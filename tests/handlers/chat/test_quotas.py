@@ -109,6 +109,7 @@ BOUNDED_OTHERWISE = {
     "create_video_call": "kept by the vendor",
     "create_zoom_call": "kept by the vendor",
     "register_push_device": "one for each device",
+    "register_queue": "the queue that has waited longest makes room",
     "send_message": "so many requests a minute: keeping what was said is the purpose",
 }
 MAKING = ("create_", "register_", "add_", "send_message", "subscribe")
