@@ -74,7 +74,7 @@ def test_what_is_no_secret_stays(stream: io.BytesIO) -> None:
         "address": "2001:db8::1",
         "operation": "receive_vendor_notice",
         "reason": "EndpointsUnavailable: http://127.0.0.1:8545 does not answer",
-        "traceback": "models/chat/messages/reports.py::check_may_report_messages_of_people_there",
+        "traceback": "models/chat/sending/reports.py::check_may_report_messages_of_people_there",
         "number": 1795262400123,
         "none": None,
         "flag": True,

@@ -16,11 +16,11 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.polls import Found, catch_up
 from handlers.chat.wire.versions import FEATURE_LEVEL, VERSION
 from models.chat.channels.errors import NotAuthorizedForQuery
-from models.chat.messages.drafts import client_name
 from models.chat.queues import queues
 from models.chat.queues.delivery import Viewer, find_viewer, tell_all
 from models.chat.queues.narrow import check_narrow
 from models.chat.queues.queues import LONGEST_POLL, Poll, QueueOptions
+from models.chat.sending.drafts import client_name
 from models.chat.snapshot.taking import take_snapshot
 from models.chat.snapshot.viewing import ServerFacts, Viewing, Wishes
 from models.json import Json

@@ -7,19 +7,21 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
 from handlers.chat.wire.quotas import require_of
 from models.chat.deletion import messages as deletion
+from models.chat.editing import history as message_history
+from models.chat.editing import messages as editing
 from models.chat.events.messages import LocalEcho
 from models.chat.ground.errors import MissingParameter
 from models.chat.ground.quotas import MESSAGE_EDITS
-from models.chat.messages import editing, reports, sending
 from models.chat.messages import view as message_view
 from models.chat.messages.access import access_message, find_readable
-from models.chat.messages.drafts import check_message, client_name
-from models.chat.messages.errors import OneChannelExpected
-from models.chat.messages.recipients import Destination, ToChannel, ToUsers
 from models.chat.messages.view import ViewOptions
-from models.chat.reading import history as message_history
 from models.chat.reading.listing import RangeRequest, list_range
 from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.sending import messages as sending
+from models.chat.sending import reports
+from models.chat.sending.drafts import check_message, client_name
+from models.chat.sending.errors import OneChannelExpected
+from models.chat.sending.recipients import Destination, ToChannel, ToUsers
 from models.json import Json
 from server.phases import changes_nothing, prepared_by
 from server.response import Response

@@ -7,11 +7,11 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
 from handlers.chat.wire.quotas import require_own
 from models.chat.ground.quotas import SCHEDULED_MESSAGES
-from models.chat.messages.drafts import client_name
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.scheduling import scheduled_messages
 from models.chat.scheduling.records import CHANNEL, DIRECT, To
 from models.chat.scheduling.scheduled_messages import Changes
+from models.chat.sending.drafts import client_name
 from server.phases import prepared_by
 from server.response import Response
 

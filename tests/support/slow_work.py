@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from models.chat.editing import history as message_history
 from models.chat.identity import passwords
-from models.chat.reading import history as message_history
 from models.chat.rendering import texts
 from tests.support.app import Swap
 

@@ -14,6 +14,7 @@ from handlers.chat.wire.violations import first_error
 from models.chat.accounts import errors as accounts
 from models.chat.calls import errors as calls
 from models.chat.devices import errors as devices
+from models.chat.editing import errors as editing
 from models.chat.errors import ChatError
 from models.chat.exports import errors as exports
 from models.chat.ground import errors as ground
@@ -22,6 +23,7 @@ from models.chat.messages import errors as messages
 from models.chat.organization import errors as organization
 from models.chat.queues import errors as queues
 from models.chat.scheduling import errors as scheduling
+from models.chat.sending import errors as sending
 from models.chat.settings import errors as settings
 from models.errors import DatabaseUnavailable, DomainError
 from security_events import SecurityEvent
@@ -51,10 +53,10 @@ DOMAIN: dict[type[DomainError], Answer] = {
     accounts.LastUser: Answer(400, ("is_last_owner", "entity")),
     ground.MissingParameter: Answer(400, ("var_name",)),
     ground.BadParameter: Answer(400, ("var_name", "bad_value")),
-    messages.StreamDoesNotExist: Answer(400, ("stream_id",)),
-    messages.StreamNameDoesNotExist: Answer(400, ("stream",)),
+    sending.StreamDoesNotExist: Answer(400, ("stream_id",)),
+    sending.StreamNameDoesNotExist: Answer(400, ("stream",)),
     messages.BadNarrow: Answer(400, ("desc",)),
-    messages.MoveTimeLimitExceeded: Answer(
+    editing.MoveTimeLimitExceeded: Answer(
         400,
         (
             "first_message_id_allowed_to_move",

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 from models.chat.access.channels import ChannelView, find_channel
 from models.chat.channels.joining import Subscribed
 from models.chat.identity.actors import Actor
-from models.chat.messages.direct_notices import send_direct_notices
-from models.chat.messages.notices import try_send_notice
-from models.chat.messages.recipients import ToChannel
 from models.chat.rendering.quotes import Quotes, fenced, inert_block
+from models.chat.sending.direct_notices import send_direct_notices
+from models.chat.sending.notices import try_send_notice
+from models.chat.sending.recipients import ToChannel
 
 MOST_SUBSCRIBERS = 100
 """Nobody is written to when more than so many users were subscribed at once."""

@@ -22,8 +22,8 @@ from models.chat.exports.requests import (
     tell_exports,
 )
 from models.chat.ground import audit
-from models.chat.messages.notices import try_send_notice
-from models.chat.messages.recipients import ToUsers
+from models.chat.sending.notices import try_send_notice
+from models.chat.sending.recipients import ToUsers
 from models.chat.tables import Realm
 from models.reader import Db
 

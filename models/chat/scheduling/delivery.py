@@ -12,10 +12,6 @@ from sqlalchemy.orm import Session
 from models.chat.errors import ChatError
 from models.chat.events.messages import ScheduledMessagesUpdateEvent
 from models.chat.identity.actors import Actor, find_actor, find_writer
-from models.chat.messages.drafts import check_message
-from models.chat.messages.notices import try_send_notice
-from models.chat.messages.recipients import ToUsers
-from models.chat.messages.sending import send_message
 from models.chat.rendering.quotes import inert_line
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.scheduling.records import (
@@ -35,6 +31,10 @@ from models.chat.scheduling.scheduled_messages import (
     tell_removed,
     tell_sender,
 )
+from models.chat.sending.drafts import check_message
+from models.chat.sending.messages import send_message
+from models.chat.sending.notices import try_send_notice
+from models.chat.sending.recipients import ToUsers
 from models.reader import Db
 
 TOO_LATE = "Message could not be sent at the scheduled time."

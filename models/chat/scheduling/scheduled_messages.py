@@ -21,9 +21,7 @@ from models.chat.events.messages import (
     ScheduledMessagesUpdateEvent,
 )
 from models.chat.identity.actors import Actor
-from models.chat.messages.drafts import Draft, check_message
 from models.chat.messages.errors import NothingToChange
-from models.chat.messages.recipients import Destination, ToChannel, ToUsers
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.scheduling.errors import (
     DeliveryTimeNotInFuture,
@@ -45,6 +43,8 @@ from models.chat.scheduling.records import (
     record_of,
     stored_to,
 )
+from models.chat.sending.drafts import Draft, check_message
+from models.chat.sending.recipients import Destination, ToChannel, ToUsers
 from models.reader import Db
 
 _INSERT = insert(SCHEDULED).returning(*SCHEDULED.c)

@@ -9,10 +9,10 @@ from models.chat.access.group_settings import REALM_GROUPS, find_group_values
 from models.chat.channels import channels, folders
 from models.chat.identity import passwords
 from models.chat.identity.actors import RealmView
-from models.chat.messages.reports import REPORT_TYPES
 from models.chat.organization.settings import OPERATOR_SETTINGS, SETTINGS
 from models.chat.profiles.field_data import EXTERNAL_ACCOUNTS
 from models.chat.rendering.texts import CONTENT_MAX
+from models.chat.sending.reports import REPORT_TYPES
 from models.chat.snapshot.viewing import Viewing
 from models.chat.tables import Realm
 from models.chat.topics.names import TOPIC_MAX

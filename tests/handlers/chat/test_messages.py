@@ -7,7 +7,7 @@ import orjson
 import pytest
 from sqlalchemy import insert, select, update
 
-from models.chat.reading.history import MOST_EDITS
+from models.chat.editing.history import MOST_EDITS
 from models.chat.rendering.texts import CONTENT_MAX, TRUNCATED
 from models.chat.tables import (
     Event,

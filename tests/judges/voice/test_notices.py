@@ -30,9 +30,9 @@ WHOSE = {
     "models.chat.channels.notices": ("creation", "subscription"),
     "models.chat.scheduling.delivery": ("delivery",),
     "models.chat.exports.runs": (),
-    "models.chat.messages.moving": ("move",),
+    "models.chat.editing.moving": ("move",),
     "models.chat.accounts.newcomers": (),
-    "models.chat.messages.reports": ("report",),
+    "models.chat.sending.reports": ("report",),
 }
 """Which module has a system bot say what; `()` where it quotes nobody."""
 
@@ -49,8 +49,8 @@ def test_every_notice_is_known() -> None:
         if called & {"try_send_notice", "send_direct_notices", "find_notification_bot_id"}:
             speakers.add(".".join(path.relative_to(ROOT).with_suffix("").parts))
     assert speakers - {
-        "models.chat.messages.notices",
-        "models.chat.messages.direct_notices",
+        "models.chat.sending.notices",
+        "models.chat.sending.direct_notices",
     } == set(WHOSE)
     assert {action for actions in WHOSE.values() for action in actions} == set(ACTIONS)
 

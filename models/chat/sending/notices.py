@@ -7,12 +7,12 @@ from sqlalchemy.orm import Session
 
 from models.chat.errors import ChatError
 from models.chat.identity.actors import find_actor
-from models.chat.messages.drafts import check_message
-from models.chat.messages.recipients import Destination
-from models.chat.messages.sending import send_message
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering.quotes import Quotes
 from models.chat.rendering.texts import prepare_text
+from models.chat.sending.drafts import check_message
+from models.chat.sending.messages import send_message
+from models.chat.sending.recipients import Destination
 from models.database import savepoint
 
 CLIENT = "Internal"

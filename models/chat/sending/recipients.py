@@ -12,7 +12,7 @@ from models.chat.access.permissions import bot_owner, can_send_to_channel, find_
 from models.chat.access.user_emails import api_email
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_conversation
-from models.chat.messages.errors import (
+from models.chat.sending.errors import (
     DirectMessageInitiationNotAllowed,
     DirectMessageNotAllowed,
     DirectMessagesDisabled,

@@ -11,7 +11,9 @@ from sqlalchemy import func, select
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
 from models.chat.identity.actors import Actor
-from models.chat.messages.errors import (
+from models.chat.rendering import Rendered, topic_links
+from models.chat.rendering.texts import PreparedText, shorten
+from models.chat.sending.errors import (
     EmptyTopicNotAllowed,
     GroupMentionNotAllowed,
     MessageHasNullBytes,
@@ -22,14 +24,12 @@ from models.chat.messages.errors import (
     TopicsNotAllowed,
     TopicWildcardMentionNotAllowed,
 )
-from models.chat.messages.recipients import (
+from models.chat.sending.recipients import (
     Destination,
     ToChannel,
     access_channel_to_send,
     access_recipients,
 )
-from models.chat.rendering import Rendered, topic_links
-from models.chat.rendering.texts import PreparedText, shorten
 from models.chat.tables import Message, Subscription, UserGroup
 from models.chat.topics.names import key_of, normalise_topic
 from models.chat.topics.summary import is_known_to

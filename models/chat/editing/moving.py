@@ -14,6 +14,8 @@ from models.chat.access.audiences import find_readers
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
 from models.chat.access.permissions import access_channel, can_send_to_channel
+from models.chat.editing.errors import MoveNotAllowed, ResolveNotAllowed
+from models.chat.editing.move_limits import check_age
 from models.chat.events import log
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.ground.id_lists import id_in
@@ -21,14 +23,13 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.roles import Role
 from models.chat.messages import search
 from models.chat.messages.access import MessageView
-from models.chat.messages.drafts import check_topic
-from models.chat.messages.errors import MoveNotAllowed, NotAuthorizedToSend, ResolveNotAllowed
 from models.chat.messages.flags import WITHOUT_COPY
-from models.chat.messages.move_limits import check_age
-from models.chat.messages.notices import try_send_notice
-from models.chat.messages.recipients import ToChannel
 from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
+from models.chat.sending.drafts import check_topic
+from models.chat.sending.errors import NotAuthorizedToSend
+from models.chat.sending.notices import try_send_notice
+from models.chat.sending.recipients import ToChannel
 from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics.names import RESOLVED, key_of, normalise_topic
 from models.chat.topics.summary import recount_first_message, recount_topics

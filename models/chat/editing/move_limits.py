@@ -5,11 +5,15 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from models.chat.editing.errors import (
+    ChannelEditTooLate,
+    MoveTimeLimitExceeded,
+    TopicEditTooLate,
+)
 from models.chat.errors import ChatError
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView
-from models.chat.messages.errors import ChannelEditTooLate, MoveTimeLimitExceeded, TopicEditTooLate
 from models.chat.tables import Message
 
 

@@ -8,9 +8,9 @@ from sqlalchemy import bindparam, select
 
 from models.chat.access.channels import find_channels
 from models.chat.access.permissions import has_content_access
+from models.chat.editing.errors import EditHistoryDisabled
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView, access_message
-from models.chat.messages.errors import EditHistoryDisabled
 from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic

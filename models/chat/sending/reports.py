@@ -10,11 +10,11 @@ from models.chat.ground import audit
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.conversations import find_members
-from models.chat.messages.drafts import effective_topics_policy
-from models.chat.messages.errors import ExplanationRequired, ReportingNotEnabled
-from models.chat.messages.notices import try_send_notice
-from models.chat.messages.recipients import ToChannel
 from models.chat.rendering.quotes import Quotes, fenced, inert_block, link, one_line, topic_address
+from models.chat.sending.drafts import effective_topics_policy
+from models.chat.sending.errors import ExplanationRequired, ReportingNotEnabled
+from models.chat.sending.notices import try_send_notice
+from models.chat.sending.recipients import ToChannel
 from models.chat.tables import User
 
 REPORT_TYPES: dict[str, str] = {

@@ -9,30 +9,29 @@ from sqlalchemy import Table, insert, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
-from models.chat.events import log
-from models.chat.events.messages import UpdateMessageEvent
-from models.chat.identity.actors import Actor
-from models.chat.messages import search
-from models.chat.messages.access import MessageView, access_message
-from models.chat.messages.drafts import Draft, check_content, check_mentions
-from models.chat.messages.errors import (
+from models.chat.editing.errors import (
     ContentAndChannelEdited,
     DirectMessagesCannotMove,
     DirectMessagesHaveNoTopic,
     EditingTurnedOff,
     EditNotAllowed,
     EditTooLate,
-    InvalidMessage,
-    NothingToChange,
     PreviousContentMismatch,
     PropagationWithoutMove,
 )
+from models.chat.editing.moving import Move, check_move, move_messages
+from models.chat.events import log
+from models.chat.events.messages import UpdateMessageEvent
+from models.chat.identity.actors import Actor
+from models.chat.messages import search
+from models.chat.messages.access import MessageView, access_message
+from models.chat.messages.errors import InvalidMessage, NothingToChange
 from models.chat.messages.flags import ANY_MENTION
-from models.chat.messages.moving import Move, check_move, move_messages
-from models.chat.messages.sending import mention_bits
 from models.chat.messages.view import is_status_message
 from models.chat.rendering import Rendered, plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.sending.drafts import Draft, check_content, check_mentions
+from models.chat.sending.messages import mention_bits
 from models.chat.tables import Message, MessageEdit, UserMessage
 from models.reader import Db
 

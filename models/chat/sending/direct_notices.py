@@ -15,14 +15,14 @@ from models.chat.events.messages import MessageEvent
 from models.chat.identity.actors import find_actor
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import key_of
-from models.chat.messages.drafts import Draft, check_content
-from models.chat.messages.notices import CLIENT
-from models.chat.messages.sent import message_as_sent
 from models.chat.messages.view import find_people
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
 from models.chat.rendering.texts import prepare_text
+from models.chat.sending.drafts import Draft, check_content
+from models.chat.sending.notices import CLIENT
+from models.chat.sending.sent import message_as_sent
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
 
 _MESSAGE = cast(Table, Message.__table__)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from models.chat.messages.drafts import Draft
 from models.chat.messages.view import ViewOptions, message_object
+from models.chat.sending.drafts import Draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,10 +32,10 @@ from models.chat.events.event import ABSENT
 from models.chat.events.messages import LocalEcho, MessageEvent
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import require_conversation
-from models.chat.messages.drafts import Draft
-from models.chat.messages.sent import message_as_sent
 from models.chat.messages.view import find_people
 from models.chat.rendering import plain_text
+from models.chat.sending.drafts import Draft
+from models.chat.sending.sent import message_as_sent
 from models.chat.tables import (
     Channel,
     Message,

@@ -1,0 +1,1 @@
+"""Messages that change: their content, their place, and the history of both."""

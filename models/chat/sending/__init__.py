@@ -1,0 +1,1 @@
+"""From what somebody says to a message that others get: drafts, recipients, notices."""
