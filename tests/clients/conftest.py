@@ -1,0 +1,100 @@
+"""What the tests of real clients share: an organization at a real server, and what a person sends
+from a command line.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import update
+
+from models import migrate
+from models.chat.tables import Realm
+from models.clock import SystemClock
+from models.database import Database
+from tests.live.running_server import RunningServer
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import SECRET, Cast, Member, make_cast
+
+CHANNEL, TOPIC = "elsinore", "ghost"
+PATIENCE_S = 60.0
+"""What a test waits for something that comes at once, on a machine with other work."""
+
+
+@dataclass(frozen=True)
+class Office:
+    """The cast at a running server of two processes, in one channel with Hamlet's bot."""
+
+    url: str
+    cast: Cast
+    directory: Path
+
+    def ask(self, who: Member, method: str, path: str, **options: Any) -> Any:
+        """The decoded answer to a request that must succeed."""
+        url = f"{self.url}/api/v1{path}"
+        answer = httpx.request(method, url, auth=(who.email, who.key), timeout=30, **options)
+        answer.raise_for_status()
+        return answer.json()
+
+    def say(self, who: Member, content: str) -> int:
+        """Send to the channel; returns the id of the message."""
+        form = {"type": "channel", "to": CHANNEL, "topic": TOPIC, "content": content}
+        return int(self.ask(who, "POST", "/messages", data=form)["id"])
+
+    def whisper(self, who: Member, to: Member, content: str) -> int:
+        """Send directly; returns the id of the message."""
+        form = {"type": "direct", "to": f"[{to.id}]", "content": content}
+        return int(self.ask(who, "POST", "/messages", data=form)["id"])
+
+    def newest(self, who: Member, count: int = 20) -> list[dict[str, Any]]:
+        """The newest messages as they were written, oldest first."""
+        query = {"anchor": "newest", "num_before": count, "num_after": 0, "apply_markdown": "false"}
+        return list(self.ask(who, "GET", "/messages", params=query)["messages"])
+
+    def configuration(self, who: Member) -> Path:
+        """The file by which clients sign in."""
+        path = self.directory / f"zuliprc-{who.id}"
+        path.write_text(f"[api]\nemail={who.email}\nkey={who.key}\nsite={self.url}\n")
+        path.chmod(0o600)
+        return path
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    directory = tmp_path_factory.mktemp("office")
+    url = f"sqlite:///{directory}/chat.db"
+    migrate.upgrade(url, "chat")
+    database = Database(url)
+
+    def furnish(session: Any) -> Cast:
+        cast = make_cast(session, now=SystemClock().now())
+        here = update(Realm).where(Realm.id == cast.realm_id).values(host="127.0.0.1")
+        session.execute(here)
+        people = [cast.hamlet, cast.cordelia, cast.reminder]
+        make_channel(session, cast, CHANNEL, subscribers=people)
+        return cast
+
+    cast = database.run(furnish)
+    database.dispose()
+    environment = {"SPECD_CHAT_SECRET": SECRET.decode(), "SPECD_WORKERS": "2"}
+    with RunningServer(directory, environment, application="chat") as server:
+        yield Office(server.url, cast, directory)
+
+
+@pytest.fixture
+def soon() -> Callable[[Callable[[], Any]], Any]:
+    """`soon(find)`: the first true result of `find`, or the last one when that takes too long."""
+
+    def wait(find: Callable[[], Any]) -> Any:
+        deadline = time.monotonic() + PATIENCE_S
+        while not (found := find()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return found
+
+    return wait

@@ -1,0 +1,21 @@
+"""Where `scripts/clients` has installed the clients, and what skips a test without them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_CACHE = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+CLIENTS = Path(os.environ.get("SPECD_TEST_CLIENTS") or Path(_CACHE) / "specd-clients")
+BOTS = CLIENTS / "python/bin/zulip-run-bot"
+TERMINAL = CLIENTS / "terminal/bin/zulip-term"
+TERMINAL_PYTHON = CLIENTS / "terminal/bin/python"
+NODE = CLIENTS / "node"
+
+
+def need(path: Path) -> pytest.MarkDecorator:
+    """Skips a test where this file of a client is not installed."""
+    reason = f"{path.name} is not installed: scripts/clients install"
+    return pytest.mark.skipif(not path.exists(), reason=reason)

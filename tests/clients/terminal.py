@@ -1,0 +1,80 @@
+"""zulip-term in a pseudo-terminal: keys go in, a screen comes out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from types import TracebackType
+
+from tests.clients.installed import TERMINAL, TERMINAL_PYTHON
+
+COLUMNS, LINES = 110, 20
+START_S = 60.0
+_SCREEN = Path(__file__).with_name("screen.py")
+
+
+class Terminal:
+    """A running zulip-term, signed in by a configuration file. A context manager."""
+
+    def __init__(self, configuration: Path) -> None:
+        self.lines: list[str] = []
+        self._argv = [
+            *(str(TERMINAL_PYTHON), str(_SCREEN), str(COLUMNS), str(LINES)),
+            *(str(TERMINAL), "--config-file", str(configuration), "--theme", "zt_dark"),
+        ]
+        # Under a test, zulip-term would do without the thread that polls for events.
+        names = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+        self._environment = {**names, "HOME": str(configuration.parent)}
+
+    def __enter__(self) -> Terminal:
+        self._process = subprocess.Popen(
+            self._argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=self._environment["HOME"],
+            env=self._environment,
+            text=True,
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Closing its input ends the program, and its terminal with it, which ends zulip-term."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(10)
+
+    def type(self, text: str, *, until: str | None = None, seconds: float = 0.5) -> float:
+        """Type, and read on as `read` does."""
+        return self._ask({"type": text, "until": until, "seconds": seconds})
+
+    def read(self, until: str, *, seconds: float = 10.0) -> float:
+        """Read until a line matches; returns after how many seconds.
+
+        Raises AssertionError with the screen if none does so in time.
+        """
+        return self._ask({"until": until, "seconds": seconds})
+
+    def shows(self, pattern: str) -> bool:
+        """Is there a line that matches, as the screen was read last?"""
+        return any(re.search(pattern, line) for line in self.lines)
+
+    def _ask(self, question: dict[str, object]) -> float:
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(question) + "\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        self.lines = answer["screen"]
+        assert answer["found"] or question["until"] is None, (
+            f"{question} is not on the screen:\n" + "\n".join(self.lines)
+        )
+        return float(answer["seconds"])

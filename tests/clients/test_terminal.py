@@ -1,0 +1,86 @@
+"""zulip-term (PyPI, 0.7.0), unmodified, in a pseudo-terminal beside somebody with curl.
+
+`RECORD_SCREEN` names a file for what its screen showed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.conftest import Office
+from tests.clients.installed import TERMINAL, need
+from tests.clients.terminal import COLUMNS, START_S, Terminal
+
+RIGHT, DOWN, ESCAPE, CONTROL_D = "\x1b[C", "\x1b[B", "\x1b", "\x04"
+AT_ONCE_S = 1.0
+pytestmark = need(TERMINAL)
+
+
+class Recording:
+    """Screens with their titles, kept for a reader."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+
+    def take(self, title: str, terminal: Terminal) -> None:
+        frame = "-" * COLUMNS
+        lines = "\n".join(terminal.lines)
+        self.parts.append(f"{title}\n{frame}\n{lines}\n{frame}\n")
+
+
+@pytest.fixture
+def recording() -> Iterator[Recording]:
+    recording = Recording()
+    yield recording
+    name = os.environ.get("RECORD_SCREEN")
+    if name is not None:
+        Path(name).write_text("\n".join(recording.parts))
+
+
+def unread(count: int) -> str:
+    """The line of the channel with its number of unread messages."""
+    return rf"# elsinore +{count} "
+
+
+def test_a_person_reads_and_replies_in_a_terminal(
+    office: Office, recording: Recording, soon: Callable[[Callable[[], Any]], Any]
+) -> None:
+    hamlet, cordelia = office.cast.hamlet, office.cast.cordelia
+    first = office.say(cordelia, "Who is there?")
+    with Terminal(office.configuration(hamlet)) as terminal:
+        terminal.read("Who is there", seconds=START_S)
+        terminal.read(unread(1))
+        recording.take("zulip-term has started.", terminal)
+
+        second = office.say(cordelia, "Sent by curl: **live**")
+        appeared_s = terminal.read("Sent by curl: live")
+        terminal.read(unread(2))
+        recording.take(f"curl has sent a message, which appeared in {appeared_s} s.", terminal)
+        assert appeared_s < AT_ONCE_S
+
+        terminal.type(RIGHT)  # from the list of channels to the messages
+        terminal.type("r", until="# elsinore +▶ ghost")
+        terminal.type("Typed in a terminal", until="│Typed in a terminal")
+        recording.take("The reader types a reply.", terminal)
+        terminal.type(CONTROL_D, until=r"▒ Typed in a terminal", seconds=10)
+        recording.take("The reply is sent, and has come back as an event.", terminal)
+        said = office.newest(cordelia)[-1]
+        assert (said["sender_id"], said["content"]) == (hamlet.id, "Typed in a terminal")
+        assert (said["display_recipient"], said["subject"]) == ("elsinore", "ghost")
+
+        terminal.type(ESCAPE)
+        for _ in range(3):
+            terminal.type(DOWN)
+        terminal.read(r"# elsinore +│")
+        recording.take("The reader has gone through the messages: none is unread.", terminal)
+
+    def are_read() -> bool:
+        flags = {message["id"]: message["flags"] for message in office.newest(hamlet)}
+        return "read" in flags[first] and "read" in flags[second]
+
+    assert soon(are_read)
