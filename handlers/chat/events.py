@@ -3,8 +3,7 @@
 import asyncio
 import random
 from dataclasses import dataclass
-from datetime import timedelta
-from enum import Enum, auto
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -13,10 +12,12 @@ from sqlalchemy.orm import Session
 from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import emoji_data_url, icon_url, realm_url
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.polls import Found, catch_up
+from handlers.chat.wire.polls import Found, Waiter, catch_up
 from handlers.chat.wire.versions import FEATURE_LEVEL, VERSION
 from models.chat.channels.errors import NotAuthorizedForQuery
+from models.chat.events.event import ABSENT, Absent
 from models.chat.queues import queues
+from models.chat.queues.closed_channels import NOTHING_CLOSED
 from models.chat.queues.delivery import Viewer, find_viewer, tell_all
 from models.chat.queues.narrow import check_narrow
 from models.chat.queues.queues import LONGEST_POLL, Poll, QueueOptions
@@ -33,19 +34,15 @@ HEARTBEAT_S = (45.0, 55.0)
 LONG_POLL_S = 90
 """How long a client waits for an answer of GET /events."""
 MOBILE_IDLE_S = 12 * 3600
-
-
-class Absent(Enum):
-    """What was not sent, of a parameter whose null has a meaning."""
-
-    ABSENT = auto()
+FRESH_FOR = timedelta(seconds=2)
+"""An older event is told only to who may still read what it is about."""
 
 
 async def register_queue(
     ctx: Context,
     *,
     event_types: list[str] | None = None,
-    fetch_event_types: list[str] | Absent | None = Absent.ABSENT,
+    fetch_event_types: list[str] | Absent | None = ABSENT,
     apply_markdown: bool,
     client_gravatar: bool,
     slim_presence: bool,
@@ -71,9 +68,7 @@ async def register_queue(
         idle_timeout_s=idle_timeout_s,
     )
     wishes = Wishes(
-        fetch_types=_names(
-            event_types if fetch_event_types is Absent.ABSENT else fetch_event_types
-        ),
+        fetch_types=_names(event_types if fetch_event_types is ABSENT else fetch_event_types),
         include_subscribers=bool(include_subscribers),
         client_gravatar=client_gravatar,
         slim_presence=slim_presence,
@@ -137,6 +132,7 @@ class _Begun:
 
     viewer: Viewer
     position: int
+    head: int
     found: Found
 
 
@@ -146,7 +142,8 @@ def _begin(ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool 
     head = queues.find_head(reader, actor.realm_id)
     position = queues.check_position(queue, last_event_id, head)
     viewer = find_viewer(reader, actor, queue)
-    return _Begun(viewer, position, catch_up(reader, viewer, after=position, now=ctx.now))
+    found = catch_up(reader, viewer, after=position, until=head, now=ctx.now)
+    return _Begun(viewer, position, head, found)
 
 
 @prepared_by(_begin)
@@ -164,6 +161,8 @@ async def get_events(
             _note(ctx, begun)
     else:
         _note(ctx, begun)
+        if not events and begun.found.seen < begun.head:
+            events = [_heartbeat(begun.found.seen)]  # the client goes on from there
     return envelope.success(ctx, events=events, queue_id=queue_id)
 
 
@@ -181,8 +180,8 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
                 polls.leave(waiter)
             if waiter.is_over:
                 return []
-            if waiter.entries and viewer.known_ids is None:
-                told = tell_all(viewer, waiter.entries, (), now=polls.now())
+            if waiter.entries and _is_told_at_once(waiter, polls.now()):
+                told = tell_all(viewer, waiter.entries, NOTHING_CLOSED, now=polls.now())
                 if told:
                     return told
                 seen = waiter.entries[-1].id
@@ -190,12 +189,28 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
             if not has_time:
                 if loop.time() < ends_at:
                     return []  # the server stops
-                return [{"id": waiter.position, "type": "heartbeat"}]
-        # What came is in the log already, or takes another look at whom the guest may know.
-        found = await ctx.read(partial(catch_up, viewer=viewer, after=seen, now=polls.now()))
+                return [_heartbeat(waiter.position)]
+        # What came is in the log already, or takes another look at what the user may know.
+        found = await ctx.read(partial(_look_again, viewer=viewer, after=seen, now=polls.now()))
         if found.bodies:
             return found.bodies
         seen = found.seen
+
+
+def _heartbeat(event_id: int) -> dict[str, Any]:
+    """An event that says only up to where the log has nothing else for the client."""
+    return {"id": event_id, "type": "heartbeat"}
+
+
+def _is_told_at_once(waiter: Waiter, now: datetime) -> bool:
+    """Are the events so new that the user has the access they had when the events were made?"""
+    is_fresh = now - waiter.entries[0].at <= FRESH_FOR
+    return is_fresh and waiter.viewer.known_ids is None
+
+
+def _look_again(db: Db, *, viewer: Viewer, after: int, now: datetime) -> Found:
+    head = queues.find_head(db, viewer.actor.realm_id)
+    return catch_up(db, viewer, after=after, until=head, now=now)
 
 
 def _note(ctx: Context, begun: _Begun, *, lasts: timedelta = timedelta()) -> None:

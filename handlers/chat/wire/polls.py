@@ -20,7 +20,8 @@ from typing import NoReturn
 import structlog
 
 from models.chat.identity.standings import Standing, find_standings
-from models.chat.queues.delivery import Body, Viewer, find_unreadable, is_wanted, tell_all
+from models.chat.queues.closed_channels import find_closed
+from models.chat.queues.delivery import Body, Viewer, is_wanted, tell_all
 from models.chat.queues.entries import (
     MOST_ENTRIES,
     Entry,
@@ -28,7 +29,7 @@ from models.chat.queues.entries import (
     find_entries_for,
     find_grown,
 )
-from models.chat.queues.queues import Poll, find_head, write_down
+from models.chat.queues.queues import Poll, write_down
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.news import News
@@ -46,15 +47,17 @@ class Found:
     seen: int
 
 
-def catch_up(db: Db, viewer: Viewer, *, after: int, now: datetime) -> Found:
-    """What the log has for a viewer after an event; at most so much as one answer tells."""
-    head = find_head(db, viewer.actor.realm_id)
-    if head <= after:
+def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -> Found:
+    """What the log has for a viewer after one event and up to another.
+
+    It is at most so much as one answer tells; `seen` may therefore be less than `until`.
+    """
+    if until <= after:
         return Found([], after)
-    entries = find_entries_for(db, viewer.actor, viewer.queue.options, after=after, until=head)
-    unreadable = find_unreadable(db, viewer.actor, entries)
-    bodies = tell_all(viewer, entries, unreadable, now=now)
-    return Found(bodies, entries[-1].id if len(entries) >= MOST_ENTRIES else head)
+    options = viewer.queue.options
+    entries, seen = find_entries_for(db, viewer.actor, options, after=after, until=until)
+    closed = find_closed(db, viewer.actor, entries)
+    return Found(tell_all(viewer, entries, closed, now=now), seen)
 
 
 @dataclass(eq=False, slots=True)
@@ -89,6 +92,7 @@ class Polls:
         self._handed: dict[int, int] = {}
         self._waiting: dict[int, dict[int, dict[str, Waiter]]] = defaultdict(dict)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._reaching: dict[int, set[int]] = defaultdict(set)
         self._polled: dict[str, Poll] = {}
 
     def serve(self, database: Callable[[], Database], now: Callable[[], datetime]) -> None:
@@ -109,6 +113,8 @@ class Polls:
             queues = self._waiting[realm_id].setdefault(viewer.actor.id, {})
             before = queues.get(queue.id)
             queues[queue.id] = waiter
+            if queue.options.all_public_streams:
+                self._reaching[realm_id].add(viewer.actor.id)
         if before is not None:
             before.end()
         return waiter
@@ -123,6 +129,7 @@ class Polls:
                 del queues[queue.id]
                 if not queues:
                     del self._waiting[queue.realm_id][user_id]
+                    self._reaching[queue.realm_id].discard(user_id)
 
     def note(self, poll: Poll) -> None:
         """Have it written down soon what a client has seen, and how long it polls."""
@@ -132,10 +139,16 @@ class Polls:
     def write_down(self, database: Database, _: datetime) -> None:
         """Write down what was noted; a chore of the application."""
         with self._guard:
-            polled, self._polled = list(self._polled.values()), {}
-        for start in range(0, len(polled), WRITTEN_AT_ONCE):
-            some = polled[start : start + WRITTEN_AT_ONCE]
-            database.run(partial(write_down, polls=some))
+            polled, self._polled = self._polled, {}
+        polls = list(polled.values())
+        try:
+            for start in range(0, len(polls), WRITTEN_AT_ONCE):
+                some = polls[start : start + WRITTEN_AT_ONCE]
+                database.run(partial(write_down, polls=some))
+        except Exception:
+            with self._guard:  # what is newer by now stays
+                self._polled = polled | self._polled
+            raise
         loop = self._loop
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._forget_quiet)
@@ -150,9 +163,8 @@ class Polls:
             with self._guard:
                 self._handed, self._cursors = {}, {}
         if realm_id not in self._handed:
-            self._handed[realm_id] = position
             with self._guard:
-                self._cursors[realm_id] = position
+                self._handed[realm_id] = self._cursors[realm_id] = position
             news.tell((realm_id,))  # what came since `position` was read
         news.follow(self._look)
 
@@ -163,6 +175,7 @@ class Polls:
                 del self._handed[realm_id]
                 self._cursors.pop(realm_id, None)
                 self._waiting.pop(realm_id, None)
+                self._reaching.pop(realm_id, None)
 
     def _look(self, logs: frozenset[int] | None) -> None:
         with self._guard:
@@ -185,11 +198,11 @@ class Polls:
         while entries := find_entries(db, realm_id, after):
             after = entries[-1].id
             with self._guard:
-                waiting = list(self._waiting.get(realm_id, ()))
                 if realm_id not in self._cursors:
                     return
                 self._cursors[realm_id] = after
-            standings = find_standings(db, _concerned(entries, waiting))
+                concerned = self._concerned(realm_id, entries)
+            standings = find_standings(db, concerned)
             loop = self._loop
             if loop is None or loop.is_closed():
                 return
@@ -204,17 +217,20 @@ class Polls:
         if realm_id not in self._handed:
             return
         self._handed[realm_id] = entries[-1].id
-        waiting = self._waiting.get(realm_id, {})
         now = self.now()
-        for user_id, queues in waiting.items():
-            concerning = [entry for entry in entries if _is_near(entry, user_id)]
-            if not concerning and not any(
-                waiter.viewer.queue.options.all_public_streams for waiter in queues.values()
-            ):
-                continue
-            standing = standings.get(user_id)
-            for waiter in queues.values():
-                self._hand(waiter, entries, standing, now)
+        for user_id in self._concerned(realm_id, entries):
+            for waiter in self._waiting[realm_id][user_id].values():
+                self._hand(waiter, entries, standings.get(user_id), now)
+
+    def _concerned(self, realm_id: int, entries: Iterable[Entry]) -> list[int]:
+        """Of the users who wait, those that the events may concern."""
+        waiting = self._waiting.get(realm_id, {})
+        told = set(self._reaching.get(realm_id, ()))
+        for entry in entries:
+            if entry.user_ids is None:
+                return list(waiting)
+            told |= entry.user_ids
+        return [user_id for user_id in told if user_id in waiting]
 
     def _hand(
         self, waiter: Waiter, entries: list[Entry], standing: Standing | None, now: datetime
@@ -235,16 +251,3 @@ class Polls:
 
 def _not_serving() -> NoReturn:
     raise RuntimeError("the polls have not been given a database")
-
-
-def _is_near(entry: Entry, user_id: int) -> bool:
-    return entry.user_ids is None or user_id in entry.user_ids
-
-
-def _concerned(entries: Iterable[Entry], waiting: Iterable[int]) -> list[int]:
-    """Of the users who wait, those that the events may concern."""
-    told = [entry.user_ids for entry in entries]
-    if any(ids is None for ids in told):
-        return list(waiting)
-    union = frozenset().union(*(ids for ids in told if ids is not None))
-    return [user_id for user_id in waiting if user_id in union]

@@ -1,7 +1,7 @@
 """What the client of a queue is told of an event: decided when it is delivered.
 
-Who may no longer read the channel that an event is about does not get it. What the queue asked for
-(`QueueOptions`) gives the event its form, and what is only for the delivery stays here.
+Who may no longer read the channel that an event is about does not get the event. What the queue
+asked for (`QueueOptions`) gives the event its form, and what is only for the delivery stays here.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping
@@ -10,15 +10,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from models.chat.access.known_people import find_known_ids, visible_user_id
-from models.chat.access.permissions import readable_channels, reading_as
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.people.statuses import EXTRA
+from models.chat.queues.closed_channels import Closed, described_channels, without_channels
 from models.chat.queues.entries import Entry
 from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
 from models.chat.queues.spellings import CLIENTS_EXTRA, EMOJISETS
-from models.chat.tables import Channel
 from models.json import Json
 from models.reader import Db
 
@@ -47,17 +45,8 @@ def find_viewer(db: Db, actor: Actor, queue: Queue) -> Viewer:
     return Viewer(actor, queue, find_known_ids(db, actor))
 
 
-def find_unreadable(db: Db, actor: Actor, entries: Iterable[Entry]) -> frozenset[int]:
-    """Of the channels that the events are about, those that the actor may not read now."""
-    about = {entry.channel_id for entry in entries if entry.channel_id is not None}
-    if not about:
-        return frozenset()
-    asked = readable_channels(actor.is_guest).where(id_in(db, Channel.id, about))
-    return frozenset(about - set(db.execute(asked, reading_as(db, actor)).scalars()))
-
-
 def tell_all(
-    viewer: Viewer, entries: Iterable[Entry], unreadable: Container[int], *, now: datetime
+    viewer: Viewer, entries: Iterable[Entry], closed: Closed, *, now: datetime
 ) -> list[Body]:
     """The events as the viewer's client gets them, in their order; those it does not get left out.
 
@@ -65,10 +54,14 @@ def tell_all(
     """
     told: list[Body] = []
     for entry in entries:
-        if entry.channel_id in unreadable or not is_wanted(viewer, entry, now=now):
+        if entry.channel_id in closed.unreadable or not is_wanted(viewer, entry, now=now):
             continue
         body = {key: value for key, value in entry.payload.items() if key[0] != "_"}
         body = {"id": entry.id, "type": entry.type, **body}
+        if not closed.unknown.isdisjoint(described_channels(entry)):
+            body = without_channels(body, closed.unknown)
+            if not body:
+                continue
         if viewer.known_ids is not None:
             body = _veiled(body, viewer.known_ids)
         form = FORMS.get(entry.type)

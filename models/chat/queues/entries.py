@@ -73,26 +73,30 @@ def find_entries(db: Db, realm_id: int, after: int) -> list[Entry]:
 
 def find_entries_for(
     db: Db, actor: Actor, options: QueueOptions, *, after: int, until: int
-) -> list[Entry]:
-    """Up to `MOST_ENTRIES` events after `after`, and not after `until`, that tell the actor."""
+) -> tuple[list[Entry], int]:
+    """Up to `MOST_ENTRIES` events after `after`, and not after `until`, that tell the actor.
+
+    Returns them with the id up to which the log has no others that do.
+    """
     # decided: the database compares text with the list of ids, which no index helps: a client that
     # comes back reads what happened meanwhile once.
     mine = f",{actor.id},"
     ids = literal(",") + func.substr(Event.user_ids, 2, func.length(Event.user_ids) - 2) + ","
     found = (func.instr(ids, mine) if dialect_of(db) == "sqlite" else func.strpos(ids, mine)) > 0
-    told = or_(Event.user_ids.is_(None), found)
+    concerns = or_(Event.user_ids.is_(None), found)
     if options.all_public_streams:
-        told = or_(told, Event.type == "message")
-    asked = _OF_REALM.where(Event.id <= until, told)
+        concerns = or_(concerns, Event.type == "message")
+    asked = _OF_REALM.where(Event.id <= until, concerns)
     if options.event_types is not None:
         asked = asked.where(Event.type.in_(sorted(options.event_types)))
     rows = db.execute(asked, {"realm_id": actor.realm_id, "after": after})
-    entries = (_entry(row) for row in rows)
-    return [
+    entries = [_entry(row) for row in rows]
+    told = [
         entry
         for entry in entries
         if entry.is_for(actor.id, is_administrator=actor.is_administrator, options=options)
     ]
+    return told, until if len(entries) < MOST_ENTRIES else entries[-1].id
 
 
 def find_grown(db: Db, positions: Mapping[int, int]) -> list[int]:

@@ -1,14 +1,22 @@
 """Operations of the tag events."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from handlers.chat import events as operations
+from handlers.chat.wire.polls import Polls
+from models.chat.events.log import append
+from models.chat.events.organization import RealmDomainsRemoveEvent
+from models.chat.queues.entries import MOST_ENTRIES
 from models.chat.queues.narrow import check_narrow
+from models.chat.queues.queues import Poll
 from models.chat.tables import EventQueue
 from models.database import Database
+from models.errors import DatabaseUnavailable
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import open_queue_of
@@ -135,6 +143,45 @@ class TestGetEvents:
         told = [event for event in place.read() if event["type"] == "message"]
         assert [event["message"]["id"] for event in told] == [mine["id"]]
 
+    def test_what_others_are_told_hides_nothing_after_it(
+        self,
+        chat: ChatClient,
+        as_othello: ChatClient,
+        queues: Queues,
+        cast: Cast,
+        chat_database: Database,
+        clock: FrozenClock,
+    ) -> None:
+        place = queues.open(as_othello)
+        for_administrators = RealmDomainsRemoveEvent(domain="elsinore.example")
+        now = clock.now()
+
+        def change(session: Session) -> None:
+            for _ in range(MOST_ENTRIES):
+                append(session, cast.realm_id, for_administrators, now=now, to_administrators=True)
+
+        chat_database.run(change)
+        sent = chat.post("/messages", type="direct", to=[cast.othello.id], content="Hi")
+        (event,) = as_othello.get("/events", **place.query())["events"]
+        assert event["message"]["id"] == sent["id"]
+        (heartbeat,) = place.read()
+        assert heartbeat == {"id": event["id"] - 1, "type": "heartbeat"}
+        assert place.read() == [event]
+
+    def test_a_channel_that_one_has_lost_is_not_described(
+        self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast
+    ) -> None:
+        join = {"principals": [cast.hamlet.id, cast.othello.id], "invite_only": True}
+        chat.post("/users/me/subscriptions", subscriptions=[{"name": "secret"}], **join)
+        place, peers = queues.open(as_othello), [{"name": "secret"}]
+        added = chat.post(
+            "/users/me/subscriptions", subscriptions=peers, principals=[cast.prospero.id]
+        )
+        assert added["result"] == "success", added
+        as_othello.delete("/users/me/subscriptions", subscriptions=["secret"])
+        told = [(event["type"], event.get("op")) for event in place.read()]
+        assert told[:2] == [("subscription", "remove"), ("stream", "delete")]
+
     @pytest.mark.reaches("BAD_EVENT_QUEUE_ID")
     def test_refuses_what_it_cannot_serve(
         self, chat: ChatClient, queues: Queues, cast: Cast
@@ -179,3 +226,18 @@ class TestDeleteQueue:
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.delete("/events", queue_id="x")["code"] == "UNAUTHORIZED"
+
+
+def test_what_could_not_be_written_down_is_written_later(
+    chat: ChatClient, queues: Queues, chat_database: Database, clock: FrozenClock
+) -> None:
+    place, polls, now = queues.open(chat), Polls(), clock.now()
+    until = now + timedelta(seconds=60)
+    polls.note(Poll(place.queue_id, place.seen, until, idle_timeout_s=600))
+    nowhere = Database("postgresql+psycopg://127.0.0.1:1/nowhere")
+    with pytest.raises(DatabaseUnavailable):
+        polls.write_down(nowhere, now)
+    nowhere.dispose()
+    polls.write_down(chat_database, now)
+    with chat_database.reading() as reader:
+        assert reader.execute(select(EventQueue.polled_until)).scalar_one() == until
