@@ -2,8 +2,8 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.access import permissions
-from models.chat.access.known_people import find_known_ids
+from models.chat.access.channels import access_channel_by_name
+from models.chat.access.people import find_known_ids
 from models.chat.channels import channels
 from models.chat.channels.channels import ChannelQuery
 from server.response import Response
@@ -50,5 +50,5 @@ def list_channels(
 
 def get_channel_id(ctx: Context, *, stream: str) -> Response:
     """Get a channel's id by its name."""
-    channel = permissions.access_channel_by_name(ctx.session, ctx.actor, stream, content=False)
+    channel = access_channel_by_name(ctx.session, ctx.actor, stream, content=False)
     return envelope.success(ctx, stream_id=channel.id)

@@ -15,7 +15,7 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.polls import Found, Waiter, catch_up
 from handlers.chat.wire.versions import FEATURE_LEVEL, VERSION
 from models.chat.channels.errors import NotAuthorizedForQuery
-from models.chat.events.event import ABSENT, Absent
+from models.chat.events.log import ABSENT, Absent
 from models.chat.queues import queues
 from models.chat.queues.closed_channels import NOTHING_CLOSED
 from models.chat.queues.delivery import Viewer, find_viewer, tell_all

@@ -8,8 +8,8 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.hashing import run_hashing
-from models.chat.access.known_people import find_known_ids
 from models.chat.access.naming import access_user
+from models.chat.access.people import find_known_ids
 from models.chat.identity import jwt_sign_in, sign_in
 from models.chat.identity.actors import access_realm, find_actor
 from models.chat.identity.errors import NotInProduction

@@ -7,7 +7,7 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.quotas import require_own
 from models.chat.access import groups
 from models.chat.access.group_settings import GroupValue
-from models.chat.access.known_people import find_known_ids
+from models.chat.access.people import find_known_ids
 from models.chat.ground.quotas import GROUPS
 from server.response import Response
 

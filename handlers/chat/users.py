@@ -9,7 +9,7 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.hashing import run_hashing
 from handlers.chat.wire.idempotency import idempotent_response
 from models.chat.access import naming as principals
-from models.chat.access.known_people import UserRow, find_known_ids
+from models.chat.access.people import UserRow, find_known_ids
 from models.chat.accounts import changes as user_changes
 from models.chat.accounts import deactivation, new_users
 from models.chat.accounts.changes import UserChanges

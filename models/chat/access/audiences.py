@@ -27,7 +27,7 @@ class _People:
 class Audiences:
     """Finds the audiences of these channels of a realm, each fact of all of them read once.
 
-    The same rule as `permissions.has_metadata_access`, turned around.
+    The same rule as `channels.has_metadata_access`, turned around.
     """
 
     def __init__(self, db: Db, realm: RealmView, channels: Iterable[ChannelView]) -> None:

@@ -9,8 +9,14 @@ from typing import Protocol
 from sqlalchemy import select
 
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
-from models.chat.access.known_people import USER_COLUMNS, UserRow, known_to, sees_everybody
-from models.chat.access.user_emails import DUMMY_EMAIL, visible_email
+from models.chat.access.people import (
+    DUMMY_EMAIL,
+    USER_COLUMNS,
+    UserRow,
+    known_to,
+    sees_everybody,
+    visible_email,
+)
 from models.chat.ground.id_lists import INT_MAX, id_in
 from models.chat.identity.actors import Actor
 from models.chat.tables import User

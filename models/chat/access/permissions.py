@@ -1,10 +1,8 @@
-"""Who may do what: roles, and access to channels. Membership in groups is membership.py's.
+"""Who may do what by their role, and which channels somebody may read, as one select.
 
-Every function takes a `Db`: a connection or a session. The questions about a channel take the
-`ChannelView` that `access_channel` or `find_channel` returned.
+Access to one channel is channels.py's, membership in groups membership.py's.
 """
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -19,23 +17,18 @@ from sqlalchemy import (
     select,
 )
 
-from models.chat.access.channels import ChannelView, find_channel
 from models.chat.access.errors import (
     InsufficientPermission,
-    InvalidChannelId,
-    InvalidChannelName,
     MustBeAdministrator,
     MustBeMember,
     MustBeOwner,
     NotAllowedForGuests,
     NotForBots,
 )
-from models.chat.access.membership import belongs, group_ids_of
-from models.chat.identity.actors import Actor, find_actor
+from models.chat.access.membership import group_ids_of
+from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
 from models.reader import Db
-
-# --- roles ------------------------------------------------------------------------------------
 
 
 def require_role(actor: Actor, role: str) -> None:
@@ -55,149 +48,6 @@ def require_role(actor: Actor, role: str) -> None:
             raise NotForBots()
 
 
-# --- channels ---------------------------------------------------------------------------------
-
-
-def filter_known(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
-    """Those of the channels that the actor may know; for the same number of statements, whichever
-    there are.
-    """
-    if not actor.is_guest:
-        group_ids_of(db, actor)
-    return [channel for channel in channels if has_metadata_access(db, actor, channel)]
-
-
-def find_known_channel(
-    db: Db,
-    actor: Actor,
-    *,
-    channel_id: int | None = None,
-    name: str | None = None,
-    content: bool = False,
-) -> ChannelView | None:
-    """`find_channel`, if the actor may know that it exists, or even read it (`content`). Unknown,
-    another realm's and hidden ones are all None, for the same number of statements.
-    """
-    channel = find_channel(db, actor, channel_id=channel_id, name=name)
-    has_access = has_content_access if content else has_metadata_access
-    if channel is not None and has_access(db, actor, channel):
-        return channel
-    if not actor.is_guest:
-        group_ids_of(db, actor)  # what may have been asked for a hidden one
-    return None
-
-
-def access_channel(db: Db, actor: Actor, channel_id: int, *, content: bool = True) -> ChannelView:
-    """The channel, if the actor may read messages in it (`content`), else may see that it exists.
-
-    Raises `InvalidChannelId`: unknown, another realm's and hidden look the same.
-    """
-    channel = find_known_channel(db, actor, channel_id=channel_id, content=content)
-    if channel is None:
-        raise InvalidChannelId()
-    return channel
-
-
-def access_channel_by_name(db: Db, actor: Actor, name: str, *, content: bool = True) -> ChannelView:
-    """`access_channel` by name, in any case. Raises `InvalidChannelName`."""
-    channel = find_known_channel(db, actor, name=name, content=content)
-    if channel is None:
-        raise InvalidChannelName(name=name)
-    return channel
-
-
-def has_content_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor read the channel? Of protected history still only their own copies.
-
-    Administrators get nothing here by their role: a private channel is its subscribers', and that
-    of the groups who may subscribe themselves or others.
-    """
-    if channel.is_subscribed or channel.is_web_public:
-        return True
-    if actor.is_guest:
-        return False
-    if not channel.invite_only:
-        return True
-    return belongs(db, actor, channel.can_subscribe_group) or belongs(
-        db, actor, channel.can_add_subscribers_group
-    )
-
-
-def has_metadata_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor know that the channel exists, its name and who is in it?"""
-    if has_content_access(db, actor, channel):
-        return True
-    if actor.is_guest:
-        return False
-    return actor.is_administrator or belongs(db, actor, channel.can_administer_channel_group)
-
-
-def can_administer_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor change the channel itself? For a channel they have metadata access to."""
-    if actor.is_guest:
-        return False
-    return actor.is_administrator or belongs(db, actor, channel.can_administer_channel_group)
-
-
-def can_subscribe(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor join the channel by themselves?"""
-    if actor.is_guest:
-        return channel.is_web_public
-    return has_content_access(db, actor, channel)
-
-
-def can_add_subscribers(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor subscribe others to the channel?
-
-    Those of the channel's group always; the organization's group and the channel's administrators
-    only where they can read it themselves.
-    """
-    if actor.is_guest:
-        return False
-    if belongs(db, actor, channel.can_add_subscribers_group):
-        return True
-    return has_content_access(db, actor, channel) and (
-        belongs(db, actor, actor.realm.can_add_subscribers_group)
-        or can_administer_channel(db, actor, channel)
-    )
-
-
-def can_remove_subscribers(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor unsubscribe others from the channel?"""
-    if actor.is_guest or not has_metadata_access(db, actor, channel):
-        return False
-    return can_administer_channel(db, actor, channel) or belongs(
-        db, actor, channel.can_remove_subscribers_group
-    )
-
-
-def can_send_to_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor send to the channel? A bot may also where its owner may."""
-    if channel.is_archived:
-        return False
-    if actor.is_system_bot:
-        return True
-    if has_content_access(db, actor, channel) and belongs(
-        db, actor, channel.can_send_message_group
-    ):
-        return True
-    owner = bot_owner(db, actor)
-    if owner is None:
-        return False
-    seen = find_channel(db, owner, channel_id=channel.id)
-    return seen is not None and can_send_to_channel(db, owner, seen)
-
-
-def bot_owner(db: Db, actor: Actor) -> Actor | None:
-    """The active owner of a bot; None for people and for bots nobody owns."""
-    if actor.bot_owner_id is None:
-        return None
-    if "owner" not in actor.memo:
-        actor.memo["owner"] = find_actor(db, actor.bot_owner_id)
-    owner: Actor | None = actor.memo["owner"]
-    return owner if owner is not None and owner.is_active else None
-
-
 def require(allowed: bool) -> None:
     """Raises `InsufficientPermission` unless `allowed`."""
     if not allowed:
@@ -208,7 +58,7 @@ def require(allowed: bool) -> None:
 def readable_channels(is_guest: bool) -> Select[Any]:
     """Select of the ids of all channels somebody has content access to; `reading_as` says who.
 
-    The same rule as `has_content_access`, for many channels at once.
+    The same rule as `channels.has_content_access`, for many channels at once.
     """
     subscribed = select(Subscription.channel_id).where(
         Subscription.user_id == bindparam("reader_id"), Subscription.is_active

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InsufficientPermission, MustBeOwner
 from models.chat.access.membership import sync_system_groups
+from models.chat.access.people import avatar_url
 from models.chat.accounts.administering import Administered, access_administered, await_writes_of
 from models.chat.accounts.channel_knowledge import find_known_channels, tell_of_access
 from models.chat.accounts.errors import EmailChangeNotAllowed
@@ -22,7 +23,6 @@ from models.chat.identity.roles import DIRECT_GROUPS, EmailVisibility, Role
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
 from models.chat.people.events import find_email_readers, tell_of_membership, tell_of_user
 from models.chat.people.full_names import check_full_name, require_unique_name
-from models.chat.people.view import avatar_url
 from models.chat.profiles.values import Value, set_profile_values
 from models.chat.tables import User
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.access.user_emails import dummy_email
+from models.chat.access.people import dummy_email
 from models.chat.accounts.administering import access_administered, await_writes_of, lock_user
 from models.chat.accounts.changes import tell_of_picture
 from models.chat.accounts.channel_knowledge import tell_peers

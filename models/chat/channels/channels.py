@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, false, func, or_, select
 
-from models.chat.access.channels import ChannelView, channel_of, channels_seen_by
+from models.chat.access.channels import ChannelView, channel_of, channels_seen_by, filter_known
 from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
-from models.chat.access.known_people import visible_user_id
 from models.chat.access.membership import group_ids_of
-from models.chat.access.permissions import filter_known, readable_channel_ids
+from models.chat.access.people import visible_user_id
+from models.chat.access.permissions import readable_channel_ids
 from models.chat.channels.errors import (
     ChannelNameIsEmpty,
     ChannelNameTooLong,

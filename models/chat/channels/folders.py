@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.known_people import find_known_ids, visible_user_id
+from models.chat.access.people import find_known_ids, visible_user_id
 from models.chat.channels.errors import (
     FolderExists,
     FolderInUse,
@@ -24,7 +24,7 @@ from models.chat.events.channels import (
     ChannelFolderUpdateEvent,
     FolderChange,
 )
-from models.chat.events.event import ClientEvent
+from models.chat.events.log import ClientEvent
 from models.chat.ground import audit
 from models.chat.ground.errors import InvalidParameter
 from models.chat.ground.one_line import is_forbidden

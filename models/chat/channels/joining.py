@@ -9,7 +9,7 @@ from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
-from models.chat.access.known_people import UserRow
+from models.chat.access.people import UserRow
 from models.chat.channels.subscription_events import tell_of_default_channels, tell_of_subscribers
 from models.chat.channels.subscriptions import DEFAULT_SETTINGS, SubscriptionRow
 from models.chat.ground import audit

@@ -8,12 +8,17 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import ChannelView
+from models.chat.access.channels import (
+    ChannelView,
+    can_add_subscribers,
+    can_subscribe,
+    filter_known,
+)
 from models.chat.access.errors import InsufficientPermission
 from models.chat.access.group_settings import AnonymousGroup
 from models.chat.access.membership import belongs
 from models.chat.access.naming import access_principals, is_self
-from models.chat.access.permissions import can_add_subscribers, can_subscribe, filter_known, require
+from models.chat.access.permissions import require
 from models.chat.channels.channels import check_channel_name, find_channels_by_name
 from models.chat.channels.creation import (
     CheckedGroups,

@@ -9,10 +9,9 @@ from typing import Any, cast
 from sqlalchemy import RowMapping, Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import CHANNEL_COLUMNS, channel_of, find_channels
+from models.chat.access.channels import CHANNEL_COLUMNS, channel_of, filter_known, find_channels
 from models.chat.access.errors import InvalidChannelId
-from models.chat.access.known_people import find_known_ids
-from models.chat.access.permissions import filter_known
+from models.chat.access.people import find_known_ids
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.channels.errors import NotSubscribed, UnknownSubscriptionProperty
 from models.chat.events import log

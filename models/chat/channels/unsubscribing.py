@@ -8,9 +8,9 @@ from typing import cast
 from sqlalchemy import Table, literal, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import ChannelView
+from models.chat.access.channels import ChannelView, can_remove_subscribers
 from models.chat.access.naming import access_principals
-from models.chat.access.permissions import can_remove_subscribers, require
+from models.chat.access.permissions import require
 from models.chat.channels.channels import check_channel_name, find_known_channels_by_name
 from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.subscribing import check_ties

@@ -21,7 +21,7 @@ from models.chat.devices.errors import (
 from models.chat.devices.push_crypto import check_push_key, check_push_key_id, check_token_id
 from models.chat.events import log
 from models.chat.events.account import DeviceAddEvent, DeviceRemoveEvent, DeviceUpdateEvent
-from models.chat.events.event import ClientEvent
+from models.chat.events.log import ClientEvent
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.tables import ClientDevice

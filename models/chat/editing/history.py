@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import bindparam, select
 
-from models.chat.access.channels import find_channels
-from models.chat.access.permissions import has_content_access
+from models.chat.access.channels import find_channels, has_content_access
 from models.chat.editing.errors import EditHistoryDisabled
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView, access_message

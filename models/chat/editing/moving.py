@@ -11,9 +11,8 @@ from sqlalchemy import Table, delete, insert, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
-from models.chat.access.channels import ChannelView
+from models.chat.access.channels import ChannelView, access_channel, can_send_to_channel
 from models.chat.access.membership import belongs
-from models.chat.access.permissions import access_channel, can_send_to_channel
 from models.chat.editing.errors import MoveNotAllowed, ResolveNotAllowed
 from models.chat.editing.move_limits import check_age
 from models.chat.events import log

@@ -4,7 +4,7 @@ tells that user alone.
 
 from collections.abc import Sequence
 
-from models.chat.events.event import ABSENT, Absent, ClientEvent
+from models.chat.events.log import ABSENT, Absent, ClientEvent
 from models.chat.tables.setting_table import Value
 
 

@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 
 import models.chat.events
-from models.chat.events.event import ClientEvent
+from models.chat.events.log import ClientEvent
 
 
 def list_kinds() -> list[type[ClientEvent]]:

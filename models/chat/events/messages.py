@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired, TypedDict
 
-from models.chat.events.event import ABSENT, Absent, ClientEvent, WireObject
+from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 
 
 class LocalEcho(TypedDict):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
-from models.chat.events.event import ClientEvent, WireObject
+from models.chat.events.log import ClientEvent, WireObject
 
 
 class RealmUpdateDictEvent(ClientEvent, type="realm", op="update_dict"):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Required, TypedDict
 
-from models.chat.events.event import ABSENT, Absent, ClientEvent, WireObject
+from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 
 
 class RealmUserAddEvent(ClientEvent, type="realm_user", op="add"):

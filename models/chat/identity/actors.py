@@ -128,7 +128,7 @@ class Actor:
     can_change_user_emails: bool
     api_key_sha256: str = field(repr=False)
     realm: RealmView
-    # What models/chat/access/permissions.py has found out for this request already.
+    # What models/chat/access has found out for this request already.
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property

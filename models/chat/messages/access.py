@@ -14,9 +14,9 @@ from typing import Any
 from sqlalchemy import Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
-from models.chat.access.channels import ChannelView
+from models.chat.access.channels import ChannelView, find_known_channel
 from models.chat.access.membership import group_ids_of
-from models.chat.access.permissions import find_known_channel, readable_channels, reading_as
+from models.chat.access.permissions import readable_channels, reading_as
 from models.chat.ground.id_lists import INT_MAX, bound_id_in, bound_ids
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage

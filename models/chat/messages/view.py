@@ -8,12 +8,11 @@ from typing import Any, Protocol
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import aliased
 
-from models.chat.access.user_emails import api_email, dummy_email, visible_email
+from models.chat.access.people import api_email, dummy_email, picture_of
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_members
 from models.chat.messages.flags import WITHOUT_COPY, names_of
-from models.chat.people.view import picture_of
 from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.tables import Channel, Message, Reaction, User, UserMessage
 from models.chat.topics.names import display_topic
@@ -270,7 +269,6 @@ def _find_reactions(
         person = _Person(
             row.user_id, row.bot_type, row.delivery_email, row.email_address_visibility
         )
-        email = visible_email(viewer, person)
         found.setdefault(row.message_id, []).append(
             {
                 "emoji_name": row.emoji_name,
@@ -278,7 +276,7 @@ def _find_reactions(
                 "reaction_type": row.reaction_type,
                 "user_id": row.user_id,
                 "user": {
-                    "email": email or f"user{row.user_id}@{viewer.realm.host}",
+                    "email": api_email(viewer, person),
                     "full_name": row.full_name,
                     "id": row.user_id,
                 },

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
-from models.chat.access.known_people import find_users_who_know
-from models.chat.access.user_emails import may_see_email
+from models.chat.access.membership import find_member_ids
+from models.chat.access.people import known_to, may_see_email
 from models.chat.events import log
 from models.chat.events.people import (
     PersonChange,
@@ -16,7 +16,9 @@ from models.chat.events.people import (
     UserGroupRemoveMembersEvent,
 )
 from models.chat.identity.actors import RealmView
+from models.chat.identity.roles import Role
 from models.chat.tables import User, UserGroup, UserGroupMember
+from models.reader import Db
 
 
 def tell_of_user(
@@ -78,3 +80,24 @@ def find_named_group_ids(session: Session, user_id: int) -> list[int]:
             .order_by(UserGroup.id)
         )
     )
+
+
+def find_users_who_know(db: Db, realm: RealmView, user_id: int) -> list[int] | None:
+    """Ids of the active users who may know of the user; None: everybody, as where guests are not
+    restricted.
+    """
+    group_id = realm.can_access_all_users_group
+    if group_id in realm.system_groups_of(Role.GUEST):
+        return None
+    knows = or_(
+        User.role != Role.GUEST,
+        User.id.in_(known_to(user_id)),
+        User.id.in_(find_member_ids(db, group_id)),
+    )
+    found = db.execute(
+        select(User.id)
+        .where(User.realm_id == bindparam("realm_id"), ~User.is_system_bot, User.is_active, knows)
+        .order_by(User.id),
+        {"realm_id": realm.id},
+    )
+    return list(found.scalars())

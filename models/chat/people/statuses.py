@@ -12,7 +12,7 @@ from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.naming import access_user
 from models.chat.events import log
 from models.chat.events.account import UserSettingsUpdateEvent
-from models.chat.events.event import given
+from models.chat.events.log import given
 from models.chat.events.people import UserStatusEvent
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor

@@ -7,14 +7,13 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import NoSuchUser
-from models.chat.access.known_people import (
+from models.chat.access.membership import sync_system_groups
+from models.chat.access.people import (
     USER_COLUMNS,
     UserRow,
-    find_users_who_know,
     known_to,
     sees_everybody,
 )
-from models.chat.access.membership import sync_system_groups
 from models.chat.events import log
 from models.chat.events.people import RealmUserAddEvent
 from models.chat.ground import audit
@@ -22,6 +21,7 @@ from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
 from models.chat.people.emails import check_email, require_email_is_free
+from models.chat.people.events import find_users_who_know
 from models.chat.people.full_names import check_full_name
 from models.chat.people.view import describe_new_user
 from models.chat.tables import User, UserMessage

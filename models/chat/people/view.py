@@ -2,29 +2,21 @@
 
 from collections.abc import Container
 from datetime import datetime
-from hashlib import md5
-from typing import Any, Protocol
+from typing import Any
 
-from models.chat.access.known_people import UserRow, visible_user_id
-from models.chat.access.user_emails import (
-    EmailOwner,
+from models.chat.access.people import (
+    UserRow,
     api_email,
+    avatar_url,
     dummy_email,
     may_see_email,
+    picture_of,
     visible_email,
+    visible_user_id,
 )
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import User
-
-
-class Pictured(EmailOwner, Protocol):
-    """A user as far as their picture goes."""
-
-    @property
-    def avatar_version(self) -> int: ...
-    @property
-    def is_deleted(self) -> bool: ...
 
 
 def describe_new_user(user: User, realm: RealmView) -> dict[str, Any]:
@@ -69,23 +61,6 @@ def _describe(
         "avatar_version": row.avatar_version,
         "is_imported_stub": row.is_imported_stub,
     }
-
-
-def picture_of(viewer: Actor, user: Pictured, *, client_makes_it: bool) -> str | None:
-    """The address of the user's picture; None when the client makes it itself, which takes the real
-    email. A deleted user has the picture of somebody nobody knows.
-    """
-    if user.is_deleted:
-        return avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
-    if client_makes_it and visible_email(viewer, user) is not None:
-        return None
-    return avatar_url(api_email(viewer, user), user.avatar_version)
-
-
-def avatar_url(email: str, version: int) -> str:
-    """The user's picture at the external provider, by the address that the viewer may see."""
-    digest = md5(email.strip().lower().encode("utf-8"), usedforsecurity=False).hexdigest()
-    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version={version}"
 
 
 ProfileData = dict[str, dict[str, str]]

@@ -12,8 +12,8 @@ from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InvalidUserId
-from models.chat.access.known_people import UserRow
 from models.chat.access.naming import find_named
+from models.chat.access.people import UserRow
 from models.chat.events.people import FieldValue, PersonChange
 from models.chat.ground.errors import InvalidParameter
 from models.chat.ground.hosts import is_host

@@ -4,8 +4,8 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from models.chat.access.channels import find_channels
-from models.chat.access.permissions import filter_known, readable_channels, reading_as
+from models.chat.access.channels import filter_known, find_channels
+from models.chat.access.permissions import readable_channels, reading_as
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.queues.entries import Entry

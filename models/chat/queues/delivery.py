@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from models.chat.access.known_people import find_known_ids, visible_user_id
+from models.chat.access.people import find_known_ids, visible_user_id
 from models.chat.identity.actors import Actor
 from models.chat.people.statuses import EXTRA
 from models.chat.queues.closed_channels import Closed, described_channels, without_channels

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from models.chat.access.channels import ChannelView, find_channels
-from models.chat.access.permissions import filter_known
+from models.chat.access.channels import ChannelView, filter_known, find_channels
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
 from models.chat.reading.terms import Operand

@@ -15,7 +15,7 @@ from sqlalchemy import cast as as_type
 from sqlalchemy.orm import Session
 
 from models.chat.events import log
-from models.chat.events.event import ABSENT, ClientEvent
+from models.chat.events.log import ABSENT, ClientEvent
 from models.chat.events.messages import (
     MessageDetails,
     UpdateMessageFlagsAddEvent,

@@ -5,7 +5,7 @@ Nothing here reads messages; ranges.py does, with what `build_narrow` returns.
 
 from collections.abc import Sequence
 
-from models.chat.access.permissions import has_content_access
+from models.chat.access.channels import has_content_access
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_message
 from models.chat.messages.errors import BadNarrow, InvalidMessage

@@ -14,7 +14,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.events import log
-from models.chat.events.event import ClientEvent
+from models.chat.events.log import ClientEvent
 from models.chat.events.messages import (
     ScheduledMessagesAddEvent,
     ScheduledMessagesRemoveEvent,

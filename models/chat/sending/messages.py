@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.membership import find_members_of_any
 from models.chat.events import log
-from models.chat.events.event import ABSENT
+from models.chat.events.log import ABSENT
 from models.chat.events.messages import LocalEcho, MessageEvent
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import require_conversation

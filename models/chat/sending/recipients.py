@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from models.chat.access.channels import ChannelView, find_channel
-from models.chat.access.known_people import UserRow
+from models.chat.access.channels import (
+    ChannelView,
+    bot_owner,
+    can_send_to_channel,
+    find_channel,
+    find_known_channel,
+)
 from models.chat.access.membership import belongs, find_member_ids
 from models.chat.access.naming import NamedUser, find_named
-from models.chat.access.permissions import bot_owner, can_send_to_channel, find_known_channel
-from models.chat.access.user_emails import api_email
+from models.chat.access.people import UserRow, api_email
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_conversation
 from models.chat.sending.errors import (

@@ -20,7 +20,7 @@ from models.chat.access.errors import (
 from models.chat.access.membership import find_members_of_any
 from models.chat.events import log
 from models.chat.events.account import UserSettingsUpdateEvent
-from models.chat.events.event import ABSENT
+from models.chat.events.log import ABSENT
 from models.chat.ground.errors import InvalidChoice, InvalidParameter
 from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor

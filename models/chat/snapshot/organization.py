@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from models.chat.access.known_people import visible_user_id
+from models.chat.access.people import visible_user_id
 from models.chat.organization.domains import find_domains
 from models.chat.organization.linkifiers import list_linkifiers
 from models.chat.organization.playgrounds import find_playgrounds

@@ -3,7 +3,7 @@
 from typing import Any
 
 from models.chat.access.groups import find_groups
-from models.chat.access.known_people import UserRow
+from models.chat.access.people import UserRow
 from models.chat.identity.actors import Actor
 from models.chat.people.statuses import EXTRA, find_statuses
 from models.chat.people.users import find_system_bots, find_users

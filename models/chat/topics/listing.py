@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, exists, select
 from sqlalchemy.orm import aliased
 
-from models.chat.access.permissions import access_channel
+from models.chat.access.channels import access_channel
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription, Topic, UserMessage
 from models.reader import Db

@@ -7,8 +7,8 @@ from typing import Protocol
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
+from models.chat.access.channels import access_channel_by_name, find_known_channel
 from models.chat.access.errors import InvalidChannelId
-from models.chat.access.permissions import access_channel_by_name, find_known_channel
 from models.chat.events import log
 from models.chat.events.account import MutedTopicsEvent, UserTopicEvent
 from models.chat.ground.errors import MissingParameter

@@ -10,8 +10,8 @@ import orjson
 from sqlalchemy import select
 
 import specs
-from models.chat.events.event import ClientEvent
 from models.chat.events.kinds import list_kinds
+from models.chat.events.log import ClientEvent
 from models.chat.people.statuses import EXTRA
 from models.chat.queues.spellings import CLIENTS_EXTRA
 from models.chat.tables import Event

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from models.chat.events.event import ABSENT, ClientEvent
+from models.chat.events.log import ABSENT, ClientEvent
 from tests.judges.events.kinds import DOCUMENT, kinds
 
 SCHEMAS = DOCUMENT["components"]["schemas"]

@@ -16,8 +16,8 @@ import models.chat
 from models.chat.events import log
 from models.chat.events.account import DeviceUpdateEvent, HasZoomTokenEvent
 from models.chat.events.channels import DefaultStreamsEvent, StreamDeleteEvent
-from models.chat.events.event import ABSENT, ClientEvent, given
 from models.chat.events.kinds import list_kinds
+from models.chat.events.log import ABSENT, ClientEvent, given
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.tables import Event
 from models.database import Database

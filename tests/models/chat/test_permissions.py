@@ -7,10 +7,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import ChannelView, find_channel
-from models.chat.access.errors import InvalidChannelId, InvalidChannelName
-from models.chat.access.group_settings import CHANNEL_GROUPS, store_group_value
-from models.chat.access.permissions import (
+from models.chat.access.channels import (
+    ChannelView,
     access_channel,
     access_channel_by_name,
     can_add_subscribers,
@@ -18,10 +16,13 @@ from models.chat.access.permissions import (
     can_remove_subscribers,
     can_send_to_channel,
     can_subscribe,
+    find_channel,
     has_content_access,
     has_metadata_access,
-    readable_channel_ids,
 )
+from models.chat.access.errors import InvalidChannelId, InvalidChannelName
+from models.chat.access.group_settings import CHANNEL_GROUPS, store_group_value
+from models.chat.access.permissions import readable_channel_ids
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Realm, Subscription, UserGroup
 from models.database import Database

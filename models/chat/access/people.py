@@ -1,0 +1,177 @@
+"""People of a realm as one user may know them: whom, by which email, and with which picture."""
+
+import re
+from collections.abc import Container
+from datetime import datetime
+from hashlib import md5
+from typing import Any, Protocol
+
+from sqlalchemy import Select, bindparam, exists, or_, select
+from sqlalchemy.orm import aliased
+
+from models.chat.access.membership import belongs
+from models.chat.identity.actors import Actor
+from models.chat.identity.roles import EmailVisibility, Role
+from models.chat.tables import ConversationMember, Subscription, User
+from models.reader import Db
+
+DUMMY_EMAIL = re.compile(r"user([0-9]{1,10})@(.+)", re.DOTALL)
+
+USER_COLUMNS = (
+    User.id,
+    User.delivery_email,
+    User.full_name,
+    User.role,
+    User.bot_type,
+    User.bot_owner_id,
+    User.is_active,
+    User.is_imported_stub,
+    User.is_deleted,
+    User.date_joined,
+    User.timezone,
+    User.avatar_version,
+    User.email_address_visibility,
+)
+
+
+class EmailOwner(Protocol):
+    """A user as far as it takes to tell who may see their address; every user's row fits."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def bot_type(self) -> int | None: ...
+    @property
+    def delivery_email(self) -> str: ...
+    @property
+    def email_address_visibility(self) -> int: ...
+
+
+class Pictured(EmailOwner, Protocol):
+    """A user as far as their picture goes."""
+
+    @property
+    def avatar_version(self) -> int: ...
+    @property
+    def is_deleted(self) -> bool: ...
+
+
+class UserRow(Pictured, Protocol):
+    """A row of `USER_COLUMNS`."""
+
+    @property
+    def full_name(self) -> str: ...
+    @property
+    def role(self) -> int: ...
+    @property
+    def bot_owner_id(self) -> int | None: ...
+    @property
+    def is_active(self) -> bool: ...
+    @property
+    def is_imported_stub(self) -> bool: ...
+    @property
+    def date_joined(self) -> datetime: ...
+    @property
+    def timezone(self) -> str: ...
+
+
+# --- whom: everybody, but guests whom the organization restricts ----------------------------------
+
+
+def sees_everybody(db: Db, actor: Actor) -> bool:
+    """Only guests can be kept from knowing users they share nothing with."""
+    return not actor.is_guest or belongs(db, actor, actor.realm.can_access_all_users_group)
+
+
+def find_known_ids(db: Db, actor: Actor) -> frozenset[int] | None:
+    """Ids of the users the actor may know; None: everybody, as for all but restricted guests."""
+    if sees_everybody(db, actor):
+        return None
+    return frozenset(db.execute(known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
+
+
+def visible_user_id(user_id: int | None, known_ids: Container[int] | None) -> int | None:
+    """A user's id as it is shown to who may know only those; None in place of all others."""
+    return user_id if known_ids is None or user_id in known_ids else None
+
+
+def known_to(user_id: int) -> Select[Any]:
+    """Ids of the users a restricted guest may know, in realm :realm_id: bots, fellow subscribers,
+    those they wrote with directly, and themselves.
+    """
+    mine, theirs = aliased(Subscription), aliased(Subscription)
+    shares_channel = exists().where(
+        mine.user_id == user_id,
+        mine.is_active,
+        theirs.channel_id == mine.channel_id,
+        theirs.user_id == User.id,
+        theirs.is_active,
+    )
+    with_me, with_them = aliased(ConversationMember), aliased(ConversationMember)
+    wrote = exists().where(
+        with_me.user_id == user_id,
+        with_them.conversation_id == with_me.conversation_id,
+        with_them.user_id == User.id,
+    )
+    return select(User.id).where(
+        User.realm_id == bindparam("realm_id"),
+        or_(User.id == user_id, User.bot_type.is_not(None), shares_channel, wrote),
+    )
+
+
+# --- by which email: the real one for those who may see it, or a dummy one ------------------------
+
+
+def may_see_email(viewer_role: int, visibility: int) -> bool:
+    """May users of that role see real emails of that visibility? (One's own and bots': always.)"""
+    match visibility:
+        case EmailVisibility.EVERYONE:
+            return True
+        case EmailVisibility.MEMBERS:
+            return viewer_role <= Role.MEMBER
+        case EmailVisibility.MODERATORS:
+            return viewer_role <= Role.MODERATOR
+        case EmailVisibility.ADMINISTRATORS:
+            return viewer_role <= Role.ADMINISTRATOR
+    return False
+
+
+def visible_email(viewer: Actor, user: EmailOwner) -> str | None:
+    """The user's real email, or None when the viewer may not see it."""
+    if (
+        user.id == viewer.id
+        or user.bot_type is not None
+        or may_see_email(viewer.role, user.email_address_visibility)
+    ):
+        return user.delivery_email
+    return None
+
+
+def api_email(viewer: Actor, user: EmailOwner) -> str:
+    """The address the viewer may use for the user in the API: the real one if they may see it."""
+    return visible_email(viewer, user) or dummy_email(user.id, viewer.realm.host)
+
+
+def dummy_email(user_id: int, host: str) -> str:
+    """The address that works in the API of the realm at `host` whoever may see the real one."""
+    return f"user{user_id}@{host}"
+
+
+# --- with which picture ---------------------------------------------------------------------------
+
+
+def picture_of(viewer: Actor, user: Pictured, *, client_makes_it: bool) -> str | None:
+    """The address of the user's picture; None when the client makes it itself, which takes the real
+    email. A deleted user has the picture of somebody nobody knows.
+    """
+    if user.is_deleted:
+        return avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
+    if client_makes_it and visible_email(viewer, user) is not None:
+        return None
+    return avatar_url(api_email(viewer, user), user.avatar_version)
+
+
+def avatar_url(email: str, version: int) -> str:
+    """The user's picture at the external provider, by the address that the viewer may see."""
+    digest = md5(email.strip().lower().encode("utf-8"), usedforsecurity=False).hexdigest()
+    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version={version}"
