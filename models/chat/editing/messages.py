@@ -26,12 +26,11 @@ from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.errors import InvalidMessage, NothingToChange
-from models.chat.messages.flags import ANY_MENTION
+from models.chat.messages.flags import ANY_MENTION, mention_bits
 from models.chat.messages.view import is_status_message
 from models.chat.rendering import Rendered, plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
-from models.chat.sending.drafts import Draft, check_content, check_mentions
-from models.chat.sending.messages import mention_bits
+from models.chat.sending.drafts import check_content, check_mentions
 from models.chat.tables import Message, MessageEdit, UserMessage
 from models.reader import Db
 
@@ -154,7 +153,7 @@ def _check_content(
         digest = sha256(message.content.encode("utf-8")).hexdigest()
         if digest != changes.prev_content_sha256.lower():
             raise PreviousContentMismatch()
-    content = check_content(text.content)
+    content = check_content(text)
     check_mentions(session, actor, message.channel, message.topic, text.rendered)
     return content, text.rendered
 
@@ -181,10 +180,8 @@ def _change_content(
         )
     )
     search.reindex_messages(session, [(message.id, message.topic, plain_text(rendered.html))])
-    draft = Draft(
-        actor, message.channel, (), message.topic, content, rendered, "", read_by_sender=False
-    )
-    bits = mention_bits(session, draft, _COPY.c.user_id)
+    user_id, topic_key = _COPY.c.user_id, message.topic_key
+    bits = mention_bits(session, rendered, user_id, message.channel_id, topic_key)
     held = _COPY.c.flags.op("&")(ANY_MENTION)
     connection.execute(
         update(_COPY)

@@ -16,7 +16,7 @@ class LocalEcho(TypedDict):
 class MessageEvent(ClientEvent, type="message", internal=("markdown", "others", "local")):
     """A message was sent. Tells everybody who got a copy with these flags.
 
-    `message` comes from `models.chat.sending.sent.message_as_sent`, without its flags and
+    `message` comes from `models.chat.sending.messages.message_as_sent`, without its flags and
     rendered; `markdown` is its source. Of the events of a message to a public channel, one has
     `others`: who is told by another of them. That one is also for queues of all public channels.
     """

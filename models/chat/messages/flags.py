@@ -1,4 +1,21 @@
-"""The flags of a user's copy of a message: their bits, and their names on the wire."""
+"""The flags of a user's copy of a message: bits, names on the wire, and those of a mention."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    SQLColumnExpression,
+    case,
+    literal,
+    select,
+    union_all,
+)
+from sqlalchemy.orm import Session
+
+from models.chat.access.membership import find_members_of_any
+from models.chat.rendering import Rendered
+from models.chat.tables import Message, Reaction
 
 READ = 1
 STARRED = 2
@@ -44,3 +61,42 @@ def names_of(flags: int) -> list[str]:
             names.append("wildcard_mentioned")  # both wildcards under their older common name
         _KNOWN[flags] = names
     return _KNOWN[flags].copy()
+
+
+def mention_bits(
+    session: Session,
+    rendered: Rendered,
+    user_id: SQLColumnExpression[int],
+    channel_id: int | None,
+    topic_key: str,
+) -> ColumnElement[int]:
+    """The mention flags of the copy of the user with that id (a column), of a message with that
+    text in a topic, or (`channel_id` None) in a conversation.
+    """
+    bits: ColumnElement[int] = literal(0, BigInteger)
+    if rendered.user_ids:
+        bits = bits + _bit_if(user_id, rendered.user_ids, MENTIONED)
+    if rendered.group_ids:
+        members = find_members_of_any(session, rendered.group_ids)
+        bits = bits + _bit_if(user_id, members, GROUP_MENTIONED)
+    if rendered.mentions_channel:
+        bits = bits + STREAM_WILDCARD_MENTIONED
+    if rendered.mentions_topic:
+        if channel_id is None:
+            bits = bits + TOPIC_WILDCARD_MENTIONED
+        else:
+            there = (Message.channel_id == channel_id) & (Message.topic_key == topic_key)
+            taking_part = union_all(
+                select(Message.sender_id).where(there),
+                select(Reaction.user_id)
+                .join(Message, Message.id == Reaction.message_id)
+                .where(there),
+            )
+            bits = bits + case((user_id.in_(taking_part), TOPIC_WILDCARD_MENTIONED), else_=0)
+    return bits
+
+
+def _bit_if(
+    user_id: SQLColumnExpression[int], users: Iterable[int], bit: int
+) -> ColumnElement[int]:
+    return case((user_id.in_(sorted(users)), bit), else_=0)

@@ -24,9 +24,10 @@ MOST_RENDERED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class PreparedText:
-    """A message's text and its HTML. `content` is as its author sent it."""
+    """A message's text as its author sent it (`content`), as it is stored, and as HTML."""
 
     content: str
+    stored: str
     rendered: Rendered
     linkifiers: Linkifiers
 
@@ -35,18 +36,18 @@ def prepare_text(db: Db, author: Actor, content: str, names: Names | None = None
     """The text as it would be sent, with the names given, or those that its author may use. Raises
     nothing: a text that cannot be sent has no HTML.
     """
-    shortened = shorten(content)
-    is_sendable = bool(shortened.strip()) and "\0" not in shortened
+    stored = _shorten(content)
+    is_sendable = bool(stored.strip()) and "\0" not in stored
     if names is not None:
         linkifiers: Linkifiers = find_linkifiers(db, author.realm_id)
     else:
-        names = find_names(db, author, shortened if is_sendable else "")
+        names = find_names(db, author, stored if is_sendable else "")
         linkifiers = names.linkifiers
-    rendered = _render(author, shortened, names) if is_sendable else Rendered()
-    return PreparedText(content, rendered, linkifiers)
+    rendered = _render(author, stored, names) if is_sendable else Rendered()
+    return PreparedText(content, stored, rendered, linkifiers)
 
 
-def shorten(content: str) -> str:
+def _shorten(content: str) -> str:
     """The text as it is stored: without blank ends, and not longer than `CONTENT_MAX`."""
     content = content.rstrip().lstrip("\n")
     if len(content) > CONTENT_MAX:

@@ -21,8 +21,8 @@ from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
 from models.chat.rendering.texts import prepare_text
 from models.chat.sending.drafts import Draft, check_content
+from models.chat.sending.messages import message_as_sent
 from models.chat.sending.notices import CLIENT
-from models.chat.sending.sent import message_as_sent
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
 
 _MESSAGE = cast(Table, Message.__table__)
@@ -50,8 +50,8 @@ def send_direct_notices(
         return
     bot = find_actor(session, find_notification_bot_id(session, realm_id))
     assert bot is not None
-    content = check_content(content)
-    rendered = prepare_text(session, bot, content, (quotes or Quotes()).names).rendered
+    text = prepare_text(session, bot, content, (quotes or Quotes()).names)
+    content, rendered = check_content(text), text.rendered
     draft = Draft(bot, None, (), "", content, rendered, CLIENT, False)
     conversations = _require_conversations(session, realm_id, bot.id, user_ids)
     message_ids = _insert_messages(session, draft, conversations, now=now)

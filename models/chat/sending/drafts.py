@@ -12,7 +12,7 @@ from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
 from models.chat.identity.actors import Actor
 from models.chat.rendering import Rendered, topic_links
-from models.chat.rendering.texts import PreparedText, shorten
+from models.chat.rendering.texts import PreparedText
 from models.chat.sending.errors import (
     EmptyTopicNotAllowed,
     GroupMentionNotAllowed,
@@ -61,18 +61,21 @@ class Draft:
     topic_links: Sequence[dict[str, str]] = ()
 
     @property
+    def channel_id(self) -> int | None:
+        return None if self.channel is None else self.channel.id
+
+    @property
     def topic_key(self) -> str:
         return key_of(self.topic)
 
 
-def check_content(content: str) -> str:
+def check_content(text: PreparedText) -> str:
     """The text as it is stored. Raises `MessageIsEmpty`, `MessageHasNullBytes`."""
-    content = shorten(content)
-    if not content.strip():
+    if not text.stored.strip():
         raise MessageIsEmpty()
-    if "\0" in content:
+    if "\0" in text.stored:
         raise MessageHasNullBytes()
-    return content
+    return text.stored
 
 
 def check_message(
@@ -92,7 +95,7 @@ def check_message(
     `InvalidCharacterInTopic`, what `access_channel_to_send` and `access_recipients` raise,
     `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`, and the refusals of mentions.
     """
-    content = check_content(text.content)
+    content = check_content(text)
     channel: ChannelView | None = None
     user_ids: tuple[int, ...] = ()
     stored_topic = ""

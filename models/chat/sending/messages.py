@@ -5,41 +5,34 @@ POST /messages, the scheduled-delivery worker and the notification bot all send 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import (
     BigInteger,
-    ColumnElement,
     Select,
-    SQLColumnExpression,
     Table,
     bindparam,
     case,
     insert,
     literal,
     select,
-    union_all,
     update,
 )
 from sqlalchemy.orm import Session
 
-from models.chat.access.membership import find_members_of_any
 from models.chat.events import log
 from models.chat.events.log import ABSENT
 from models.chat.events.messages import LocalEcho, MessageEvent
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import require_conversation
-from models.chat.messages.view import find_people
+from models.chat.messages.view import ViewOptions, find_people, message_object
 from models.chat.rendering import plain_text
 from models.chat.sending.drafts import Draft
-from models.chat.sending.sent import message_as_sent
 from models.chat.tables import (
     Channel,
     Message,
-    Reaction,
     Subscription,
     User,
     UserMessage,
@@ -82,7 +75,7 @@ def send_message(
         {
             "realm_id": sender.realm_id,
             "sender_id": sender.id,
-            "channel_id": None if channel is None else channel.id,
+            "channel_id": draft.channel_id,
             "conversation_id": conversation_id,
             "topic": draft.topic,
             "topic_key": draft.topic_key,
@@ -181,7 +174,7 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
 def _readers(session: Session, draft: Draft, message_id: int) -> Select[int, int, int]:
     """Who gets a copy of a message that mentions somebody or goes to users, and its flags."""
     source = User.id
-    bits = mention_bits(session, draft, source)
+    bits = flags.mention_bits(session, draft.rendered, source, draft.channel_id, draft.topic_key)
     if draft.read_by_sender:
         bits = bits + case((source == draft.sender.id, flags.READ), else_=0)
     columns = (source, literal(message_id, BigInteger))
@@ -194,42 +187,6 @@ def _readers(session: Session, draft: Draft, message_id: int) -> Select[int, int
         .join(Subscription, Subscription.user_id == User.id)
         .where(Subscription.channel_id == draft.channel.id, Subscription.is_active, User.is_active)
     )
-
-
-def mention_bits(
-    session: Session, draft: Draft, user_id: SQLColumnExpression[int]
-) -> ColumnElement[int]:
-    """The mention flags of the copy of the user with that id (a column)."""
-    rendered = draft.rendered
-    bits: ColumnElement[int] = literal(0, BigInteger)
-    if rendered.user_ids:
-        bits = bits + _bit_if(user_id, rendered.user_ids, flags.MENTIONED)
-    if rendered.group_ids:
-        members = find_members_of_any(session, rendered.group_ids)
-        bits = bits + _bit_if(user_id, members, flags.GROUP_MENTIONED)
-    if rendered.mentions_channel:
-        bits = bits + flags.STREAM_WILDCARD_MENTIONED
-    if rendered.mentions_topic:
-        if draft.channel is None:
-            bits = bits + flags.TOPIC_WILDCARD_MENTIONED
-        else:
-            there = (Message.channel_id == draft.channel.id) & (
-                Message.topic_key == draft.topic_key
-            )
-            taking_part = union_all(
-                select(Message.sender_id).where(there),
-                select(Reaction.user_id)
-                .join(Message, Message.id == Reaction.message_id)
-                .where(there),
-            )
-            bits = bits + case((user_id.in_(taking_part), flags.TOPIC_WILDCARD_MENTIONED), else_=0)
-    return bits
-
-
-def _bit_if(
-    user_id: SQLColumnExpression[int], users: Iterable[int], bit: int
-) -> ColumnElement[int]:
-    return case((user_id.in_(sorted(users)), bit), else_=0)
 
 
 # --- events -----------------------------------------------------------------------------------
@@ -265,3 +222,63 @@ def _tell(
             local=local if local is not None and sender.id in user_ids else ABSENT,
         )
         log.append(session, sender.realm_id, event, user_ids=user_ids, now=now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SentMessage:
+    """A message just sent, as `message_object` reads one."""
+
+    id: int
+    sender_id: int
+    channel_id: int | None
+    conversation_id: int | None
+    topic: str
+    content: str
+    rendered_content: str
+    sent_at: datetime
+    client: str
+    channel_name: str | None
+    full_name: str
+    delivery_email: str
+    bot_type: int | None
+    email_address_visibility: int
+    avatar_version: int
+    last_edit_at: datetime | None = None
+    last_moved_at: datetime | None = None
+    is_deleted: bool = False
+
+
+def message_as_sent(
+    draft: Draft,
+    message_id: int,
+    conversation_id: int | None,
+    people: list[dict[str, Any]],
+    *,
+    now: datetime,
+) -> dict[str, Any]:
+    """The message as its event shows it; `people` are those of the conversation."""
+    sender, channel = draft.sender, draft.channel
+    visibility = sender.email_address_visibility
+    row = _SentMessage(
+        id=message_id,
+        sender_id=sender.id,
+        channel_id=draft.channel_id,
+        conversation_id=conversation_id,
+        topic=draft.topic,
+        content=draft.content,
+        rendered_content=draft.rendered.html,
+        sent_at=now,
+        client=draft.client,
+        channel_name=None if channel is None else channel.name,
+        full_name=sender.full_name,
+        # Readers differ in whose email they may see: an event shows what all of them may.
+        delivery_email=sender.delivery_email
+        if sender.is_bot or visibility == 1
+        else sender.dummy_email,
+        bot_type=sender.bot_type,
+        email_address_visibility=visibility,
+        avatar_version=sender.avatar_version,
+    )
+    return message_object(
+        row, sender, ViewOptions(client_gravatar=False, allow_empty_topic_name=True), people
+    )
