@@ -1,4 +1,5 @@
-"""One HTTP exchange with a service of somebody else's: short, bounded, and never redirected.
+"""HTTP with services of somebody else's: answers of a bounded size, read as they were sent, and one
+exchange that is short, bounded, and never redirected.
 
 The whole exchange has one deadline and the answer one size; no address comes from a request, and an
 answer cannot send us elsewhere. No URL, header or body goes into an error: they may hold secrets.
@@ -7,15 +8,74 @@ answer cannot send us elsewhere. No URL, header or body goes into an error: they
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import ssl
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import orjson
 
-from adapters.bounded_http import LOOPBACK, AnswerRefused, read_whole_async, verification_for
+LOOPBACK = frozenset(("127.0.0.1", "::1", "localhost"))
+"""Hosts that are this machine, and never behind a proxy that the environment names."""
+
+
+class AnswerRefused(Exception):
+    """An answer that is not read to its end; the message says why, without any secret."""
+
+
+class AnswerTooLong(AnswerRefused):
+    """The answer passed its bound."""
+
+
+def verification_for(url: str) -> ssl.SSLContext | bool:
+    """How a client of the URL checks certificates: http has none, and nothing follows redirects."""
+    return _certificates() if url.lower().startswith("https://") else False
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading the bundle of authorities takes 20 ms: once per process, not once per client."""
+    return httpx.create_ssl_context()
+
+
+def read_whole(answer: httpx.Response, limit: int, *, at_each: Callable[[], None]) -> bytes:
+    """The body as it was sent; `at_each` runs after each piece, and may raise.
+
+    Raises `AnswerRefused` for an encoding (a compressed answer could unpack to any size), and
+    `AnswerTooLong` over `limit` bytes.
+    """
+    _check_encoding(answer)
+    body = bytearray()
+    for chunk in answer.iter_raw():
+        _add(body, chunk, limit)
+        at_each()
+    return bytes(body)
+
+
+async def read_whole_async(answer: httpx.Response, limit: int) -> bytes:
+    """`read_whole` on an event loop; the caller sets the deadline (`asyncio.timeout`)."""
+    _check_encoding(answer)
+    body = bytearray()
+    async for chunk in answer.aiter_raw():
+        _add(body, chunk, limit)
+    return bytes(body)
+
+
+def _check_encoding(answer: httpx.Response) -> None:
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise AnswerRefused("answered in an encoding that was not asked for")
+
+
+def _add(body: bytearray, chunk: bytes, limit: int) -> None:
+    body += chunk
+    if len(body) > limit:
+        raise AnswerTooLong(f"answered more than {limit} bytes")
+
+
+# --- one exchange -----------------------------------------------------------------------------
 
 ANSWER_LIMIT = 256 * 1024
 _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "specd"}

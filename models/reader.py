@@ -1,9 +1,26 @@
-"""What a read may run on, which database answers it, and an upsert in that database's dialect."""
+"""What a read may run on, which database answers it, and what each dialect says in its own way:
+upserts, and long lists of ids.
+"""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, Table
+import orjson
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Integer,
+    SQLColumnExpression,
+    Table,
+    bindparam,
+    column,
+    func,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import DeclarativeBase, Session
 
 Db = Connection | Session
@@ -28,3 +45,38 @@ def dialect_of(db: Db) -> str:
 def upsert(session: Session, table: Table | type[DeclarativeBase]) -> Upsert:
     """An upsert into a table or a mapped class, in the dialect of the session's database."""
     return UPSERTS[dialect_of(session)](table)
+
+
+# --- long lists of ids: one bound value, so that thousands cost no more to compile -------------
+
+INT_MAX = 2_147_483_647
+"""The largest value of an integer column; ids are such columns."""
+
+
+IdColumn = SQLColumnExpression[int | None]
+"""A column of ids, null or not."""
+
+
+def id_in(db: Db, ids_column: IdColumn, ids: Iterable[int]) -> ColumnElement[bool]:
+    """The condition that the column is one of the ids."""
+    if dialect_of(db) == "sqlite":
+        text: BindParameter[str] = bindparam(None, orjson.dumps(list(ids)).decode(), unique=True)
+        values = func.json_each(text).table_valued(column("value", Integer))
+        return ids_column.in_(select(values.c.value))
+    array: BindParameter[Any] = bindparam(None, list(ids), type_=ARRAY(BigInteger), unique=True)
+    return ids_column == func.any(array)
+
+
+def bound_id_in(dialect: str, ids_column: IdColumn, name: str) -> ColumnElement[bool]:
+    """The same for a statement that is built once: the ids are its parameter `name`, as
+    `bound_ids` makes it.
+    """
+    if dialect == "sqlite":
+        values = func.json_each(bindparam(name)).table_valued(column("value", Integer))
+        return ids_column.in_(select(values.c.value))
+    return ids_column == func.any(bindparam(name, type_=ARRAY(BigInteger)))
+
+
+def bound_ids(dialect: str, ids: Sequence[int]) -> str | list[int]:
+    """The value of such a parameter."""
+    return orjson.dumps(ids).decode() if dialect == "sqlite" else list(ids)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from adapters.bounded_http import (
+from adapters.exchanges import (
     LOOPBACK,
     AnswerRefused,
     AnswerTooLong,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from adapters.bounded_http import LOOPBACK
+from adapters.exchanges import LOOPBACK
 from adapters.mail.files import FileMailer
 from adapters.mail.mailer import Mailer
 from adapters.mail.smtp import SmtpMailer, SmtpServer

@@ -4,10 +4,9 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.quotas import require_realms
 from models.chat.channels import folders as channel_folders
 from models.chat.channels.folders import FolderChanges
-from models.chat.ground.quotas import CHANNEL_FOLDERS
+from models.chat.ground.quotas import CHANNEL_FOLDERS, require_within
 from models.chat.rendering.texts import render_texts
 from server.phases import prepared_by
 from server.response import Response
@@ -35,7 +34,7 @@ def create_channel_folder(ctx: Context, *, name: str, description: str) -> Respo
         html=ctx.prepared,
         now=ctx.now,
     )
-    require_realms(ctx, CHANNEL_FOLDERS)
+    require_within(ctx.session, ctx.settings, CHANNEL_FOLDERS, ctx.actor.realm_id)
     return envelope.success(ctx, channel_folder_id=folder_id)
 
 

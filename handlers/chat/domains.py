@@ -2,8 +2,7 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.quotas import require_realms
-from models.chat.ground.quotas import DOMAINS
+from models.chat.ground.quotas import DOMAINS, require_within
 from models.chat.organization import domains as realm_domains
 from server.response import Response
 
@@ -19,7 +18,7 @@ def create_domain(ctx: Context, *, domain: str, allow_subdomains: bool) -> Respo
     added = realm_domains.add_domain(
         ctx.session, ctx.actor, domain=domain, allow_subdomains=allow_subdomains, now=ctx.now
     )
-    require_realms(ctx, DOMAINS)
+    require_within(ctx.session, ctx.settings, DOMAINS, ctx.actor.realm_id)
     return envelope.success(ctx, new_domain=[added.id, added.domain])
 
 

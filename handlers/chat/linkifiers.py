@@ -4,8 +4,7 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.quotas import require_realms
-from models.chat.ground.quotas import LINKIFIERS
+from models.chat.ground.quotas import LINKIFIERS, require_within
 from models.chat.organization import linkifiers
 from models.chat.organization.linkifier_rules import (
     CheckedLinkifier,
@@ -43,7 +42,7 @@ def _check(
 def create_linkifier(ctx: Context, **facts: Any) -> Response:
     """Add a linkifier."""
     linkifier_id = linkifiers.create_linkifier(ctx.session, ctx.actor, ctx.prepared, now=ctx.now)
-    require_realms(ctx, LINKIFIERS)
+    require_within(ctx.session, ctx.settings, LINKIFIERS, ctx.actor.realm_id)
     return envelope.success(ctx, id=linkifier_id)
 
 

@@ -5,13 +5,12 @@ from typing import Any
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
-from handlers.chat.wire.quotas import require_of
 from models.chat.deletion import messages as deletion
 from models.chat.editing import history as message_history
 from models.chat.editing import messages as editing
 from models.chat.events.messages import LocalEcho
 from models.chat.ground.errors import MissingParameter
-from models.chat.ground.quotas import MESSAGE_EDITS
+from models.chat.ground.quotas import MESSAGE_EDITS, require_within
 from models.chat.messages import view as message_view
 from models.chat.messages.access import access_message, find_readable
 from models.chat.messages.view import ViewOptions
@@ -182,7 +181,7 @@ def update_message(
     editing.edit_message(
         ctx.session, ctx.actor, message_id, changes, text=ctx.prepared, now=ctx.now
     )
-    require_of(ctx, MESSAGE_EDITS, message_id)
+    require_within(ctx.session, ctx.settings, MESSAGE_EDITS, message_id)
     return envelope.success(ctx, detached_uploads=[])
 
 

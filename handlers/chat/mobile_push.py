@@ -14,7 +14,6 @@ from adapters.push_relay.relay import (
 from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.quotas import require_own
 from models.chat.devices import devices
 from models.chat.devices.devices import PushToken
 from models.chat.devices.errors import (
@@ -26,7 +25,7 @@ from models.chat.devices.errors import (
 )
 from models.chat.devices.push_crypto import encrypt
 from models.chat.errors import ChatError
-from models.chat.ground.quotas import DEVICES
+from models.chat.ground.quotas import DEVICES, require_within
 from models.types import to_ms
 from server.response import Response
 
@@ -34,7 +33,7 @@ from server.response import Response
 def register_client_device(ctx: Context) -> Response:
     """Register a device you are signed in on."""
     device_id = devices.register_device(ctx.session, ctx.actor, now=ctx.now)
-    require_own(ctx, DEVICES)
+    require_within(ctx.session, ctx.settings, DEVICES, ctx.actor.id)
     return envelope.success(ctx, device_id=device_id)
 
 

@@ -2,9 +2,8 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.quotas import require_realms
 from models.chat.ground.errors import MissingParameter
-from models.chat.ground.quotas import PLAYGROUNDS
+from models.chat.ground.quotas import PLAYGROUNDS, require_within
 from models.chat.organization import playgrounds
 from server.response import Response
 
@@ -23,7 +22,7 @@ def create_playground(
         url_template=url_template,
         now=ctx.now,
     )
-    require_realms(ctx, PLAYGROUNDS)
+    require_within(ctx.session, ctx.settings, PLAYGROUNDS, ctx.actor.realm_id)
     return envelope.success(ctx, id=playground_id)
 
 

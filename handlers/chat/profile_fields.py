@@ -4,8 +4,7 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.quotas import require_realms
-from models.chat.ground.quotas import PROFILE_FIELDS
+from models.chat.ground.quotas import PROFILE_FIELDS, require_within
 from models.chat.profiles import field_changes as profile_field_changes
 from models.chat.profiles import fields as profile_fields
 from models.chat.profiles.field_changes import FieldChanges
@@ -44,7 +43,7 @@ def create_profile_field(
         use_for_user_matching=use_for_user_matching,
         now=ctx.now,
     )
-    require_realms(ctx, PROFILE_FIELDS)
+    require_within(ctx.session, ctx.settings, PROFILE_FIELDS, ctx.actor.realm_id)
     return envelope.success(ctx, id=field_id)
 
 

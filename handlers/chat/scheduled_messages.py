@@ -5,8 +5,7 @@ from typing import Any
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
-from handlers.chat.wire.quotas import require_own
-from models.chat.ground.quotas import SCHEDULED_MESSAGES
+from models.chat.ground.quotas import SCHEDULED_MESSAGES, require_within
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.scheduling import scheduled_messages
 from models.chat.scheduling.records import CHANNEL, DIRECT, To
@@ -57,7 +56,7 @@ def create_scheduled_message(
             read_by_sender=read_by_sender,
             now=ctx.now,
         )
-        require_own(ctx, SCHEDULED_MESSAGES)
+        require_within(ctx.session, ctx.settings, SCHEDULED_MESSAGES, ctx.actor.id)
         return envelope.success(ctx, scheduled_message_id=made)
 
     parameters = {

@@ -4,14 +4,13 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.quotas import require_own
 from models.chat.access.group_settings import GroupValue
 from models.chat.channels import notices as channel_notices
 from models.chat.channels import subscribing, subscriptions, unsubscribing
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, one_line
 from models.chat.channels.subscriptions import SettingChange
-from models.chat.ground.quotas import CHANNELS
+from models.chat.ground.quotas import CHANNELS, require_within
 from models.chat.rendering.texts import render_texts
 from server.phases import prepared_by
 from server.response import Response
@@ -79,7 +78,7 @@ def subscribe(
         now=ctx.now,
     )
     if outcome.created:
-        require_own(ctx, CHANNELS)
+        require_within(ctx.session, ctx.settings, CHANNELS, ctx.actor.id)
     data: dict[str, Any] = {
         "subscribed": {str(id_): names for id_, names in outcome.subscribed.items()},
         "already_subscribed": {

@@ -2,8 +2,7 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.quotas import require_own
-from models.chat.ground.quotas import TOPIC_POLICIES
+from models.chat.ground.quotas import TOPIC_POLICIES, require_within
 from models.chat.topics import listing as topics
 from models.chat.topics import visibility as user_topics
 from models.chat.topics.visibility import VisibilityPolicy
@@ -21,7 +20,7 @@ def set_user_topic(ctx: Context, *, stream_id: int, topic: str, visibility_polic
         now=ctx.now,
     )
     if visibility_policy != VisibilityPolicy.NONE:
-        require_own(ctx, TOPIC_POLICIES)
+        require_within(ctx.session, ctx.settings, TOPIC_POLICIES, ctx.actor.id)
     return envelope.success(ctx)
 
 
@@ -41,7 +40,7 @@ def update_muted_topic(
         now=ctx.now,
     )
     if op == "add":
-        require_own(ctx, TOPIC_POLICIES)
+        require_within(ctx.session, ctx.settings, TOPIC_POLICIES, ctx.actor.id)
     return envelope.success(ctx)
 
 

@@ -4,11 +4,10 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.quotas import require_own
 from models.chat.access import groups
 from models.chat.access.group_settings import GroupValue
 from models.chat.access.people import find_known_ids
-from models.chat.ground.quotas import GROUPS
+from models.chat.ground.quotas import GROUPS, require_within
 from server.response import Response
 
 
@@ -56,5 +55,5 @@ def create_user_group(
         settings={setting: value for setting, value in settings.items() if value is not None},
         now=ctx.now,
     )
-    require_own(ctx, GROUPS)
+    require_within(ctx.session, ctx.settings, GROUPS, ctx.actor.id)
     return envelope.success(ctx, group_id=group.id)

@@ -1,5 +1,10 @@
 """What the chain watcher writes of what it read: observed transfers, dropped ones, settlements.
 
+Whoever knows a deposit address can send it as many transfers as they like, of one atom each; every
+answer shows them and every settlement reads them. So an invoice takes `MOST_PAYMENTS` of any size,
+and after those only what is worth a thousandth of what it asks for: more rows then cost whoever
+makes them more than the invoice.
+
 It looks for the invoices of receivers.py. Everything here runs in the transaction that moves the
 checkpoint (see `checkpoints`).
 """
@@ -8,16 +13,19 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import literal, select, update
+from sqlalchemy import func, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.payment.checkpoints import BlockMark
-from models.payment.dust import find_rooms
 from models.payment.lifecycle import ORPHANED, PENDING
 from models.payment.receivers import PARAMETERS, Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
 from models.reader import upsert
+
+MOST_PAYMENTS = 1_000
+DUST_PART = 1_000
+"""What is less than so small a part of an invoice's amount is dust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,20 @@ class Observation:
         return (self.block.hash, self.tx_hash, self.log_index)
 
 
+@dataclass(slots=True)
+class Room:
+    """How many more payments of an invoice are written down whatever they are, and what is dust
+    after those.
+    """
+
+    left: int
+    least: int
+
+    def takes(self, amount: int) -> bool:
+        """Is a transfer of so many atoms written down?"""
+        return self.left > 0 or amount >= self.least
+
+
 def record(
     session: Session, chain_id: int, observations: Iterable[Observation], *, now: datetime
 ) -> set[str]:
@@ -44,10 +66,10 @@ def record(
 
     A transfer is its log in its block. Seen again it changes nothing, unless its block had been
     dropped and is back: then the row lives again. Dust is not written down for an invoice that has
-    no room for it (models/payment/dust.py).
+    no room for it (`Room`).
     """
     observations = list(observations)
-    rooms = find_rooms(session, {seen.receiver.invoice_id for seen in observations})
+    rooms = _find_rooms(session, {seen.receiver.invoice_id for seen in observations})
     touched: set[str] = set()
     for seen in observations:
         room = rooms.get(seen.receiver.invoice_id)
@@ -203,3 +225,22 @@ def settle_touched(
             )
             settled += 1
     return settled
+
+
+def _find_rooms(session: Session, invoice_ids: Collection[str]) -> dict[str, Room]:
+    """Invoice -> its room; one statement for however many payments there are."""
+    rooms: dict[str, Room] = {}
+    ids = sorted(invoice_ids)
+    count = (
+        select(func.count())
+        .where(Payment.invoice_id == Invoice.id)
+        .correlate(Invoice)
+        .scalar_subquery()
+    )
+    for start in range(0, len(ids), PARAMETERS):
+        some = Invoice.id.in_(ids[start : start + PARAMETERS])
+        for invoice_id, amount, known in session.execute(
+            select(Invoice.id, Invoice.amount, count).where(some)
+        ):
+            rooms[invoice_id] = Room(MOST_PAYMENTS - known, -(-amount // DUST_PART))
+    return rooms

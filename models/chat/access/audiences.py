@@ -8,11 +8,10 @@ from sqlalchemy import select
 
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import find_members_of_each
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import Subscription, User, UserMessage
-from models.reader import Db
+from models.reader import Db, id_in
 
 
 @dataclass(frozen=True, slots=True)

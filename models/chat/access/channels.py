@@ -14,10 +14,9 @@ from sqlalchemy.orm import aliased
 
 from models.chat.access.errors import InvalidChannelId, InvalidChannelName
 from models.chat.access.membership import belongs, group_ids_of
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
-from models.reader import Db
+from models.reader import Db, id_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

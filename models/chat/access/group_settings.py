@@ -21,7 +21,6 @@ from models.chat.access.errors import (
 )
 from models.chat.access.membership import add_to_group
 from models.chat.access.naming import find_named
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import (
     ADMINISTRATORS,
@@ -33,7 +32,7 @@ from models.chat.identity.roles import (
     OWNERS,
 )
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
-from models.reader import Db
+from models.reader import Db, id_in
 
 GroupValue = int | dict[str, list[int]]
 """A group id, or `{"direct_members": [user ids], "direct_subgroups": [group ids]}`, sorted."""

@@ -10,11 +10,10 @@ from typing import cast
 from sqlalchemy import CTE, Table, bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
-from models.reader import Db
+from models.reader import Db, id_in
 
 
 def _groups_above() -> CTE:

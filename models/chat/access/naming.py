@@ -17,10 +17,9 @@ from models.chat.access.people import (
     sees_everybody,
     visible_email,
 )
-from models.chat.ground.id_lists import INT_MAX, id_in
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
-from models.reader import Db
+from models.reader import INT_MAX, Db, id_in
 
 _COLUMNS = (*USER_COLUMNS, User.email_key)
 

@@ -18,7 +18,7 @@ from models.chat.channels.errors import (
     InvalidCharacterInChannelName,
     NotAuthorizedForQuery,
 )
-from models.chat.ground.one_line import is_forbidden
+from models.chat.ground.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
 from models.reader import Db
@@ -35,9 +35,9 @@ def check_channel_name(name: str) -> str:
         raise ChannelNameIsEmpty()
     if len(name) > NAME_MAX:
         raise ChannelNameTooLong(limit=NAME_MAX)
-    for position, sign in enumerate(name, start=1):
-        if is_forbidden(sign):
-            raise InvalidCharacterInChannelName(position=position)
+    bad = FORBIDDEN.search(name)
+    if bad is not None:
+        raise InvalidCharacterInChannelName(position=bad.end())
     return name
 
 

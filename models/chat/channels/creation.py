@@ -27,10 +27,10 @@ from models.chat.channels.errors import (
 )
 from models.chat.ground import audit
 from models.chat.ground.errors import BadParameter
-from models.chat.ground.id_lists import INT_MAX
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 from models.chat.tables import Channel, ChannelFolder, DefaultChannel
+from models.reader import INT_MAX
 
 UNLIMITED = "unlimited"
 REALM_DEFAULT = "realm_default"

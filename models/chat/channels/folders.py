@@ -27,7 +27,7 @@ from models.chat.events.channels import (
 from models.chat.events.log import ClientEvent
 from models.chat.ground import audit
 from models.chat.ground.errors import InvalidParameter
-from models.chat.ground.one_line import is_forbidden
+from models.chat.ground.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, ChannelFolder, Realm
 from models.reader import Db
@@ -79,9 +79,9 @@ def check_folder_name(name: str) -> str:
         raise FolderNameIsEmpty()
     if len(name) > NAME_MAX:
         raise InvalidParameter(name="name", problem=f"is too long (limit: {NAME_MAX} characters)")
-    for position, sign in enumerate(name, start=1):
-        if is_forbidden(sign):
-            raise InvalidCharacterInFolderName(position=position)
+    bad = FORBIDDEN.search(name)
+    if bad is not None:
+        raise InvalidCharacterInFolderName(position=bad.end())
     return name
 
 

@@ -18,10 +18,10 @@ from models.chat.channels.subscription_events import tell_of_leavers
 from models.chat.events import log
 from models.chat.events.messages import UpdateMessageFlagsAddEvent
 from models.chat.ground import audit
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.flags import READ
 from models.chat.tables import Message, Subscription, UserMessage
+from models.reader import id_in
 
 _COPY = cast(Table, UserMessage.__table__)
 

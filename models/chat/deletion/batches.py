@@ -12,8 +12,8 @@ from models.chat.deletion.messages import remove_messages
 from models.chat.events import log
 from models.chat.events.channels import StreamUpdateEvent
 from models.chat.events.messages import DeleteMessageEvent
-from models.chat.ground.id_lists import id_in
 from models.chat.tables import Channel, Message, Topic, UserMessage
+from models.reader import id_in
 
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)

@@ -11,10 +11,10 @@ from models.chat.editing.errors import (
     TopicEditTooLate,
 )
 from models.chat.errors import ChatError
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView
 from models.chat.tables import Message
+from models.reader import id_in
 
 
 def check_age(

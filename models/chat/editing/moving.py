@@ -17,7 +17,6 @@ from models.chat.editing.errors import MoveNotAllowed, ResolveNotAllowed
 from models.chat.editing.move_limits import check_age
 from models.chat.events import log
 from models.chat.events.messages import DeleteMessageEvent
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import Role
 from models.chat.messages import search
@@ -32,6 +31,7 @@ from models.chat.sending.recipients import ToChannel
 from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics.names import RESOLVED, key_of, normalise_topic
 from models.chat.topics.summary import recount_first_message, recount_topics
+from models.reader import id_in
 
 _COPY = cast(Table, UserMessage.__table__)
 

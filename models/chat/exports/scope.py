@@ -11,7 +11,6 @@ from sqlalchemy.orm import aliased
 from sqlalchemy.orm.util import AliasedClass
 
 from models.chat.access.group_settings import CHANNEL_GROUPS
-from models.chat.ground.id_lists import IdColumn
 from models.chat.identity.roles import EmailVisibility
 from models.chat.tables import (
     Channel,
@@ -22,6 +21,7 @@ from models.chat.tables import (
     UserGroup,
     UserMessage,
 )
+from models.reader import IdColumn
 
 PUBLIC = "public"
 FULL_WITH_CONSENT = "full_with_consent"

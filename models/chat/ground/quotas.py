@@ -25,6 +25,7 @@ from models.chat.tables import (
     UserGroup,
     UserTopic,
 )
+from settings import Settings
 
 _OWNER: BindParameter[int] = bindparam("owner_id")
 
@@ -111,8 +112,11 @@ ALL = (
 )
 
 
-def require_within(session: Session, quota: Quota, owner_id: int, *, most: int) -> None:
-    """Has the owner (a user, a realm, a message) no more than that? Raises `QuotaExceeded`."""
+def require_within(session: Session, settings: Settings, quota: Quota, owner_id: int) -> None:
+    """Has the owner (a user, a realm, a message) no more than the settings allow? Raises
+    `QuotaExceeded`.
+    """
+    most: int = getattr(settings, quota.setting)
     some = quota.counted.limit(most + 1).subquery()
     count = session.execute(
         select(func.count()).select_from(some), {"owner_id": owner_id}

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import select
 
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
-from models.reader import Db
+from models.reader import Db, id_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,10 @@ from sqlalchemy.orm import aliased
 from models.chat.access.channels import ChannelView, find_known_channel
 from models.chat.access.membership import group_ids_of
 from models.chat.access.permissions import readable_channels, reading_as
-from models.chat.ground.id_lists import INT_MAX, bound_id_in, bound_ids
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage
-from models.reader import Db, dialect_of
+from models.reader import INT_MAX, Db, bound_id_in, bound_ids, dialect_of
 
 
 @dataclass(frozen=True, slots=True)

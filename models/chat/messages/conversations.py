@@ -7,9 +7,8 @@ from typing import cast
 from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from models.chat.ground.id_lists import id_in
 from models.chat.tables import Conversation, ConversationMember
-from models.reader import Db
+from models.reader import Db, id_in
 
 _BY_KEY = select(Conversation.id).where(
     Conversation.realm_id == bindparam("realm_id"), Conversation.key == bindparam("key")

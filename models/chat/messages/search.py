@@ -24,11 +24,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from models.chat.ground.id_lists import bound_ids, id_in
 from models.chat.messages.errors import BadNarrow
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
-from models.reader import Db, dialect_of
+from models.reader import Db, bound_ids, dialect_of, id_in
 
 _PART = re.compile(r'"([^"]*)"|([^\s"]+)')
 _WORD = re.compile(r"\w+")

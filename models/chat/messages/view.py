@@ -9,14 +9,13 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import aliased
 
 from models.chat.access.people import api_email, dummy_email, picture_of
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_members
 from models.chat.messages.flags import WITHOUT_COPY, names_of
 from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.tables import Channel, Message, Reaction, User, UserMessage
 from models.chat.topics.names import display_topic
-from models.reader import Db
+from models.reader import Db, id_in
 
 
 @dataclass(frozen=True, slots=True)

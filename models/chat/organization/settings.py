@@ -18,7 +18,6 @@ from models.chat.events import log
 from models.chat.events.organization import RealmUpdateDictEvent
 from models.chat.ground import audit
 from models.chat.ground.errors import BadParameter, InvalidChoice, InvalidParameter
-from models.chat.ground.id_lists import INT_MAX
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import (
@@ -28,6 +27,7 @@ from models.chat.organization.errors import (
 )
 from models.chat.tables import Channel, Realm
 from models.json import Json
+from models.reader import INT_MAX
 
 UNLIMITED = "unlimited"
 FOREVER = -1

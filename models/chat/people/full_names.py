@@ -5,7 +5,7 @@ import unicodedata
 
 from sqlalchemy import bindparam, select
 
-from models.chat.ground.one_line import is_forbidden
+from models.chat.ground.one_line import FORBIDDEN
 from models.chat.identity.actors import RealmView
 from models.chat.people.confusables import is_invisible, look_alike, looks, skeleton
 from models.chat.people.errors import (
@@ -41,10 +41,11 @@ def check_full_name(name: str, *, is_system_bot: bool = False) -> str:
         raise NameTooLong()
     if len(name) < NAME_MIN:
         raise NameTooShort()
-    if any(
-        sign in BAD_NAME_CHARACTERS or unicodedata.category(sign)[0] == "C" or is_forbidden(sign)
-        for sign in name
-    ) or is_invisible(name):
+    if (
+        FORBIDDEN.search(name) is not None
+        or any(s in BAD_NAME_CHARACTERS or unicodedata.category(s)[0] == "C" for s in name)
+        or is_invisible(name)
+    ):
         raise InvalidCharactersInName()
     if re.search(r"\|[0-9]+\Z", name) or _LINK.search(name):
         raise InvalidNameFormat()

@@ -6,11 +6,10 @@ from typing import Any
 
 from models.chat.access.channels import filter_known, find_channels
 from models.chat.access.permissions import readable_channels, reading_as
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.queues.entries import Entry
 from models.chat.tables import Channel
-from models.reader import Db
+from models.reader import Db, id_in
 
 Body = dict[str, Any]
 

@@ -10,11 +10,10 @@ from typing import Any, Protocol
 import orjson
 from sqlalchemy import bindparam, func, literal, or_, select
 
-from models.chat.ground.id_lists import bound_id_in, bound_ids
 from models.chat.identity.actors import Actor
 from models.chat.queues.queues import QueueOptions
 from models.chat.tables import Event, Realm
-from models.reader import Db, dialect_of
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
 ADMINISTRATORS = "administrators"
 MOST_ENTRIES = 500

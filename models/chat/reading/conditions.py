@@ -20,7 +20,6 @@ from sqlalchemy import (
 )
 
 from models.chat.access.channels import ChannelView
-from models.chat.ground.id_lists import INT_MAX
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_conversations
 from models.chat.messages.errors import BadNarrow
@@ -37,7 +36,7 @@ from models.chat.tables import (
 )
 from models.chat.topics.names import NO_TOPIC, RESOLVED, key_of
 from models.chat.topics.visibility import VisibilityPolicy
-from models.reader import Db
+from models.reader import INT_MAX, Db
 
 Condition = ColumnElement[bool]
 

@@ -21,13 +21,12 @@ from models.chat.events.messages import (
     UpdateMessageFlagsAddEvent,
     UpdateMessageFlagsRemoveEvent,
 )
-from models.chat.ground.id_lists import bound_id_in, bound_ids, id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_members
 from models.chat.messages.flags import ANY_MENTION, EDITABLE, FIXED, READ, WITHOUT_COPY
 from models.chat.reading.errors import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.tables import Message, Subscription, UserMessage
-from models.reader import dialect_of
+from models.reader import bound_id_in, bound_ids, dialect_of, id_in
 
 _COPY = cast(Table, UserMessage.__table__)
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import ColumnElement, Select, exists, func, not_, select
 
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.flags import MENTIONED
 from models.chat.tables import ConversationMember, Message, UserMessage
-from models.reader import Db
+from models.reader import Db, id_in
 
 Condition = ColumnElement[bool]
 SMALLEST_GROUP = 3

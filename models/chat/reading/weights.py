@@ -7,9 +7,8 @@ from itertools import chain, zip_longest
 
 from sqlalchemy import text
 
-from models.chat.ground.id_lists import bound_ids
 from models.chat.reading.ranges import Range
-from models.reader import Db, dialect_of
+from models.reader import Db, bound_ids, dialect_of
 
 MOST_BYTES = 10_000_000
 """Of Markdown and HTML together, whichever of them is asked for."""

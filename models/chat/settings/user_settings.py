@@ -22,7 +22,6 @@ from models.chat.events import log
 from models.chat.events.account import UserSettingsUpdateEvent
 from models.chat.events.log import ABSENT
 from models.chat.ground.errors import InvalidChoice, InvalidParameter
-from models.chat.ground.id_lists import id_in
 from models.chat.identity.actors import Actor
 from models.chat.settings.effects import tell_of_effects
 from models.chat.settings.errors import (
@@ -36,7 +35,7 @@ from models.chat.settings.languages import LANGUAGES
 from models.chat.tables import AuditLog, User, UserGroup
 from models.chat.tables.setting_table import SETTINGS, Value
 from models.json import Json
-from models.reader import Db
+from models.reader import Db, id_in
 
 AUDIT_KIND = "setting:"
 _USER = cast(Table, User.__table__)

@@ -21,7 +21,6 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from models.chat.ground.id_lists import INT_MAX
 from models.chat.messages.conversations import find_members
 from models.chat.messages.flags import (
     GROUP_MENTIONED,
@@ -33,7 +32,7 @@ from models.chat.tables import Message, Subscription
 from models.chat.tables.message import DIRECT, STARRED, UNREAD
 from models.chat.tables.message import MENTIONED as MENTIONED_AT_ALL
 from models.chat.topics.visibility import VisibilityPolicy
-from models.reader import dialect_of
+from models.reader import INT_MAX, dialect_of
 
 UNREAD_MAX = 50_000
 """At most so many of the newest unread messages are told of."""

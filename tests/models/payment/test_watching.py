@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.database import Database
-from models.payment import dust, receivers, watching
+from models.payment import receivers, watching
 from models.payment.checkpoints import BlockMark
 from models.payment.invoice_view import InvoiceView
 from models.payment.receivers import Receiver
@@ -165,7 +165,7 @@ class TestDust:
 
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(dust, "MOST_PAYMENTS", 3)
+        monkeypatch.setattr(watching, "MOST_PAYMENTS", 3)
 
     def atoms(self, invoice: InvoiceView, n: int, amount: int = 1) -> Observation:
         return replace(transfer(invoice, log_index=n), amount=amount)
@@ -177,7 +177,7 @@ class TestDust:
         assert record(database, now, *at_once) == {invoice.id}
         assert [log_index for _, log_index, _ in rows(database)] == [0, 1, 2]
         assert record(database, now, self.atoms(invoice, 6)) == set()
-        worth = invoice.amount // dust.DUST_PART
+        worth = invoice.amount // watching.DUST_PART
         assert record(database, now, self.atoms(invoice, 7, worth - 1)) == set()
         assert record(database, now, self.atoms(invoice, 8, worth)) == {invoice.id}
         assert [log_index for _, log_index, _ in rows(database)] == [0, 1, 2, 8]
