@@ -5,7 +5,7 @@ from sqlalchemy import literal
 from models.chat.deletion.by_age import try_expire_some
 from models.chat.ground.outbox import DEAD
 from models.chat.ground.outbox import SENT as MAILED
-from models.chat.queues.retention import forget_events
+from models.chat.queues.retention import forget_ephemeral_events, forget_events
 from models.chat.scheduling.records import SENT as DELIVERED
 from models.chat.tables import (
     AttemptCount,
@@ -27,6 +27,7 @@ POLICY = Policy(
         Rule("message", None, try_expire_some),
         older_than(MessageArchive.archived_at, "chat_archive_retention_s"),
         older_than(EventQueue.expires_at, "expired_retention_s"),
+        Rule("event", None, forget_ephemeral_events),
         Rule("event", "chat_event_retention_s", forget_events),
         first_in_first_out(AuditLog.at, "chat_audit_retention_s"),
         older_than(IdempotencyKey.created_at, "idempotency_retention_s"),

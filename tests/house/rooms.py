@@ -28,7 +28,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("messages", "organization"),
         ("sending",),
         ("channels", "deletion", "editing", "exports", "profiles", "reading", "scheduling"),
-        ("accounts", "queues"),
+        ("accounts", "queues", "typing_status"),
         ("settings",),
         ("snapshot",),
     ),

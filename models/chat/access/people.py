@@ -10,6 +10,7 @@ from sqlalchemy import Select, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
 from models.chat.access.membership import belongs
+from models.chat.events.log import EmailFact
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import EmailVisibility, Role
 from models.chat.tables import ConversationMember, Subscription, User
@@ -155,6 +156,22 @@ def api_email(viewer: Actor, user: EmailOwner) -> str:
 def dummy_email(user_id: int, host: str) -> str:
     """The address that works in the API of the realm at `host` whoever may see the real one."""
     return f"user{user_id}@{host}"
+
+
+def email_fact(user: EmailOwner) -> EmailFact:
+    """What the delivery of an event must know to tell each reader the right address of a user."""
+    visibility = user.email_address_visibility
+    if user.bot_type is not None:
+        visibility = EmailVisibility.EVERYONE
+    return user.id, user.delivery_email, int(visibility)
+
+
+def email_by_fact(viewer: Actor, fact: EmailFact) -> str:
+    """`api_email` from the fact."""
+    user_id, email, visibility = fact
+    if user_id == viewer.id or may_see_email(viewer.role, visibility):
+        return email
+    return dummy_email(user_id, viewer.realm.host)
 
 
 # --- with which picture ---------------------------------------------------------------------------

@@ -133,14 +133,8 @@ def _check_sense(message: MessageView, changes: Changes) -> None:
         raise ContentAndChannelEdited()
 
 
-def _check_content(
-    session: Session,
-    actor: Actor,
-    message: MessageView,
-    changes: Changes,
-    text: PreparedText,
-    now: datetime,
-) -> tuple[str, Rendered]:
+def require_may_edit_content(actor: Actor, message: MessageView, now: datetime) -> None:
+    """Raises `EditingTurnedOff`, `EditNotAllowed`, `EditTooLate`."""
     realm = actor.realm
     if not realm.allow_message_editing:
         raise EditingTurnedOff()
@@ -149,6 +143,17 @@ def _check_content(
     limit = realm.message_content_edit_limit_seconds
     if limit is not None and now - message.sent_at > timedelta(seconds=limit):
         raise EditTooLate()
+
+
+def _check_content(
+    session: Session,
+    actor: Actor,
+    message: MessageView,
+    changes: Changes,
+    text: PreparedText,
+    now: datetime,
+) -> tuple[str, Rendered]:
+    require_may_edit_content(actor, message, now)
     if changes.prev_content_sha256 is not None:
         digest = sha256(message.content.encode("utf-8")).hexdigest()
         if digest != changes.prev_content_sha256.lower():

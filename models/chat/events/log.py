@@ -22,6 +22,8 @@ from models.database import at_the_end, tell_news
 
 WireObject = Mapping[str, Any]
 """An object as answers of the API show it too. The class with the field names its maker."""
+EmailFact = tuple[int, str, int]
+"""A user's id, real address, and who may see the address (an `EmailVisibility`)."""
 
 
 class Absent(Enum):

@@ -6,14 +6,15 @@ asked for (`QueueOptions`) gives the event its form, and what is only for the de
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from models.chat.access.people import find_known_ids, visible_user_id
+from models.chat.access.people import email_by_fact, find_known_ids, visible_user_id
 from models.chat.identity.actors import Actor
 from models.chat.people.statuses import EXTRA
 from models.chat.queues.closed_channels import Closed, described_channels, without_channels
 from models.chat.queues.entries import Entry
+from models.chat.queues.ephemeral import LASTS
 from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
 from models.chat.queues.spellings import CLIENTS_EXTRA, EMOJISETS
@@ -21,9 +22,6 @@ from models.json import Json
 from models.reader import Db
 
 Body = dict[str, Any]
-EPHEMERAL = frozenset(("typing", "typing_edit_message"))
-"""Types that say something only at the moment; presence says when it was, so it may come late."""
-EPHEMERAL_FOR = timedelta(seconds=15)
 NAMES_ONE = frozenset(("bot_owner_id", "creator_id"))
 NAMES_MANY = frozenset(("direct_members", "members", "subscribers", "user_ids"))
 """Keys of events that name users beside the one that an event is about."""
@@ -85,7 +83,8 @@ def is_wanted(viewer: Viewer, entry: Entry, *, now: datetime) -> bool:
     newer = _LEGACY_OF.get(entry.type)
     if newer is not None and (types is None or newer in types):
         return False
-    if entry.type in EPHEMERAL and now - entry.at > EPHEMERAL_FOR:
+    lasts = LASTS.get(entry.type)
+    if lasts is not None and now - entry.at > lasts:
         return False
     return not (
         entry.type == "message"
@@ -171,13 +170,32 @@ def _about_user(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
 
 
 def _typing(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
-    capable = "stream_typing_notifications" in viewer.queue.options.capabilities
-    if (body.get("message_type") != "stream" or capable) and _knows(
-        viewer, body["sender"]["user_id"]
-    ):
-        if "topic" in body:
-            body["topic"] = _topic(viewer, body["topic"])
+    if not _hears_typing(viewer, in_channel="stream_id" in body, user_id=body["sender"]["user_id"]):
+        return
+    body["sender"] = _with_email(viewer, entry, body["sender"])
+    if "recipients" in body:
+        body["recipients"] = [
+            _with_email(viewer, entry, person)
+            for person in body["recipients"]
+            if _knows(viewer, person["user_id"])
+        ]
+    else:
+        body["topic"] = _topic(viewer, body["topic"])
+    yield body
+
+
+def _typing_edit_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    place = body["recipient"]
+    in_channel = place["type"] == "channel"
+    if _hears_typing(viewer, in_channel=in_channel, user_id=body["sender_id"]):
+        if in_channel:
+            body["recipient"] = {**place, "topic": _topic(viewer, place["topic"])}
         yield body
+
+
+def _hears_typing(viewer: Viewer, *, in_channel: bool, user_id: int) -> bool:
+    capable = "stream_typing_notifications" in viewer.queue.options.capabilities
+    return (capable or not in_channel) and _knows(viewer, user_id)
 
 
 def _user_group(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
@@ -211,6 +229,7 @@ FORMS: Mapping[str, Callable[[Viewer, Entry, Body], Iterable[Body]]] = {
     "stream": _stream,
     "subscription": _subscription,
     "typing": _typing,
+    "typing_edit_message": _typing_edit_message,
     "update_message": _update_message,
     "user_group": _user_group,
     "user_settings": _user_settings,
@@ -223,6 +242,14 @@ def _topic(viewer: Viewer, topic: str) -> str:
     if topic or "empty_topic_name" in viewer.queue.options.capabilities:
         return topic
     return viewer.actor.realm.empty_topic_display_name
+
+
+def _with_email(viewer: Viewer, entry: Entry, person: Body) -> Body:
+    """The same with the address that the viewer may use for the user."""
+    for fact in entry.payload["_emails"]:
+        if fact[0] == person["user_id"]:
+            return {**person, "email": email_by_fact(viewer.actor, fact)}
+    return person
 
 
 def _knows(viewer: Viewer, user_id: int) -> bool:

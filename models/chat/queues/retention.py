@@ -1,11 +1,15 @@
-"""How long events are kept: as long as the setting says, and until every live queue has passed."""
+"""How long events are kept: as long as the setting says, and until every live queue has passed.
+What said something for a moment only goes after that moment.
+"""
 
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, exists, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
+from models.chat.queues.ephemeral import LASTS
 from models.chat.tables import Event, EventQueue
+from models.chat.tables.log import EPHEMERAL
 
 LONGEST_HOLD = timedelta(days=7)
 """For a queue that is polled but never moves on."""
@@ -36,3 +40,26 @@ def forget_events(session: Session, before: datetime, limit: int) -> bool:
         session.execute(delete(EventQueue).where(EventQueue.position < gone[-1], missed))
     session.execute(delete(Event).where(Event.id.in_(gone)))
     return True
+
+
+_newer = aliased(Event)
+_HEAD = select(func.max(_newer.id)).where(_newer.realm_id == Event.realm_id).scalar_subquery()
+"""Of the realm of an event: the id of its newest event, by which clients know where they are."""
+
+
+def forget_ephemeral_events(session: Session, now: datetime, limit: int) -> bool:
+    """Delete up to `limit` events whose moment is over, from between the others.
+
+    The newest event of a realm stays: a queue knows its place by it.
+    """
+    over = now - max(LASTS.values())
+    gone = (
+        select(Event.id)
+        .where(EPHEMERAL, Event.at < over, Event.id < _HEAD)
+        .order_by(Event.at)
+        .limit(limit)
+        .with_for_update(of=Event, skip_locked=True)
+    )
+    ids = session.execute(gone).scalars().all()
+    session.execute(delete(Event).where(Event.id.in_(ids)))
+    return bool(ids)

@@ -5,11 +5,14 @@ Rows are only ever appended, in the transaction of what they tell.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
 from models.types import RowNumber, UtcMs
+
+EPHEMERAL = text("type IN ('presence', 'typing', 'typing_edit_message')")
+"""Events that say something for a moment only. Literal, or neither database uses the index."""
 
 
 class AuditLog(ChatBase):
@@ -52,7 +55,11 @@ class Event(ChatBase):
     """
 
     __tablename__ = "event"
-    __table_args__ = (Index(None, "realm_id", "id"), {"sqlite_autoincrement": True})
+    __table_args__ = (
+        Index(None, "realm_id", "id"),
+        Index("ix_event_ephemeral", "at", postgresql_where=EPHEMERAL, sqlite_where=EPHEMERAL),
+        {"sqlite_autoincrement": True},
+    )
 
     id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
     realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))

@@ -1,0 +1,73 @@
+"""Events of who is typing. They say something for a moment only
+(models/chat/queues/ephemeral.py)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NotRequired, TypedDict
+
+from models.chat.events.log import ABSENT, Absent, ClientEvent, EmailFact
+
+
+class TypingUser(TypedDict):
+    """A user by id and by the dummy address; the delivery puts the real one for who may see it."""
+
+    user_id: int
+    email: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Typing:
+    """`recipients` come with direct messages: all of the conversation, the sender included.
+    `stream_id` and `topic` come with channel messages.
+    """
+
+    message_type: Literal["direct", "stream"]
+    sender: TypingUser
+    recipients: Sequence[TypingUser] | Absent = ABSENT
+    stream_id: int | Absent = ABSENT
+    topic: str | Absent = ABSENT
+    emails: Sequence[EmailFact] = ()
+
+    @property
+    def channel_id(self) -> int | None:
+        return None if self.stream_id is ABSENT else self.stream_id
+
+
+class TypingStartEvent(_Typing, ClientEvent, type="typing", op="start", internal=("emails",)):
+    """A user types a message. Tells those who would get it and want to know."""
+
+
+class TypingStopEvent(_Typing, ClientEvent, type="typing", op="stop", internal=("emails",)):
+    """A user no longer types a message. Tells those who would get it and want to know."""
+
+
+class EditPlace(TypedDict):
+    """Where the message is that is being edited.
+
+    `user_ids`, all of the conversation, come with direct messages, `channel_id` and `topic` with
+    channel messages.
+    """
+
+    type: Literal["channel", "direct"]
+    channel_id: NotRequired[int]
+    topic: NotRequired[str]
+    user_ids: NotRequired[Sequence[int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TypingEdit:
+    sender_id: int
+    message_id: int
+    recipient: EditPlace
+
+    @property
+    def channel_id(self) -> int | None:
+        return self.recipient.get("channel_id")
+
+
+class TypingEditMessageStartEvent(_TypingEdit, ClientEvent, type="typing_edit_message", op="start"):
+    """A user edits a message. Tells its readers who want to know."""
+
+
+class TypingEditMessageStopEvent(_TypingEdit, ClientEvent, type="typing_edit_message", op="stop"):
+    """A user no longer edits a message. Tells its readers who want to know."""
