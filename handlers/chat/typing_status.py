@@ -20,7 +20,7 @@ def set_typing_status(
     stream_id: int | None = None,
     topic: str | None = None,
 ) -> Response:
-    """Tell others whether you are typing."""
+    """Set your typing status."""
     session, actor = ctx.session, ctx.actor
     if type_ in CHANNEL_TYPES:
         if stream_id is None:
@@ -36,6 +36,6 @@ def set_typing_status(
 
 
 def set_edit_typing_status(ctx: Context, *, message_id: int, op: Op) -> Response:
-    """Tell others whether you are editing a message."""
+    """Set your typing status in an edit."""
     edits.tell_editing(ctx.session, ctx.actor, message_id, op, now=ctx.now)
     return envelope.success(ctx)

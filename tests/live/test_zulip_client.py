@@ -325,6 +325,22 @@ class TestMessages:
         good(client.call_endpoint(url=path, method="DELETE"))
         assert client.call_endpoint(url=path, method="DELETE")["code"] == "BAD_REQUEST"
 
+    def test_tells_that_somebody_types(self, office: Office) -> None:
+        channel_id = subscribe(office, "gulls")
+        hearing = office.owner.zulip.register(
+            event_types=["typing"], client_capabilities={"stream_typing_notifications": True}
+        )
+        client = office.member.zulip
+        good(client.set_typing_status({"op": "start", "to": [office.owner.id]}))
+        there = {"type": "stream", "op": "stop", "stream_id": channel_id, "topic": "chips"}
+        good(client.set_typing_status(there))
+        place = {"queue_id": hearing["queue_id"], "last_event_id": hearing["last_event_id"]}
+        events = good(office.owner.zulip.get_events(**place, dont_block=True))["events"]
+        assert [(event["op"], event["message_type"]) for event in events] == [
+            ("start", "direct"), ("stop", "stream"),
+        ]  # fmt: skip
+        good(office.owner.zulip.deregister(hearing["queue_id"]))
+
 
 class Heard(Exception):
     """Ends the client's loop, which has no other end."""

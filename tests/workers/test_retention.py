@@ -22,6 +22,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from models.base import ChatBase, PaymentBase
+from models.chat.queues.ephemeral import LASTS
+from models.chat.queues.retention import forget_ephemeral_events
 from models.chat.retention import POLICY as CHAT
 from models.chat.tables import Event as EventRow
 from models.chat.tables import Message, MessageArchive, MessageEdit
@@ -83,7 +85,7 @@ class Store:
         return AGES.get(name, "created_at" if "created_at" in self.table(name).c else "at")
 
     def kept_for(self, name: str) -> timedelta:
-        (rule,) = policy_of(self.policy, name).rules
+        (rule,) = (rule for rule in policy_of(self.policy, name).rules if rule.setting is not None)
         assert rule.setting is not None
         return timedelta(seconds=getattr(SETTINGS, rule.setting))
 
@@ -172,19 +174,19 @@ def reaches_them_by_an_index(store: Store, name: str) -> None:
 
 
 @contextmanager
-def explaining(database: Database, told: list[str]) -> Iterator[None]:
+def explaining(database: Database, told: list[str], word: str = "DELETE") -> Iterator[None]:
     """Notes the plan of each DELETE; PostgreSQL may choose as if the tables were long."""
     engine = database._writer or database._make_writer()
-    word = "EXPLAIN QUERY PLAN " if database.dialect == "sqlite" else "EXPLAIN "
+    explained = "EXPLAIN QUERY PLAN " if database.dialect == "sqlite" else "EXPLAIN "
 
     def explain(
         connection: Connection, cursor: Any, statement: str, parameters: Any, *_: Any
     ) -> None:
-        if statement.startswith("DELETE"):
+        if statement.startswith(word):
             own = cursor.connection.cursor()
             if database.dialect == "postgresql":
                 own.execute("SET LOCAL enable_seqscan = off")
-            own.execute(word + statement, parameters)
+            own.execute(explained + statement, parameters)
             told.append("\n".join(str(row[-1]) for row in own.fetchall()))
 
     event.listen(engine, "before_cursor_execute", explain)
@@ -215,6 +217,34 @@ class TestChat:
         assert not worker.try_forget_some()
         assert chat_store.ages("outbox") == [None]
         assert chat_store.ages("scheduled_message") == [long_ago, long_ago]
+
+    def test_what_was_for_a_moment_goes_from_between_the_others(self, chat_store: Store) -> None:
+        """But the newest event of an organization stays: queues know their place by it."""
+        database, now = chat_store.database, chat_store.clock.now()
+        database.run(lambda session: session.execute(delete(EventRow)))
+        over = now - max(LASTS.values()) - MS
+        for type_ in ("message", "typing", "typing_edit_message", "presence", "message"):
+            chat_store.add("event", over, type=type_)
+        chat_store.add("event", over + MS, type="typing")
+        chat_store.add("event", over, type="typing")
+        worker = chat_store.worker("event")
+        assert [worker.try_forget_some() for _ in range(2)] == [True, False]
+        with database.reading() as reader:
+            left = reader.scalars(select(EventRow.type).order_by(EventRow.id)).all()
+        assert left == ["message", "message", "typing", "typing"]
+        chat_store.add("event", now, type="message")
+        assert worker.try_forget_some()
+        with database.reading() as reader:
+            left = reader.scalars(select(EventRow.type).order_by(EventRow.id)).all()
+        assert left == ["message", "message", "typing", "message"]
+
+    def test_reaches_what_was_for_a_moment_by_its_index(self, chat_store: Store) -> None:
+        told: list[str] = []
+        with explaining(chat_store.database, told, word="SELECT"):
+            chat_store.database.run(
+                lambda session: forget_ephemeral_events(session, chat_store.clock.now(), 3)
+            )
+        assert "ix_event_ephemeral" in told[0]
 
     def test_what_was_written_and_deleted_is_gone_in_the_end(
         self, chat_store: Store, chat: ChatClient, as_cordelia: ChatClient, cast: Cast

@@ -61,5 +61,6 @@ def forget_ephemeral_events(session: Session, now: datetime, limit: int) -> bool
         .with_for_update(of=Event, skip_locked=True)
     )
     ids = session.execute(gone).scalars().all()
-    session.execute(delete(Event).where(Event.id.in_(ids)))
+    if ids:
+        session.execute(delete(Event).where(Event.id.in_(ids)))
     return bool(ids)

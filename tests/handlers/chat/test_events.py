@@ -19,7 +19,7 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
-from tests.support.chat.queues import open_queue_of
+from tests.support.chat.queues import Queues
 from tests.support.frozen_clock import FrozenClock
 
 DONE = {"result": "success", "msg": ""}
@@ -32,43 +32,6 @@ def bad_queue(queue_id: str) -> dict[str, Any]:
         "queue_id": queue_id,
         "code": "BAD_EVENT_QUEUE_ID",
     }
-
-
-class Place:
-    """A queue of somebody, and how far they have read it."""
-
-    def __init__(self, client: ChatClient, queue_id: str, seen: int) -> None:
-        self.client, self.queue_id, self.seen = client, queue_id, seen
-
-    def query(self, **more: Any) -> dict[str, Any]:
-        return {"queue_id": self.queue_id, "last_event_id": self.seen, **more}
-
-    def read(self) -> list[dict[str, Any]]:
-        """What there is, without waiting; acknowledged by the next reading."""
-        answer = self.client.get("/events", **self.query(dont_block=True))
-        assert answer["result"] == "success", answer
-        if answer["events"]:
-            self.seen = answer["events"][-1]["id"]
-        return list(answer["events"])
-
-
-class Queues:
-    def __init__(self, database: Database, clock: FrozenClock) -> None:
-        self._database, self._clock = database, clock
-
-    def open(self, client: ChatClient, **options: Any) -> Place:
-        member = client.member
-        assert member is not None
-        now = self._clock.now()
-        queue_id = self._database.run(lambda s: open_queue_of(s, member, now, **options))
-        with self._database.reading() as reader:
-            position = select(EventQueue.position).where(EventQueue.id == queue_id)
-            return Place(client, queue_id, reader.execute(position).scalar_one())
-
-
-@pytest.fixture
-def queues(chat_database: Database, clock: FrozenClock) -> Queues:
-    return Queues(chat_database, clock)
 
 
 def types(events: list[dict[str, Any]]) -> list[str]:

@@ -52,6 +52,7 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("set_user_topic", "mute"): {"stream_id": "$denmark"},
     ("set_user_topic", "follow"): {"stream_id": "$denmark"},
     ("set_user_topic", "clear"): {"stream_id": "$denmark"},
+    ("set_typing_status", "channel"): {"stream_id": "$denmark"},
     ("remove_client_device", "phone"): {"device_id": "$own_device"},
     ("register_push_device", "first"): {"device_id": "$own_device"},
     ("register_push_device", "new_key"): {"device_id": "$own_device"},

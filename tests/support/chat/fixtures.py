@@ -15,6 +15,7 @@ from models.database import Database
 from tests.judges.events.kinds import objections
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast
+from tests.support.chat.queues import Queues
 from tests.support.frozen_clock import FrozenClock
 from tests.support.postgres import Copies, PostgresServer
 from tests.support.slow_work import refused_in_units
@@ -114,6 +115,12 @@ def chat_app(
     app.play(chat_database, clock)
     yield app
     assert objections(chat_database) == []
+
+
+@pytest.fixture
+def queues(chat_database: Database, clock: FrozenClock) -> Queues:
+    """Opens event queues of clients."""
+    return Queues(chat_database, clock)
 
 
 @pytest.fixture

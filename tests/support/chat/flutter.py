@@ -233,6 +233,30 @@ SNAPSHOT = Obj(
 )
 
 
+EVENTS = {
+    "typing": Obj(
+        {
+            "id": INT,
+            "op": OneOf(("start", "stop")),
+            "message_type": OneOf(("stream", "direct")),
+            "sender": Obj({"user_id": INT}),
+        },
+        {
+            "recipients": ListOf(Obj({}, {"user_id": INT})),
+            "stream_id": INT,
+            "topic": TEXT,
+        },
+    ),
+}
+"""What the app reads of an event, by type; a type that it does not know it ignores."""
+
+
+def check_event(event: dict[str, Any]) -> None:
+    """Raise unless the app takes the event: one that it refuses ends its queue."""
+    check(event, Obj({"id": INT, "type": TEXT}), "event")
+    check(event, EVENTS.get(event["type"], Obj()), event["type"])
+
+
 def check_snapshot(snapshot: dict[str, Any]) -> None:
     """Raise unless the app would start with the answer of `POST /register`."""
     check(snapshot, SNAPSHOT, "snapshot")

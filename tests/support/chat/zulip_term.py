@@ -15,6 +15,7 @@ from tests.support.chat.decoding import (
     MapOf,
     Maybe,
     Obj,
+    OneOf,
     Plain,
     check,
 )
@@ -135,3 +136,13 @@ def check_0_7_0(snapshot: dict[str, Any]) -> None:
     """Raise unless the released version does; it reads two settings at the top level."""
     at_top = {"twenty_four_hour_time": BOOL, "pm_content_in_desktop_notifications": BOOL}
     check(snapshot, SNAPSHOT.with_keys(**at_top), "snapshot")
+
+
+EVENTS = {
+    "typing": Obj({"op": OneOf(("start", "stop")), "sender": Obj({"user_id": INT, "email": TEXT})}),
+}
+
+
+def check_event(event: dict[str, Any]) -> None:
+    """Raise unless both versions handle the event without an exception."""
+    check(event, EVENTS.get(event["type"], Obj()), event["type"])
