@@ -22,7 +22,7 @@ from models.chat.exports.rows import count_rows, describe, read_lines
 from models.chat.exports.runs import LeaseLost, Run, Written
 from models.chat.exports.scope import Scope
 from models.chat.exports.tables import PARTS
-from models.chat.ground.hosts import realm_url, with_published_port
+from models.chat.ground.hosts import published_url
 from models.clock import Clock
 from models.database import Database
 from workers.loop import PeriodicStep
@@ -209,7 +209,7 @@ class Exports:
         return self._base_of(run.realm_host)
 
     def _base_of(self, realm_host: str) -> str:
-        return realm_url(self._public_url, with_published_port(self._public_url, realm_host))
+        return published_url(self._public_url, realm_host)
 
     def _try_tidy_one(self) -> bool:
         return self.try_expire_one() or self.sweep() > 0

@@ -16,7 +16,7 @@ from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.vendor_tokens import NEUTRAL, REFERENCE, create_call
-from models.chat.access.permissions import require_role
+from models.chat.access.membership import require_role
 from models.chat.calls import sessions as vendor_sessions
 from models.chat.calls import tokens as vendor_tokens
 from models.chat.calls.errors import (

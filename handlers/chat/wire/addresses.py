@@ -1,17 +1,17 @@
 """Addresses of the organization that a request is for."""
 
 from hashlib import md5
+from urllib.parse import urlsplit
 
 from handlers.chat.wire.context import Context
-from models.chat.ground import hosts
 from models.chat.rendering.emoji import DATA_PATH
 
 
 def realm_url(ctx: Context) -> str:
     """The organization's address as this client reaches it: by its own Host header, which chose
-    the organization.
+    the organization, and with the scheme that the operator publishes.
     """
-    return hosts.realm_url(ctx.settings.public_url, ctx.header("host") or "")
+    return f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host') or ''}"
 
 
 def icon_url(host: str) -> str:

@@ -4,7 +4,7 @@ The reference tells a missing header, another scheme and a malformed one apart; 
 """
 
 from handlers.chat.wire.context import Context
-from models.chat.access import permissions
+from models.chat.access import membership
 from models.chat.errors import ChatError
 from models.chat.ground.hosts import parse_host
 from models.chat.identity import actors
@@ -48,4 +48,4 @@ def refuse(ctx: Context) -> ChatError:
 
 def require_role(ctx: Context, role: str) -> None:
     """The document's `x-required-role`, checked before parameters are looked at."""
-    permissions.require_role(ctx.actor, role)
+    membership.require_role(ctx.actor, role)

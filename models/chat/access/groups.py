@@ -19,9 +19,8 @@ from models.chat.access.group_settings import (
     find_group_values,
     store_group_value,
 )
-from models.chat.access.membership import add_to_group, belongs
+from models.chat.access.membership import add_to_group, belongs, require
 from models.chat.access.people import visible_user_id
-from models.chat.access.permissions import require
 from models.chat.events import log
 from models.chat.events.people import UserGroupAddEvent
 from models.chat.ground import audit

@@ -1,4 +1,5 @@
-"""Membership in user groups: every permission is the question whether somebody is in a group.
+"""Membership in user groups, and roles: every permission is the question whether somebody is in a
+group or has a role.
 
 Resolved by one recursive statement per request at most (`group_ids_of`); system groups follow from
 the role alone. Every question takes a `Db`: a connection or a session.
@@ -10,6 +11,14 @@ from typing import cast
 from sqlalchemy import CTE, Table, bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
+from models.chat.access.errors import (
+    InsufficientPermission,
+    MustBeAdministrator,
+    MustBeMember,
+    MustBeOwner,
+    NotAllowedForGuests,
+    NotForBots,
+)
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
@@ -60,6 +69,29 @@ def belongs(db: Db, actor: Actor, group_id: int) -> bool:
     if group_id in actor.realm.system_groups:
         return group_id in actor.realm.system_groups_of(actor.role)
     return group_id in group_ids_of(db, actor)
+
+
+def require(allowed: bool) -> None:
+    """Raises `InsufficientPermission` unless `allowed`."""
+    if not allowed:
+        raise InsufficientPermission()
+
+
+def require_role(actor: Actor, role: str) -> None:
+    """Raise unless the actor has the role an operation names with `x-required-role`:
+    `owner`, `administrator`, `member` (no guest), `human` (no bot).
+    """
+    match role:
+        case "owner" if not actor.is_owner:
+            raise MustBeOwner()
+        case "administrator" if not actor.is_administrator:
+            raise MustBeAdministrator()
+        case "member" if actor.is_guest:
+            raise NotAllowedForGuests()
+        case "full_member" if actor.is_guest:
+            raise MustBeMember()
+        case "human" if actor.is_bot:
+            raise NotForBots()
 
 
 def find_member_ids(db: Db, group_id: int) -> set[int]:

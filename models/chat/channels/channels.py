@@ -7,11 +7,16 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, false, func, or_, select
 
-from models.chat.access.channels import ChannelView, channel_of, channels_seen_by, filter_known
+from models.chat.access.channels import (
+    ChannelView,
+    channel_of,
+    channels_seen_by,
+    filter_known,
+    readable_channel_ids,
+)
 from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
-from models.chat.access.membership import group_ids_of
+from models.chat.access.membership import belongs, group_ids_of
 from models.chat.access.people import visible_user_id
-from models.chat.access.permissions import readable_channel_ids
 from models.chat.channels.errors import (
     ChannelNameIsEmpty,
     ChannelNameTooLong,
@@ -239,3 +244,10 @@ def find_subscriber_ids(db: Db, channel_ids: Collection[int]) -> dict[int, list[
     ):
         found[channel_id].append(user_id)
     return found
+
+
+def can_administer_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor change the channel itself? For a channel they have metadata access to."""
+    if actor.is_guest:
+        return False
+    return actor.is_administrator or belongs(db, actor, channel.can_administer_channel_group)

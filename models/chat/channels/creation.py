@@ -17,8 +17,7 @@ from models.chat.access.group_settings import (
     check_group_value,
     store_anonymous_group,
 )
-from models.chat.access.membership import belongs
-from models.chat.access.permissions import require
+from models.chat.access.membership import belongs, require
 from models.chat.channels.errors import (
     DefaultChannelIsPrivate,
     InvalidChannelFolder,

@@ -8,18 +8,16 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import (
-    ChannelView,
-    can_add_subscribers,
-    can_subscribe,
-    filter_known,
-)
+from models.chat.access.channels import ChannelView, filter_known, has_content_access
 from models.chat.access.errors import InsufficientPermission
 from models.chat.access.group_settings import AnonymousGroup
-from models.chat.access.membership import belongs
+from models.chat.access.membership import belongs, require
 from models.chat.access.naming import access_principals, is_self
-from models.chat.access.permissions import require
-from models.chat.channels.channels import check_channel_name, find_channels_by_name
+from models.chat.channels.channels import (
+    can_administer_channel,
+    check_channel_name,
+    find_channels_by_name,
+)
 from models.chat.channels.creation import (
     CheckedGroups,
     NewChannel,
@@ -38,6 +36,7 @@ from models.chat.channels.joining import Subscribed, join
 from models.chat.channels.subscriptions import check_color, color_of
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
+from models.reader import Db
 
 MOST_TIES = 5000
 """Channels times users of one request."""
@@ -191,3 +190,26 @@ def _holds(session: Session, actor: Actor, value: int | AnonymousGroup | None) -
     if isinstance(value, int):
         return belongs(session, actor, value)
     return actor.id in value.members or any(belongs(session, actor, g) for g in value.subgroups)
+
+
+def can_subscribe(db: Db, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor join the channel by themselves?"""
+    if actor.is_guest:
+        return channel.is_web_public
+    return has_content_access(db, actor, channel)
+
+
+def can_add_subscribers(db: Db, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor subscribe others to the channel?
+
+    Those of the channel's group always; the organization's group and the channel's administrators
+    only where they can read it themselves.
+    """
+    if actor.is_guest:
+        return False
+    if belongs(db, actor, channel.can_add_subscribers_group):
+        return True
+    return has_content_access(db, actor, channel) and (
+        belongs(db, actor, actor.realm.can_add_subscribers_group)
+        or can_administer_channel(db, actor, channel)
+    )

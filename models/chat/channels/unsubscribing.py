@@ -8,10 +8,14 @@ from typing import cast
 from sqlalchemy import Table, literal, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import ChannelView, can_remove_subscribers
+from models.chat.access.channels import ChannelView, has_metadata_access
+from models.chat.access.membership import belongs, require
 from models.chat.access.naming import access_principals
-from models.chat.access.permissions import require
-from models.chat.channels.channels import check_channel_name, find_known_channels_by_name
+from models.chat.channels.channels import (
+    can_administer_channel,
+    check_channel_name,
+    find_known_channels_by_name,
+)
 from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.subscribing import check_ties
 from models.chat.channels.subscription_events import tell_of_leavers
@@ -21,7 +25,7 @@ from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.messages.flags import READ
 from models.chat.tables import Message, Subscription, UserMessage
-from models.reader import id_in
+from models.reader import Db, id_in
 
 _COPY = cast(Table, UserMessage.__table__)
 
@@ -131,3 +135,12 @@ def _leave(
         .execution_options(synchronize_session=False)
     )
     return left
+
+
+def can_remove_subscribers(db: Db, actor: Actor, channel: ChannelView) -> bool:
+    """May the actor unsubscribe others from the channel?"""
+    if actor.is_guest or not has_metadata_access(db, actor, channel):
+        return False
+    return can_administer_channel(db, actor, channel) or belongs(
+        db, actor, channel.can_remove_subscribers_group
+    )

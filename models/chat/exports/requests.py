@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 from sqlalchemy import Table, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.permissions import require_role
+from models.chat.access.membership import require_role
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.organization import RealmExportEvent

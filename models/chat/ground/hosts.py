@@ -30,16 +30,9 @@ def check_host(text: str) -> str:
     return host
 
 
-def realm_url(public_url: str, authority: str) -> str:
-    """The address of an organization without a path: the scheme is the one that the operator
-    publishes, and `authority` the organization's host, with a port if need be.
+def published_url(public_url: str, host: str) -> str:
+    """The address of an organization where no request says it: its host, with the scheme and the
+    port that the operator publishes.
     """
-    return f"{urlsplit(public_url).scheme}://{authority}"
-
-
-def with_published_port(public_url: str, host: str) -> str:
-    """The authority of an organization where no request says it: its host, and the port that the
-    operator publishes.
-    """
-    port = urlsplit(public_url).port
-    return f"{host}:{port}" if port else host
+    parts = urlsplit(public_url)
+    return f"{parts.scheme}://{host}:{parts.port}" if parts.port else f"{parts.scheme}://{host}"

@@ -14,9 +14,13 @@ from typing import Any
 from sqlalchemy import Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
-from models.chat.access.channels import ChannelView, find_known_channel
+from models.chat.access.channels import (
+    ChannelView,
+    find_known_channel,
+    readable_channels,
+    reading_as,
+)
 from models.chat.access.membership import group_ids_of
-from models.chat.access.permissions import readable_channels, reading_as
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage

@@ -4,8 +4,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from models.chat.access.channels import filter_known, find_channels
-from models.chat.access.permissions import readable_channels, reading_as
+from models.chat.access.channels import filter_known, find_channels, readable_channels, reading_as
 from models.chat.identity.actors import Actor
 from models.chat.queues.entries import Entry
 from models.chat.tables import Channel

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Exists, Select, SQLColumnExpression, exists, or_, select
 
-from models.chat.access.permissions import readable_channel_ids
+from models.chat.access.channels import readable_channel_ids
 from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow, without_reads
 from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
+from models.chat.access.channels import readable_channel_ids
 from models.chat.access.membership import belongs
 from models.chat.access.people import known_to, sees_everybody
-from models.chat.access.permissions import readable_channel_ids
 from models.chat.identity.actors import Actor
 from models.chat.rendering.emoji import EMOJI
 from models.chat.rendering.links import Linkifiers, linkifiers_of

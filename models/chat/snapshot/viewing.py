@@ -5,9 +5,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from models.chat.access.channels import ChannelView
+from models.chat.access.channels import ChannelView, readable_channel_ids
 from models.chat.access.people import find_known_ids
-from models.chat.access.permissions import readable_channel_ids
 from models.chat.channels.channels import ChannelQuery, describe_channels, find_channels
 from models.chat.identity.actors import Actor
 from models.chat.settings.user_settings import find_settings

@@ -11,18 +11,17 @@ from models.chat.access.channels import (
     ChannelView,
     access_channel,
     access_channel_by_name,
-    can_add_subscribers,
-    can_administer_channel,
-    can_remove_subscribers,
     can_send_to_channel,
-    can_subscribe,
     find_channel,
     has_content_access,
     has_metadata_access,
+    readable_channel_ids,
 )
 from models.chat.access.errors import InvalidChannelId, InvalidChannelName
 from models.chat.access.group_settings import CHANNEL_GROUPS, store_group_value
-from models.chat.access.permissions import readable_channel_ids
+from models.chat.channels.channels import can_administer_channel
+from models.chat.channels.subscribing import can_add_subscribers, can_subscribe
+from models.chat.channels.unsubscribing import can_remove_subscribers
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Realm, Subscription, UserGroup
 from models.database import Database
