@@ -104,6 +104,12 @@ class Server:
                 continue
         self._process.poll()
 
+    @property
+    def pid(self) -> int:
+        """The process that was started; others may be its children."""
+        assert self._process is not None
+        return self._process.pid
+
     def cpu_seconds(self) -> float:
         """User plus system time of the whole process group so far (/proc/*/stat)."""
         assert self._process is not None

@@ -32,8 +32,10 @@ def find_programs() -> Path:
 
 
 @contextmanager
-def running_postgres(*, port: int, core: int | None) -> Iterator[str]:
+def running_postgres(*, port: int, core: int | None, preload: str | None = None) -> Iterator[str]:
     """The SQLAlchemy URL prefix (up to the database name) of a server with default durability.
+
+    `preload`: a library that the server loads when it starts.
 
     PostgreSQL refuses to run as root, so root lends itself to the user `postgres`.
     """
@@ -54,6 +56,8 @@ def running_postgres(*, port: int, core: int | None) -> Iterator[str]:
         command = [str(programs / "postgres"), "-D", str(data), "-p", str(port)]
         command += ["-k", str(directory), "-c", "listen_addresses=127.0.0.1"]
         command += ["-c", "max_connections=200", "-c", "fsync=on", "-c", "synchronous_commit=on"]
+        if preload is not None:
+            command += ["-c", f"shared_preload_libraries={preload}"]
         log = directory / "server.log"
         fast = signal.SIGINT  # "fast shutdown": does not wait for clients
         with Server(

@@ -1,0 +1,75 @@
+"""Who is measured: the chat service on each database, and the peer that keeps all in memory."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from benchmarks.live.crowd import Account, QueueOf, Sender
+from benchmarks.live.servers import Running, ours, peer
+from benchmarks.live.stage import Stage
+from benchmarks.peers.live_fastapi import PASSWORD
+
+
+class Contender(Protocol):
+    """A server that can be started, and clients' queues at it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def processes(self) -> int: ...
+    @property
+    def senders(self) -> Sequence[Account]: ...
+    def serve(self) -> AbstractContextManager[Running]: ...
+    async def open(self, running: Running, count: int) -> list[QueueOf]: ...
+
+
+@dataclass(frozen=True)
+class Specd:
+    """The service under its production configuration."""
+
+    database: str
+    stage: Stage
+    directory: Path
+    processes: int
+    statements: Callable[[], int] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"specd, {self.database}"
+
+    @property
+    def senders(self) -> Sequence[Account]:
+        """Those who are on stage, in turn: each keeps within the limit of requests."""
+        return [account for _, account in self.stage.people[:100]]
+
+    @contextmanager
+    def serve(self) -> Iterator[Running]:
+        with ours(self.stage.url, self.directory, self.processes) as server:
+            yield Running(server, self.statements)
+
+    async def open(self, running: Running, count: int) -> list[QueueOf]:
+        return self.stage.queues(count)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """The peer keeps its queues in memory, so they are opened by its API."""
+
+    directory: Path
+    name = "FastAPI, in memory"
+    processes = 1
+    senders = (Account("sender@bench.example", PASSWORD),)
+
+    @contextmanager
+    def serve(self) -> Iterator[Running]:
+        with peer(self.directory) as server:
+            yield Running(server)
+
+    async def open(self, running: Running, count: int) -> list[QueueOf]:
+        line = await Sender.connect(running.server.port)
+        account = Account("reader@bench.example", PASSWORD)
+        answers = [await line.post("/api/v1/register", account, {}) for _ in range(count)]
+        line.close()
+        return [QueueOf(account, str(answer["queue_id"])) for answer in answers]

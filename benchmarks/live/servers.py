@@ -1,0 +1,110 @@
+"""The servers that are measured, and what the kernel knows of their processes."""
+
+import asyncio
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.live.stage import SECRET
+from benchmarks.load.processes import Server
+
+QUIET = 0.10
+"""A server that takes less than this of a core is at rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server under measurement. `statements`: how many its database has run; None: unknown."""
+
+    server: Server
+    statements: Callable[[], int] | None = None
+
+    def pids(self) -> list[int]:
+        """Its processes: gunicorn's arbiter first, then the workers."""
+        arbiter = self.server.pid
+        children = Path(f"/proc/{arbiter}/task/{arbiter}/children").read_text()
+        return [arbiter, *sorted(map(int, children.split()))]
+
+    def kib(self) -> int:
+        """The memory of all processes, where shared pages count in parts (PSS)."""
+        return sum(_pss(pid) for pid in self.pids())
+
+    def core_share(self, began: float, cpu_before: float) -> float:
+        """The share of a core since then."""
+        return (self.server.cpu_seconds() - cpu_before) / (time.perf_counter() - began)
+
+    def connections(self) -> dict[int, int]:
+        """The process that has each connection, by the port of its client."""
+        owner = {}
+        for pid in self.pids():
+            for link in Path(f"/proc/{pid}/fd").iterdir():
+                with suppress(FileNotFoundError):
+                    owner[os.readlink(link)] = pid
+        found = {}
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            fields = line.split()
+            if int(fields[1].partition(":")[2], 16) == self.server.port:
+                pid = owner.get(f"socket:[{fields[9]}]")
+                if pid is not None:
+                    found[int(fields[2].partition(":")[2], 16)] = pid
+        return found
+
+
+def _pss(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    raise AssertionError("the kernel tells no Pss")
+
+
+async def settle(running: Running, *, seconds: float = 60.0) -> None:
+    """Wait, on the event loop, until the server is at rest. Raises TimeoutError."""
+    deadline = time.perf_counter() + seconds
+    calm = 0
+    while calm < 3:
+        began, before = time.perf_counter(), running.server.cpu_seconds()
+        await asyncio.sleep(0.5)
+        calm = calm + 1 if running.core_share(began, before) < QUIET else 0
+        if time.perf_counter() > deadline:
+            raise TimeoutError(f"{running.server.name} does not come to rest")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def ours(url: str, directory: Path, processes: int) -> Server:
+    """As in production: the repository's gunicorn configuration, limits and logs on."""
+    port = free_port()
+    env: Mapping[str, str] = {
+        "SPECD_BIND": f"127.0.0.1:{port}",
+        "SPECD_WORKERS": str(processes),
+        "SPECD_DATA_DIR": str(directory / "server"),
+        "SPECD_CHAT_DATABASE_URL": url,
+        "SPECD_CHAT_SECRET": SECRET.decode(),
+    }
+    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:chat"]
+    return Server("specd", command, port=port, log=directory / "server.log", env=env)
+
+
+def peer(directory: Path) -> Server:
+    port = free_port()
+    command = [sys.executable, "-m", "uvicorn", "benchmarks.peers.live_fastapi:app"]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--loop", "uvloop"]
+    command += ["--http", "httptools", "--no-access-log", "--log-level", "warning"]
+    return Server("FastAPI, in memory", command, port=port, log=directory / "peer.log")
+
+
+def spread(ports: Iterable[int], owners: Mapping[int, int]) -> list[int]:
+    """How many of these connections each process has."""
+    counts: dict[int, int] = {}
+    for port in ports:
+        counts[owners[port]] = counts.get(owners[port], 0) + 1
+    return sorted(counts.values())
