@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
 from models.chat.identity.actors import find_actor
-from models.chat.sending.direct_notices import send_direct_notices
+from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import Channel, DefaultChannel, User
 
 WELCOME = (

@@ -10,8 +10,7 @@ from models.chat.access.channels import ChannelView, find_channel
 from models.chat.channels.joining import Subscribed
 from models.chat.identity.actors import Actor
 from models.chat.rendering.quotes import Quotes, fenced, inert_block
-from models.chat.sending.direct_notices import send_direct_notices
-from models.chat.sending.notices import try_send_notice
+from models.chat.sending.notices import send_direct_notices, try_send_notice
 from models.chat.sending.recipients import ToChannel
 
 MOST_SUBSCRIBERS = 100

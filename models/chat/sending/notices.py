@@ -1,21 +1,41 @@
-"""What the organization's notification bot says."""
+"""What the organization's notification bot says: a message in a place, or one and the same direct
+message to each of many users, in a number of statements that does not grow with them.
+"""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import cast
 
 import structlog
+from sqlalchemy import Table, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.errors import ChatError
+from models.chat.events import log
+from models.chat.events.log import Told
+from models.chat.events.messages import MessageEvent
 from models.chat.identity.actors import find_actor
+from models.chat.messages import flags, search
+from models.chat.messages.conversations import key_of
+from models.chat.messages.view import find_people
 from models.chat.organization.realms import find_notification_bot_id
+from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
 from models.chat.rendering.texts import prepare_text
-from models.chat.sending.drafts import check_message
-from models.chat.sending.messages import send_message
+from models.chat.sending.drafts import Draft, check_content, check_message
+from models.chat.sending.messages import message_as_sent, send_message
 from models.chat.sending.recipients import Destination
+from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
 from models.database import savepoint
 
 CLIENT = "Internal"
+_MESSAGE = cast(Table, Message.__table__)
+_INSERT_CONVERSATION = insert(cast(Table, Conversation.__table__)).returning(
+    Conversation.key, Conversation.id
+)
+_INSERT_MEMBER = insert(cast(Table, ConversationMember.__table__))
+_INSERT_MESSAGE = insert(_MESSAGE).returning(_MESSAGE.c.conversation_id, _MESSAGE.c.id)
+_INSERT_COPY = insert(cast(Table, UserMessage.__table__))
 
 
 def try_send_notice(
@@ -36,7 +56,7 @@ def try_send_notice(
     Texts of users in `content` come from models/chat/rendering/quotes.py; `quotes` has made its
     mentions and links.
     """
-    log = structlog.get_logger("notices")
+    logger = structlog.get_logger("notices")
     try:
         with savepoint(session):
             bot = find_actor(session, find_notification_bot_id(session, realm_id))
@@ -45,6 +65,116 @@ def try_send_notice(
             draft = check_message(session, bot, destination, topic=topic, text=text, client=CLIENT)
             send_message(session, draft, now=now)
     except ChatError as refusal:
-        log.info("notice_not_taken", reason=type(refusal).__name__, **about)
+        logger.info("notice_not_taken", reason=type(refusal).__name__, **about)
     except Exception:
-        log.warning("notice_not_sent", exc_info=True, **about)
+        logger.warning("notice_not_sent", exc_info=True, **about)
+
+
+def send_direct_notices(
+    session: Session,
+    realm_id: int,
+    user_ids: Sequence[int],
+    *,
+    content: str,
+    now: datetime,
+    quotes: Quotes | None = None,
+) -> None:
+    """Each of the users, who are active, gets a message of their own. `content` and `quotes` as for
+    `try_send_notice`.
+    """
+    if not user_ids:
+        return
+    bot = find_actor(session, find_notification_bot_id(session, realm_id))
+    assert bot is not None
+    text = prepare_text(session, bot, content, (quotes or Quotes()).names)
+    content, rendered = check_content(text), text.rendered
+    draft = Draft(bot, None, (), "", content, rendered, CLIENT, False)
+    conversations = _require_conversations(session, realm_id, bot.id, user_ids)
+    message_ids = _insert_messages(session, draft, conversations, now=now)
+    words = plain_text(rendered.html)
+    search.index_messages(session, [(message_id, "", words) for message_id in message_ids.values()])
+    people = find_people(session, bot, [*user_ids, bot.id])
+    told: list[Told] = []
+    for user_id, conversation_id in conversations.items():
+        both = [people[one] for one in sorted((user_id, bot.id))]
+        message = message_as_sent(
+            draft, message_ids[conversation_id], conversation_id, both, now=now
+        )
+        told.append((MessageEvent(message=message, flags=[], markdown=content), [user_id, bot.id]))
+    log.append_all(session, realm_id, told, now=now)
+
+
+def _insert_messages(
+    session: Session, draft: Draft, conversations: Mapping[int, int], *, now: datetime
+) -> dict[int, int]:
+    """Write the draft into each conversation (by user id), with a copy for both who are in it.
+    Conversation id -> message id.
+    """
+    bot, rendered = draft.sender, draft.rendered
+    connection = session.connection()
+    sent = connection.execute(
+        _INSERT_MESSAGE,
+        [
+            {
+                "realm_id": bot.realm_id,
+                "sender_id": bot.id,
+                "conversation_id": conversation_id,
+                "topic": "",
+                "topic_key": "",
+                "content": draft.content,
+                "rendered_content": rendered.html,
+                "sent_at": now,
+                "has_link": rendered.has_link,
+                "has_image": rendered.has_image,
+                "has_attachment": rendered.has_attachment,
+                "client": CLIENT,
+            }
+            for conversation_id in conversations.values()
+        ],
+    )
+    message_ids = {conversation_id: message_id for conversation_id, message_id in sent}
+    connection.execute(
+        _INSERT_COPY,
+        [
+            {
+                "user_id": reader_id,
+                "message_id": message_ids[conversation_id],
+                "flags": flags.IS_PRIVATE,
+            }
+            for user_id, conversation_id in conversations.items()
+            for reader_id in (user_id, bot.id)
+        ],
+    )
+    return message_ids
+
+
+def _require_conversations(
+    session: Session, realm_id: int, bot_id: int, user_ids: Sequence[int]
+) -> dict[int, int]:
+    """User id -> the conversation of that user with the bot, made now if need be."""
+    keys = {key_of((user_id, bot_id)): user_id for user_id in user_ids}
+    found = {
+        key: conversation_id
+        for key, conversation_id in session.execute(
+            select(Conversation.key, Conversation.id).where(
+                Conversation.realm_id == realm_id, Conversation.key.in_(keys)
+            )
+        )
+    }
+    missing = [key for key in keys if key not in found]
+    if missing:
+        connection = session.connection()
+        made = connection.execute(
+            _INSERT_CONVERSATION, [{"realm_id": realm_id, "key": key} for key in missing]
+        )
+        new = {key: conversation_id for key, conversation_id in made}
+        connection.execute(
+            _INSERT_MEMBER,
+            [
+                {"conversation_id": conversation_id, "user_id": member_id}
+                for key, conversation_id in new.items()
+                for member_id in (keys[key], bot_id)
+            ],
+        )
+        found |= new
+    return {keys[key]: found[key] for key in sorted(found, key=keys.__getitem__)}
