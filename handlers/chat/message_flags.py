@@ -1,16 +1,24 @@
 """Operations of the tag message_flags."""
 
+import asyncio
+from functools import partial
 from typing import Any
+
+from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.messages.access import check_readable, find_readable
 from models.chat.reading.flagging import update_flags
+from models.chat.reading.marking import Place, access_place, mark_next
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Range, clamp_counts, find_range, parse_anchor
 from models.json import Json
 from server.phases import prepared_by
 from server.response import Response
+
+MARKING_S = 10.0
+"""How long one request marks messages as read; a client that is told so asks again."""
 
 
 def _find(
@@ -73,3 +81,34 @@ def update_message_flags(ctx: Context, *, messages: list[int], op: str, flag: st
     if flag == "read" and op == "remove":
         data["ignored_because_not_subscribed_channels"] = flagged.unsubscribed
     return envelope.success(ctx, data)
+
+
+def _mark_step(ctx: Context, place: Place | None, after: int, session: Session) -> int | None:
+    return mark_next(session, ctx.actor, place, after=after, now=ctx.now)
+
+
+async def mark_all_as_read(ctx: Context) -> Response:
+    """Mark all messages as read."""
+    return await _mark_as_read(ctx, None)
+
+
+async def mark_channel_as_read(ctx: Context, *, stream_id: int) -> Response:
+    """Mark the messages of a channel as read."""
+    place = await ctx.read(lambda db: access_place(db, ctx.actor, stream_id))
+    return await _mark_as_read(ctx, place)
+
+
+async def mark_topic_as_read(ctx: Context, *, stream_id: int, topic_name: str) -> Response:
+    """Mark the messages of a topic as read."""
+    place = await ctx.read(lambda db: access_place(db, ctx.actor, stream_id, topic_name))
+    return await _mark_as_read(ctx, place)
+
+
+async def _mark_as_read(ctx: Context, place: Place | None) -> Response:
+    """Unit of work by unit of work, so that others come between."""
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + MARKING_S
+    after: int | None = 0
+    while after is not None and loop.time() < ends_at:
+        after = await ctx.write(partial(_mark_step, ctx, place, after))
+    return envelope.success(ctx, complete=after is None)

@@ -14,6 +14,7 @@ from models.chat.accounts.changes import change_own_name
 from models.chat.identity.actors import access_realm
 from models.chat.settings import email_changes, own_password, user_settings
 from models.chat.settings.user_settings import Targets
+from models.chat.snapshot.settings import describe_settings
 from server.response import Response
 
 PAGE_HEADERS = (
@@ -25,6 +26,12 @@ PAGE = (
 )
 ASK = "<p>Use {} from now on?</p><form method=post><button>Confirm</button></form>"
 DONE = "<p>Your email address is {} from now on. You can close this window.</p>"
+
+
+def get_settings(ctx: Context) -> Response:
+    """Get your settings."""
+    settings = user_settings.find_settings(ctx.session, ctx.actor.id)
+    return envelope.success(ctx, settings=describe_settings(settings))
 
 
 async def update_settings(

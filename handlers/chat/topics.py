@@ -44,6 +44,14 @@ def update_muted_topic(
     return envelope.success(ctx)
 
 
+def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool) -> Response:
+    """List your visibility policies for topics."""
+    found = user_topics.find_known_policies(ctx.session, ctx.actor)
+    empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
+    policies = [user_topics.describe_policy(row, row.topic or empty) for row in found]
+    return envelope.success(ctx, user_topics=policies)
+
+
 def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool) -> Response:
     """List the topics of a channel."""
     found = topics.find_topics(ctx.session, ctx.actor, stream_id)

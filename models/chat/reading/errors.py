@@ -50,3 +50,10 @@ class InvalidFlagOperation(ChatError):
 
     sentence = "Invalid message flag operation: '{op}'"
     advice = "Send `add` or `remove`."
+
+
+class NoSuchTopic(ChatError):
+    """The channel has no message in this topic that the caller may read. Facts: `topic`."""
+
+    sentence = "No such topic '{topic}'"
+    advice = "Send the name of a topic that `list_topics` returns."

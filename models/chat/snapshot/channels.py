@@ -7,7 +7,7 @@ from models.chat.channels.channels import find_default_channel_ids, find_subscri
 from models.chat.channels.folders import find_folders
 from models.chat.channels.subscriptions import find_own_settings
 from models.chat.snapshot.viewing import Viewing
-from models.chat.topics.visibility import VisibilityPolicy
+from models.chat.topics.visibility import VisibilityPolicy, describe_policy
 
 USERS_DEFAULTS = {
     "desktop_notifications": "enable_stream_desktop_notifications",
@@ -85,12 +85,7 @@ def find_user_topics(view: Viewing) -> dict[str, Any]:
     """The actor's policies for topics, oldest first."""
     return {
         "user_topics": [
-            {
-                "stream_id": row.channel_id,
-                "topic_name": view.topic(row.topic),
-                "last_updated": int(row.last_updated.timestamp()),
-                "visibility_policy": row.visibility_policy,
-            }
+            describe_policy(row, view.topic(row.topic))
             for row in view.policies
             if row.channel_id in view.known_channels
         ]

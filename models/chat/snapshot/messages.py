@@ -22,10 +22,8 @@ from sqlalchemy import (
 )
 
 from models.chat.messages.conversations import find_members
-from models.chat.messages.flags import (
-    GROUP_MENTIONED,
-    MENTIONED,
-)
+from models.chat.messages.copies import copies_of_user
+from models.chat.messages.flags import GROUP_MENTIONED, MENTIONED
 from models.chat.people.users import find_max_message_id
 from models.chat.snapshot.viewing import Viewing
 from models.chat.tables import Message, Subscription
@@ -50,19 +48,9 @@ class UnreadTopic(TypedDict):
     unread_message_ids: list[int]
 
 
-def _copies(dialect: str, index: str, flagged: TextClause) -> str:
-    """The copies of :user_id with a flag, by the partial index for it.
-
-    SQLite knows only averages: without the index by name, it reads all copies of a user who has
-    more than others.
-    """
-    named = f"INDEXED BY {index}" if dialect == "sqlite" else ""
-    return f"FROM user_message {named} WHERE user_id = :user_id AND {flagged}"
-
-
 def _newest(dialect: str, index: str, flagged: TextClause, most: int) -> Subquery:
     """The message ids of the newest of these copies."""
-    ids = f"SELECT message_id {_copies(dialect, index, flagged)}"
+    ids = f"SELECT message_id {copies_of_user(dialect, index, flagged)}"
     newest = text(f"{ids} ORDER BY message_id DESC LIMIT {most}")
     return newest.columns(message_id=BigInteger).subquery()
 
@@ -86,7 +74,7 @@ def _unread(dialect: str) -> Select[int, int | None, int | None, str, str]:
 @cache
 def _mentions(dialect: str) -> TextualSelect:
     """What is unread and mentions the reader, from message :oldest on: id and flags."""
-    copies = _copies(dialect, "ix_user_message_mentioned", MENTIONED_AT_ALL)
+    copies = copies_of_user(dialect, "ix_user_message_mentioned", MENTIONED_AT_ALL)
     found = text(f"SELECT message_id, flags {copies} AND {UNREAD} AND message_id >= :oldest")
     return found.columns(message_id=BigInteger, flags=BigInteger)
 

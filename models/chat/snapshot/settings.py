@@ -17,7 +17,7 @@ CONTENT_ON_DESKTOP = "pm_content_in_desktop_notifications"
 def find_user_settings(view: Viewing) -> dict[str, Any]:
     """All of the actor's settings, and two of them once more where older clients look."""
     return {
-        "user_settings": _as_clients_know(view.settings),
+        "user_settings": describe_settings(view.settings),
         **find_display_settings(view),
         **find_notification_settings(view),
     }
@@ -38,10 +38,11 @@ def find_settings_defaults(view: Viewing) -> dict[str, Any]:
         "default_language": realm.default_language,
         "email_address_visibility": realm.email_address_visibility,
     }
-    return {"realm_user_settings_defaults": _as_clients_know(defaults)}
+    return {"realm_user_settings_defaults": describe_settings(defaults)}
 
 
-def _as_clients_know(settings: Mapping[str, Any]) -> dict[str, Any]:
+def describe_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in the spellings that clients know."""
     emojiset = settings["emojiset"]
     return {**settings, "emojiset": EMOJISETS.get(emojiset, emojiset)}
 

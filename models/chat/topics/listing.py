@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, exists, select
 from sqlalchemy.orm import aliased
 
-from models.chat.access.channels import access_channel
+from models.chat.access.channels import ChannelView, access_channel
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription, Topic, UserMessage
 from models.reader import Db
@@ -73,3 +73,26 @@ def find_topics(db: Db, actor: Actor, channel_id: int) -> list[tuple[str, int]]:
     if after is None:
         return []
     return [(name, max_id) for name, max_id in db.execute(_MINE, {**key, "after": after}).all()]
+
+
+_THERE = select(Topic.channel_id).where(
+    Topic.channel_id == bindparam("channel_id"), Topic.topic_key == bindparam("topic_key")
+)
+_MINE_THERE = (
+    select(Message.id)
+    .join(UserMessage, UserMessage.message_id == Message.id)
+    .where(
+        Message.channel_id == bindparam("channel_id"),
+        Message.topic_key == bindparam("topic_key"),
+        UserMessage.user_id == bindparam("user_id"),
+    )
+    .limit(1)
+)
+
+
+def has_topic(db: Db, actor: Actor, channel: ChannelView, topic_key: str) -> bool:
+    """Does a channel that the actor may read have the topic, as far as the actor can see?"""
+    key: dict[str, Any] = {"channel_id": channel.id, "topic_key": topic_key}
+    if not channel.has_protected_history:
+        return db.execute(_THERE, key).first() is not None
+    return db.execute(_MINE_THERE, {**key, "user_id": actor.id}).first() is not None

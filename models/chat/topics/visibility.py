@@ -7,7 +7,12 @@ from typing import Protocol
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import access_channel_by_name, find_known_channel
+from models.chat.access.channels import (
+    access_channel_by_name,
+    filter_known,
+    find_channels,
+    find_known_channel,
+)
 from models.chat.access.errors import InvalidChannelId
 from models.chat.events import log
 from models.chat.events.account import MutedTopicsEvent, UserTopicEvent
@@ -145,6 +150,24 @@ def apply_policy(
 def find_policies(db: Db, user_id: int) -> list[PolicyRow]:
     """Every topic with a policy of the user's own, oldest first."""
     return list(db.execute(_ALL, {"user_id": user_id}))
+
+
+def find_known_policies(db: Db, actor: Actor) -> list[PolicyRow]:
+    """The actor's policies for topics of channels that the actor may know, oldest first."""
+    rows = find_policies(db, actor.id)
+    channels = find_channels(db, actor, channel_ids={row.channel_id for row in rows})
+    known = {channel.id for channel in filter_known(db, actor, channels)}
+    return [row for row in rows if row.channel_id in known]
+
+
+def describe_policy(row: PolicyRow, topic: str) -> dict[str, str | int]:
+    """A policy as clients get it, with the topic in the form that the client can show."""
+    return {
+        "stream_id": row.channel_id,
+        "topic_name": topic,
+        "last_updated": int(row.last_updated.timestamp()),
+        "visibility_policy": row.visibility_policy,
+    }
 
 
 def find_muted_topics(db: Db, user_id: int) -> list[list[str | int]]:

@@ -4,8 +4,10 @@ from typing import Any
 
 import orjson
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
+from handlers.chat import message_flags
+from models.chat.reading import marking
 from models.chat.reading.ranges import clamp_counts
 from models.chat.tables import Event, UserMessage
 from models.database import Database
@@ -18,6 +20,8 @@ FIXED = [
     *("mentioned", "stream_wildcard_mentioned", "topic_wildcard_mentioned", "group_mentioned"),
     *("has_alert_word", "historical", "force_expand", "force_collapse"),
 ]
+
+MARKED = {"result": "success", "msg": "", "complete": True}
 
 
 def bad(msg: str, **more: Any) -> dict[str, Any]:
@@ -51,6 +55,11 @@ def last_event(database: Database) -> tuple[str, dict[str, Any], str | None]:
         event = reader.execute(select(Event.__table__).order_by(Event.id.desc())).first()
     assert event is not None
     return event.type, orjson.loads(event.payload), event.user_ids
+
+
+def count_events(database: Database) -> int:
+    with database.reading() as reader:
+        return reader.execute(select(func.count()).select_from(Event)).scalar_one()
 
 
 class TestUpdateMessageFlagsForNarrow:
@@ -489,3 +498,149 @@ class TestUpdateMessageFlags:
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", self.PATH, {}).status_code == 401
+
+
+class TestMarkAllAsRead:
+    PATH = "/mark_all_as_read"
+
+    def test_reads_what_is_unread_and_says_so(
+        self,
+        chat: ChatClient,
+        as_othello: ChatClient,
+        denmark: int,
+        chat_database: Database,
+        cast: Cast,
+    ) -> None:
+        ids = write(as_othello, denmark, 3)
+        direct = as_othello.post("/messages", type="direct", to=[cast.hamlet.id], content="x")["id"]
+        chat.post("/messages/flags", messages=[ids[1]], op="add", flag="starred")
+        assert chat.post(self.PATH) == MARKED
+        assert last_event(chat_database) == (
+            "update_message_flags",
+            {
+                "op": "add",
+                "operation": "add",
+                "flag": "read",
+                "messages": [*ids, direct],
+                "all": False,
+            },
+            f"[{cast.hamlet.id}]",
+        )
+        flags = flags_of(chat_database, cast.hamlet.id)
+        assert flags == {ids[0]: 1, ids[1]: 3, ids[2]: 1, direct: flags[direct]}
+        assert flags[direct] & 1
+        events = count_events(chat_database)
+        assert chat.post(self.PATH) == MARKED
+        assert count_events(chat_database) == events
+
+    def test_goes_step_by_step(
+        self,
+        chat: ChatClient,
+        as_othello: ChatClient,
+        denmark: int,
+        chat_database: Database,
+        cast: Cast,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(marking, "STEP", 2)
+        marking._unread.cache_clear()
+        ids = write(as_othello, denmark, 5)
+        before = count_events(chat_database)
+        assert chat.post(self.PATH) == MARKED
+        marking._unread.cache_clear()
+        assert count_events(chat_database) == before + 3
+        assert flags_of(chat_database, cast.hamlet.id) == dict.fromkeys(ids, 1)
+
+    def test_says_when_something_is_left(
+        self, chat: ChatClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(message_flags, "MARKING_S", 0.0)
+        assert chat.post(self.PATH) == {**MARKED, "complete": False}
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("POST", self.PATH, {}).status_code == 401
+
+
+class TestMarkChannelAsRead:
+    PATH = "/mark_stream_as_read"
+
+    def test_reads_one_channel(
+        self,
+        chat: ChatClient,
+        as_othello: ChatClient,
+        denmark: int,
+        chat_database: Database,
+        cast: Cast,
+    ) -> None:
+        verona = chat_database.run(
+            lambda s: make_channel(s, cast, "Verona", subscribers=[cast.hamlet, cast.othello])
+        )
+        here, there = write(as_othello, denmark, 2), write(as_othello, verona, 1)
+        assert chat.post(self.PATH, stream_id=denmark) == MARKED
+        flags = flags_of(chat_database, cast.hamlet.id)
+        assert flags == {here[0]: 1, here[1]: 1, there[0]: 0}
+
+    def test_refuses_channels_that_are_not_there_or_hidden(
+        self,
+        chat: ChatClient,
+        as_hank: ChatClient,
+        denmark: int,
+        chat_database: Database,
+        cast: Cast,
+    ) -> None:
+        hidden = chat_database.run(
+            lambda s: make_channel(s, cast, "secret", subscribers=[cast.othello], invite_only=True)
+        )
+        for client, channel in ((chat, 999_999), (chat, hidden), (as_hank, denmark)):
+            assert client.post(self.PATH, stream_id=channel) == bad("Invalid channel ID")
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("POST", self.PATH, {"stream_id": 1}).status_code == 401
+
+
+class TestMarkTopicAsRead:
+    PATH = "/mark_topic_as_read"
+
+    def test_reads_one_topic_in_any_case(
+        self,
+        chat: ChatClient,
+        as_othello: ChatClient,
+        denmark: int,
+        chat_database: Database,
+        cast: Cast,
+    ) -> None:
+        castle, moat = write(as_othello, denmark, 2), write(as_othello, denmark, 1, "moat")
+        assert chat.post(self.PATH, stream_id=denmark, topic_name=" CASTLE ") == MARKED
+        flags = flags_of(chat_database, cast.hamlet.id)
+        assert flags == {castle[0]: 1, castle[1]: 1, moat[0]: 0}
+
+    def test_refuses_topics_that_are_not_there(
+        self, chat: ChatClient, as_othello: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
+        protected = chat_database.run(
+            lambda s: make_channel(
+                s,
+                cast,
+                "vault",
+                subscribers=[cast.othello],
+                invite_only=True,
+                history_public_to_subscribers=False,
+            )
+        )
+        write(as_othello, protected, 1, "before")
+        chat_database.run(lambda s: subscribe(s, protected, cast.hamlet))
+        write(as_othello, protected, 1, "after")
+        for topic in ("before", "never"):
+            answer = chat.post(self.PATH, stream_id=protected, topic_name=topic)
+            assert answer == bad(f"No such topic '{topic}'")
+        assert chat.post(self.PATH, stream_id=protected, topic_name="after") == MARKED
+        answer = chat.post(self.PATH, stream_id=protected, topic_name="a\nb")
+        assert answer == bad("Invalid character in topic, at position 2!")
+
+    def test_refuses_hidden_channels(self, as_hank: ChatClient, denmark: int) -> None:
+        answer = as_hank.post(self.PATH, stream_id=denmark, topic_name="castle")
+        assert answer == bad("Invalid channel ID")
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        wish = {"stream_id": 1, "topic_name": "x"}
+        assert as_nobody.request("POST", self.PATH, wish).status_code == 401

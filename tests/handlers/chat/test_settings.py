@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 import specs
 from models.chat.ground import outbox
 from models.chat.identity.passwords import is_password
+from models.chat.queues.spellings import EMOJISETS
 from models.chat.tables import AuditLog, EmailChange, Event, Outbox, Realm, User
 from models.chat.tables.setting_table import ALL, SETTINGS, Setting
 from models.database import Database
@@ -105,6 +106,21 @@ class TestTable:
             "web_stream_unreads_count_display_policy"
         )
         assert set(seed.split()) <= set(SETTINGS)
+
+
+class TestGetSettings:
+    def test_every_setting_as_it_is_now(self, chat: ChatClient) -> None:
+        own = {"default_language": "en", "email_address_visibility": 1}
+        expected = {name: setting.default for name, setting in SETTINGS.items()} | own
+        emojiset = EMOJISETS.get(str(expected["emojiset"]), expected["emojiset"])
+        assert chat.get("/settings") == {**DONE, "settings": {**expected, "emojiset": emojiset}}
+        chat.patch("/settings", twenty_four_hour_time=True, default_language="de")
+        settings = chat.get("/settings")["settings"]
+        assert settings["twenty_four_hour_time"] is True
+        assert settings["default_language"] == "de"
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("GET", "/settings").status_code == 401
 
 
 class TestUpdateSettings:

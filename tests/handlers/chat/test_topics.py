@@ -9,6 +9,7 @@ from models.chat.tables import Event, UserTopic
 from models.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
+from tests.support.frozen_clock import FrozenClock
 
 DONE = {"result": "success", "msg": ""}
 BOT_TOPIC = "channel events"
@@ -121,6 +122,47 @@ class TestListTopics:
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/users/me/1/topics").status_code == 401
+
+
+class TestListUserTopics:
+    def test_the_oldest_change_first(
+        self, chat: ChatClient, as_othello: ChatClient, clock: FrozenClock
+    ) -> None:
+        channel = open_channel(chat, "stage")
+        at = int(clock.now().timestamp())
+        chat.post("/user_topics", stream_id=channel, topic="", visibility_policy=3)
+        clock.advance(seconds=5)
+        chat.post("/user_topics", stream_id=channel, topic="The Ghost", visibility_policy=1)
+        policies = [
+            {
+                "stream_id": channel,
+                "topic_name": "general chat",
+                "last_updated": at,
+                "visibility_policy": 3,
+            },
+            {
+                "stream_id": channel,
+                "topic_name": "The Ghost",
+                "last_updated": at + 5,
+                "visibility_policy": 1,
+            },
+        ]
+        assert chat.get("/user_topics") == {**DONE, "user_topics": policies}
+        policies[0]["topic_name"] = ""
+        answer = chat.get("/user_topics", allow_empty_topic_name=True)
+        assert answer == {**DONE, "user_topics": policies}
+        assert as_othello.get("/user_topics") == {**DONE, "user_topics": []}
+
+    def test_leaves_out_channels_that_one_has_lost(
+        self, chat: ChatClient, as_othello: ChatClient, cast: Cast
+    ) -> None:
+        channel = open_channel(chat, "private", invite_only=True, principals=[cast.othello.id])
+        as_othello.post("/user_topics", stream_id=channel, topic="x", visibility_policy=1)
+        as_othello.delete("/users/me/subscriptions", subscriptions=["private"])
+        assert as_othello.get("/user_topics") == {**DONE, "user_topics": []}
+
+    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+        assert as_nobody.request("GET", "/user_topics").status_code == 401
 
 
 class TestSetUserTopic:

@@ -62,6 +62,7 @@ COMPANY: dict[tuple[str, str], dict[str, Any]] = {
     ("update_muted_topic", "stream"): {"stream_id": None},
     ("update_muted_topic", "topic"): {"stream_id": "$vault"},
     ("set_user_topic", "topic"): {"stream_id": "$vault"},
+    ("mark_topic_as_read", "topic_name"): {"stream_id": "$vault"},
     ("send_message", "topic"): {"to": "$vault"},
     ("send_message", "subject"): {"to": "$vault", "topic": None},
     ("create_scheduled_message", "topic"): {"to": "$vault"},

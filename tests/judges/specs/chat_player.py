@@ -49,6 +49,8 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
             {"stream_id": "$denmark", "property": "color", "value": "#f00f00"},
         ]
     },
+    ("mark_channel_as_read", "some"): {"stream_id": "$denmark"},
+    ("mark_topic_as_read", "some"): {"stream_id": "$square", "topic_name": "Hamlet"},
     ("set_user_topic", "mute"): {"stream_id": "$denmark"},
     ("set_user_topic", "follow"): {"stream_id": "$denmark"},
     ("set_user_topic", "clear"): {"stream_id": "$denmark"},

@@ -119,6 +119,8 @@ STORIES: dict[tuple[str, str], Story] = {
     ),
     ("unsubscribe", "left"): Story({"subscriptions": ["Elsinore"]}, (ELSINORE,)),
     ("list_topics", "two"): Story({"stream_id": "$square"}),
+    ("mark_channel_as_read", "all"): Story({"stream_id": "$square"}),
+    ("mark_topic_as_read", "all"): Story({"stream_id": "$square", "topic_name": "Hamlet"}),
     ("create_domain", "acme"): Story(
         {"domain": "acme.example", "allow_subdomains": True},
         (("delete_domain", {"domain": "acme.example"}),),

@@ -1,0 +1,80 @@
+"""Marking as read whatever is unread: everywhere, in a channel or in a topic, step by step."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+
+from sqlalchemy import BigInteger, Select, bindparam, select, text
+from sqlalchemy.orm import Session
+
+from models.chat.access.channels import access_channel
+from models.chat.identity.actors import Actor
+from models.chat.messages.copies import copies_of_user
+from models.chat.reading.errors import NoSuchTopic
+from models.chat.reading.flagging import update_flags
+from models.chat.tables import Message
+from models.chat.tables.message import UNREAD
+from models.chat.topics.listing import has_topic
+from models.chat.topics.names import key_of, normalise_topic
+from models.reader import Db, dialect_of
+
+STEP = 5000
+"""Messages that one unit of work marks, and one event names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A channel, or one topic of it."""
+
+    channel_id: int
+    topic_key: str | None = None
+
+
+def access_place(db: Db, actor: Actor, channel_id: int, topic: str | None = None) -> Place:
+    """A channel that the actor may read, or a topic there that has messages for the actor.
+
+    Raises `InvalidChannelId`, `InvalidCharacterInTopic` and `NoSuchTopic`.
+    """
+    channel = access_channel(db, actor, channel_id)
+    if topic is None:
+        return Place(channel.id)
+    name = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
+    if not has_topic(db, actor, channel, key_of(name)):
+        raise NoSuchTopic(topic=topic)
+    return Place(channel.id, key_of(name))
+
+
+def mark_next(
+    session: Session, actor: Actor, place: Place | None, *, after: int, now: datetime
+) -> int | None:
+    """Mark the oldest `STEP` unread messages after a message id as read; None: of all places.
+
+    Returns the id after which to go on; None: nothing is left.
+    """
+    asked = {"user_id": actor.id, "after": after}
+    if place is not None:
+        asked["channel_id"] = place.channel_id
+    topic_key = None if place is None else place.topic_key
+    statement = _unread(dialect_of(session), place is not None, topic_key is not None)
+    ids = list(session.execute(statement, {**asked, "topic_key": topic_key}).scalars())
+    if ids:
+        update_flags(session, actor, ids, op="add", flag="read", now=now)
+    return ids[-1] if len(ids) == STEP else None
+
+
+@cache
+def _unread(dialect: str, in_channel: bool, in_topic: bool) -> Select[int]:
+    copies = text(f"SELECT message_id {copies_of_user(dialect, 'ix_user_message_unread', UNREAD)}")
+    unread = copies.columns(message_id=BigInteger).subquery()
+    found = (
+        select(unread.c.message_id)
+        .where(unread.c.message_id > bindparam("after"))
+        .order_by(unread.c.message_id)
+        .limit(STEP)
+    )
+    if in_channel:
+        found = found.join(Message, Message.id == unread.c.message_id)
+        found = found.where(Message.channel_id == bindparam("channel_id"))
+    if in_topic:
+        found = found.where(Message.topic_key == bindparam("topic_key"))
+    return found
