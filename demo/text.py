@@ -109,6 +109,8 @@ def chat_guide(ready: Ready) -> str:
     return f"""
 The chat organization Acme is at {url}   (document: {url}/openapi.yaml)
 
+Talk in a browser: open {ready.base_url}/chat and sign in with an email and its API key
+
 {people}
 
 Read your own user and create a channel:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from flask import Flask
 
-from pages import emoji, exports
+from pages import chat_client, emoji, exports
 from pages.served import Served
 
 
 def install_for(app: Flask, service: Served) -> None:
     exports.install_for(app, service)
     emoji.install(app)
+    if service.settings.chat_page:
+        chat_client.install(app)

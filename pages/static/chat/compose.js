@@ -1,0 +1,114 @@
+// Writing a message: now or for later. What is not sent yet is kept for each place.
+
+import { announce, find } from "./element.js";
+import { idempotencyKey } from "./api.js";
+import { open } from "./dialogs.js";
+import { keyOf, recipientsOf } from "./places.js";
+import { fieldValueOf, writeShort } from "./times.js";
+
+const HOUR_MS = 3_600_000;
+
+export class Compose {
+  #app;
+  #form = find("compose");
+  #content = find("content");
+  #topic = find("topic");
+  #refusal = find("compose-refusal");
+  #drafts = new Map(); // place -> text
+  #tried = { text: null, key: null };
+  #place = null;
+
+  constructor(app) {
+    this.#app = app;
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#send();
+    });
+    find("schedule").addEventListener("click", () => this.#schedule());
+    this.#content.addEventListener("keydown", (event) => this.#press(event));
+    this.#content.addEventListener("input", () => (this.#refusal.textContent = ""));
+  }
+
+  /** Write to this place from now on. */
+  open(place) {
+    this.#keep();
+    this.#place = place;
+    const { maxMessage, maxTopic, emptyTopic } = this.#app.state.realm;
+    this.#content.maxLength = maxMessage;
+    this.#topic.maxLength = maxTopic;
+    this.#topic.placeholder = emptyTopic;
+    this.#topic.value = place.topic ?? "";
+    find("topic-field").hidden = place.userIds !== undefined;
+    this.#content.value = this.#drafts.get(keyOf(place)) ?? "";
+    this.#refusal.textContent = "";
+  }
+
+  focus() {
+    this.#content.focus();
+  }
+
+  forget() {
+    this.#drafts.clear();
+    this.#place = null;
+    this.#form.reset();
+  }
+
+  #keep() {
+    if (this.#place !== null) this.#drafts.set(keyOf(this.#place), this.#content.value);
+  }
+
+  #press(event) {
+    if (event.key !== "Enter" || event.isComposing || event.shiftKey) return;
+    const isTouched = matchMedia("(pointer: coarse)").matches; // there the key makes a new line
+    if (isTouched && !event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    this.#form.requestSubmit();
+  }
+
+  get #target() {
+    return this.#place.userIds ? this.#place : { ...this.#place, topic: this.#topic.value.trim() };
+  }
+
+  /** Returns whether the server took it. The same text is the same request until then. */
+  async #post(path, target, parameters) {
+    const body = { ...recipientsOf(target), content: this.#content.value, read_by_sender: true, ...parameters };
+    const text = JSON.stringify([path, body]);
+    if (this.#tried.text !== text) this.#tried = { text, key: idempotencyKey() };
+    this.#form.setAttribute("aria-busy", "true");
+    try {
+      await this.#app.api.post(path, body, { headers: { "Idempotency-Key": this.#tried.key } });
+    } catch (error) {
+      this.#refusal.textContent = error.message;
+      return false;
+    } finally {
+      this.#form.setAttribute("aria-busy", "false");
+    }
+    this.#tried = { text: null, key: null };
+    this.#drafts.delete(keyOf(this.#place));
+    this.#content.value = "";
+    return true;
+  }
+
+  async #send() {
+    if (this.#form.getAttribute("aria-busy") === "true" || this.#content.value.trim() === "") return;
+    const target = this.#target;
+    if (await this.#post("/messages", target, {})) this.#app.show(target);
+    this.focus();
+  }
+
+  async #schedule() {
+    if (this.#content.value.trim() === "") {
+      this.#refusal.textContent = "Write the message first.";
+      return this.focus();
+    }
+    const field = find("when");
+    const inAnHour = new Date(Date.now() + HOUR_MS);
+    field.min = fieldValueOf(new Date());
+    field.value = fieldValueOf(inAnHour);
+    if ((await open(find("scheduling"))) !== "schedule") return this.focus();
+    const at = Math.floor(new Date(field.value).getTime() / 1000);
+    if (await this.#post("/scheduled_messages", this.#target, { scheduled_delivery_timestamp: at }))
+      announce(`Scheduled for ${writeShort(at)}`);
+    this.focus();
+  }
+}

@@ -1,0 +1,128 @@
+// The chat page: signs a person in, keeps their state true, and shows the place they are at.
+
+import { Api } from "./api.js";
+import { Compose } from "./compose.js";
+import { announce, find } from "./element.js";
+import { addressOf, keyOf, placeAt } from "./places.js";
+import { Queue } from "./queue.js";
+import { Scheduled } from "./scheduled.js";
+import { Sidebar } from "./sidebar.js";
+import { SignIn } from "./signin.js";
+import { State } from "./state.js";
+import { announceMessage, Timeline } from "./timeline.js";
+
+class App {
+  api = null;
+  state = null;
+  place = null;
+  #queue = null;
+  #sidebar = new Sidebar(this);
+  #timeline = new Timeline(this);
+  #compose = new Compose(this);
+  #scheduled = new Scheduled(this);
+  #signIn = new SignIn((email, key) => this.#enter(email, key));
+
+  start() {
+    addEventListener("hashchange", () => this.#follow());
+    // The key goes with the page: one that the browser kept for its back button begins anew.
+    addEventListener("pagehide", () => this.#queue?.stop());
+    addEventListener("pageshow", (event) => event.persisted && location.reload());
+    find("sign-out").addEventListener("click", () => this.#leave());
+    this.#signIn.open();
+  }
+
+  /** Go to a place. */
+  show(place) {
+    if (this.place === null || keyOf(place) !== keyOf(this.place)) location.hash = addressOf(place);
+  }
+
+  /** Show what went wrong, until the next step. */
+  complain(error) {
+    find("trouble").textContent = error.message;
+    find("trouble").hidden = false;
+  }
+
+  #enter(email, key) {
+    this.api = new Api(email, key);
+    this.#queue = new Queue(this.api, {
+      snapshot: (snapshot) => this.#begin(snapshot),
+      events: (events) => this.#apply(events),
+      trouble: (failures) => (find("offline").hidden = failures < 2),
+      refused: (error) => this.#leave(error.message),
+    });
+    this.#queue.run();
+  }
+
+  #leave(text = "") {
+    this.#queue?.stop();
+    this.api = this.state = this.place = this.#queue = null;
+    this.#timeline.close();
+    this.#compose.forget();
+    for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+    find("chat").hidden = true;
+    for (const list of ["channels", "people", "scheduled-list"]) find(list).replaceChildren();
+    announce("");
+    history.replaceState(null, "", location.pathname);
+    document.title = "Chat";
+    this.#signIn.open(text);
+  }
+
+  #begin(snapshot) {
+    const isFirst = this.state === null;
+    this.state = new State(snapshot);
+    find("realm").textContent = this.state.realm.name;
+    find("me").textContent = this.state.nameOf(this.state.me);
+    find("chat").hidden = false;
+    this.#scheduled.draw();
+    this.#follow();
+    if (isFirst && this.place === null) find("filter").focus();
+  }
+
+  #apply(events) {
+    if (this.state === null || events.length === 0) return;
+    for (const event of events) {
+      this.state.apply(event);
+      this.#timeline.apply(event);
+      if (event.type === "message") announceMessage(this.state, event.message);
+    }
+    if (events.some((event) => event.type === "scheduled_messages")) this.#scheduled.draw();
+    this.#sidebar.draw();
+  }
+
+  /** Show the place that the address names. */
+  #follow() {
+    if (this.state === null) return;
+    const place = placeAt(location.hash);
+    this.place = place;
+    find("chat").toggleAttribute("data-open", place !== null);
+    find("conversation").hidden = place === null;
+    find("welcome").hidden = place !== null;
+    find("trouble").hidden = true;
+    if (place === null) this.#timeline.close();
+    else this.#open(place);
+    this.#sidebar.draw();
+  }
+
+  #open(place) {
+    find("place").textContent = this.state.titleOf(place);
+    this.#compose.open(place);
+    this.#timeline.open(place);
+    // A field with the focus would bring up the keyboard of a phone.
+    if (matchMedia("(pointer: coarse)").matches) find("place").focus();
+    else this.#compose.focus();
+    if (place.channelId !== undefined) this.#loadTopics(place.channelId);
+  }
+
+  async #loadTopics(channelId) {
+    const { state } = this;
+    try {
+      const answer = await this.api.get(`/users/me/${channelId}/topics`, { allow_empty_topic_name: true });
+      state.learnTopics(channelId, answer.topics);
+      if (this.state === state) this.#sidebar.draw();
+    } catch (error) {
+      if (this.state === state) this.complain(error);
+    }
+  }
+}
+
+new App().start();

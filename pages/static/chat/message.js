@@ -1,0 +1,131 @@
+// One message: what it says, who may change it, and its editor.
+
+import { find, h } from "./element.js";
+import { ask } from "./dialogs.js";
+import { nodesOf } from "./rendered.js";
+import { writeClock, writeIso, writeWhole } from "./times.js";
+
+const SAME_BREATH_S = 600;
+
+/** Whether a message goes on where the one before left off: its sender need not be shown again. */
+export function follows(message, before) {
+  return (
+    before?.sender_id === message.sender_id &&
+    message.timestamp - before.timestamp < SAME_BREATH_S &&
+    !message.is_me_message
+  );
+}
+
+function mayEdit(state, message) {
+  const { canEdit, editSeconds } = state.realm;
+  const age = Date.now() / 1000 - message.timestamp;
+  return canEdit && message.sender_id === state.me && (editSeconds === null || age < editSeconds);
+}
+
+/** The item of a message. `app` has the api and the state. */
+export function draw(app, message) {
+  const name = app.state.users.get(message.sender_id)?.full_name ?? message.sender_full_name;
+  const avatar = h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]);
+  avatar.style.setProperty("--hue", (message.sender_id * 67) % 360);
+  const time = h(
+    "time",
+    { datetime: writeIso(message.timestamp), title: writeWhole(message.timestamp) },
+    writeClock(message.timestamp),
+  );
+  const content = h("div", { class: "content" });
+  content.append(nodesOf(message.content));
+  return h(
+    "li",
+    { class: "message", id: `message-${message.id}`, "data-mine": message.sender_id === app.state.me },
+    avatar,
+    h("div", { class: "meta" }, h("strong", { class: "sender" }, name), time, edited(message)),
+    content,
+    menu(app, message),
+  );
+}
+
+const edited = (message) =>
+  message.last_edit_timestamp !== undefined &&
+  h("span", { class: "edited", title: writeWhole(message.last_edit_timestamp) }, "edited");
+
+/** A menu that opens at the end of the message; null if there is nothing to do. */
+function menu(app, message) {
+  if (message.sender_id !== app.state.me) return null;
+  const item = (name, text, act) => {
+    const choose = () => {
+      details.open = false;
+      act(app, message);
+    };
+    return h("button", { type: "button", class: name, onclick: choose }, text);
+  };
+  const leave = (event) => {
+    if (!details.contains(event.relatedTarget)) details.open = false;
+  };
+  const escape = (event) => {
+    if (event.key !== "Escape" || !details.open) return;
+    details.open = false;
+    details.firstChild.focus();
+  };
+  const details = h(
+    "details",
+    { class: "menu", onfocusout: leave, onkeydown: escape },
+    h("summary", { "aria-label": "Change this message", title: "Change" }, "⋯"),
+    h("div", {}, mayEdit(app.state, message) && item("edit", "Edit", openEditor), item("delete", "Delete", erase)),
+  );
+  return details;
+}
+
+async function erase(app, message) {
+  if (!(await ask("Delete this message?", "It is deleted for everybody and cannot be restored here.", "Delete"))) return;
+  try {
+    await app.api.delete(`/messages/${message.id}`);
+  } catch (error) {
+    app.complain(error);
+  }
+}
+
+/** Put a field with the message's source in place of its content. */
+async function openEditor(app, message) {
+  const item = find(`message-${message.id}`);
+  if (item.querySelector("form")) return;
+  let source;
+  try {
+    const answer = await app.api.get(`/messages/${message.id}`, { apply_markdown: false });
+    source = answer.message.content;
+  } catch (error) {
+    return app.complain(error);
+  }
+  const field = h("textarea", { "aria-label": "Edited message", rows: 3, maxlength: app.state.realm.maxMessage });
+  const refusal = h("p", { class: "refusal", role: "alert" });
+  const close = () => {
+    form.remove();
+    item.classList.remove("editing");
+    item.querySelector(".menu > summary")?.focus();
+  };
+  const save = async (event) => {
+    event.preventDefault();
+    try {
+      if (field.value !== source) await app.api.patch(`/messages/${message.id}`, { content: field.value });
+      close();
+    } catch (error) {
+      refusal.textContent = error.message;
+      field.focus();
+    }
+  };
+  const keys = (event) => {
+    if (event.key === "Escape") close();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  };
+  const form = h(
+    "form",
+    { class: "editor", onsubmit: save, onkeydown: keys },
+    field,
+    refusal,
+    h("button", { class: "button" }, "Save"),
+    h("button", { type: "button", class: "quiet", onclick: close }, "Cancel"),
+  );
+  field.value = source;
+  item.classList.add("editing");
+  item.querySelector(".content").after(form);
+  field.focus();
+}

@@ -1,0 +1,126 @@
+// The event queue: registers it, polls it, and registers another one when it is gone.
+
+const FETCHED = [
+  "message",
+  "realm",
+  "realm_user",
+  "recent_private_conversations",
+  "scheduled_messages",
+  "subscription",
+  "update_message_flags",
+];
+const EVENTS = [
+  "delete_message",
+  "message",
+  "realm_user",
+  "scheduled_messages",
+  "stream",
+  "subscription",
+  "update_message",
+  "update_message_flags",
+];
+const CAPABILITIES = { bulk_message_deletion: true, empty_topic_name: true, user_list_incomplete: true };
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Waits, or until the browser is connected again. */
+function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener("online", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    addEventListener("online", done);
+    signal.addEventListener("abort", done);
+  });
+}
+
+export class Queue {
+  #api;
+  #tell;
+  #stop = new AbortController();
+  #id = null;
+  #lastEventId = -1;
+  #timeoutMs = 90_000;
+
+  /** `tell` has snapshot(state), events(list), trouble(failures) and refused(error). */
+  constructor(api, tell) {
+    this.#api = api;
+    this.#tell = tell;
+  }
+
+  /** Runs until `stop`, or until the server refuses the user. */
+  async run() {
+    const { signal } = this.#stop;
+    for (let failures = 0; !signal.aborted; ) {
+      let wait = 0;
+      try {
+        if (this.#id === null) await this.#register(signal);
+        const events = await this.#poll(signal);
+        // The server stops, or another poll took over: no reason to ask at once.
+        if (events.length === 0) wait = 1000;
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error.status === 401) return this.#tell.refused(error);
+        if (error.status === undefined) console.error(error);
+        // A state that events do not fit is as good as lost.
+        if (error.status === undefined || error.status === 400) this.#id = null;
+        const isGone = error.code === "BAD_EVENT_QUEUE_ID";
+        wait = isGone && failures === 0 ? 0 : this.#backOff(failures, error);
+        failures += 1;
+      }
+      this.#tell.trouble(failures);
+      if (wait > 0) await pause(wait, signal);
+    }
+  }
+
+  /** Ends the polls and deletes the queue; the request outlives the page. */
+  stop() {
+    this.#stop.abort();
+    const id = this.#id;
+    this.#id = null;
+    if (id === null) return Promise.resolve();
+    return this.#api.delete("/events", { queue_id: id }, { keepalive: true }).catch(() => {});
+  }
+
+  #backOff(failures, error) {
+    const ms = Math.min(500 * 2 ** failures, LONGEST_PAUSE_MS);
+    return Math.max(error.retryAfter * 1000 || 0, ms * (0.75 + Math.random() / 2));
+  }
+
+  async #register(signal) {
+    const state = await this.#api.post(
+      "/register",
+      {
+        apply_markdown: true,
+        client_capabilities: CAPABILITIES,
+        event_types: EVENTS,
+        fetch_event_types: FETCHED,
+        slim_presence: true,
+      },
+      { signal },
+    );
+    this.#id = state.queue_id;
+    this.#lastEventId = state.last_event_id;
+    this.#timeoutMs = state.event_queue_longpoll_timeout_seconds * 1000;
+    this.#tell.snapshot(state);
+  }
+
+  async #poll(signal) {
+    const asked = { queue_id: this.#id, last_event_id: this.#lastEventId };
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]);
+    let answer;
+    try {
+      answer = await this.#api.get("/events", asked, { signal: limited });
+    } catch (error) {
+      if (error.name === "TimeoutError") return []; // a dead connection
+      throw error;
+    }
+    const { events } = answer;
+    this.#tell.events(events.filter((event) => event.type !== "heartbeat"));
+    if (events.length > 0) this.#lastEventId = events.at(-1).id;
+    return events;
+  }
+}

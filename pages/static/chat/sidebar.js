@@ -1,0 +1,87 @@
+// Channels with their topics, conversations and people, each with its count of unread messages.
+
+import { find, h } from "./element.js";
+import { addressOf, conversation, keyOf } from "./places.js";
+
+const PEOPLE = 30; // at most, unless the filter asks for others
+const TOPICS = 12;
+
+export class Sidebar {
+  #app;
+  #filter = find("filter");
+
+  constructor(app) {
+    this.#app = app;
+    this.#filter.addEventListener("input", () => this.draw());
+    this.#filter.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      find("sidebar").querySelector("a")?.focus();
+    });
+  }
+
+  draw() {
+    const { state } = this.#app;
+    // Links are made anew; the one with the focus must not lose it.
+    const focused = document.activeElement?.closest("#sidebar a")?.getAttribute("href");
+    find("channels").replaceChildren(...this.#channels());
+    find("people").replaceChildren(...this.#conversations());
+    if (focused) find("sidebar").querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    const { total } = state.unread;
+    document.title = `${total > 0 ? `(${total}) ` : ""}${state.realm.name}`;
+  }
+
+  #matches(name) {
+    return name.toLowerCase().includes(this.#filter.value.trim().toLowerCase());
+  }
+
+  #channels() {
+    const channels = [...this.#app.state.channels.values()];
+    channels.sort((one, other) => other.pin_to_top - one.pin_to_top || one.name.localeCompare(other.name));
+    return channels.flatMap((channel) => {
+      const topics = this.#topics(channel.stream_id);
+      if (!this.#matches(channel.name) && topics.length === 0) return [];
+      const item = this.#item({ channelId: channel.stream_id }, `#${channel.name}`, { muted: channel.is_muted });
+      item.style.setProperty("--channel", channel.color);
+      if (topics.length > 0) item.append(h("ul", {}, topics));
+      return [item];
+    });
+  }
+
+  /** The topics of the open channel, elsewhere those that are unread; all those that the filter finds. */
+  #topics(channelId) {
+    const { place, state } = this.#app;
+    const isFiltered = this.#filter.value.trim() !== "";
+    return state
+      .topicsOf(channelId)
+      .filter((topic, index) => {
+        if (isFiltered) return this.#matches(state.topicName(topic.place.topic));
+        if (place && keyOf(place) === keyOf(topic.place)) return true;
+        return state.unread.count(topic.place) > 0 || (place?.channelId === channelId && index < TOPICS);
+      })
+      .map(({ place: topic }) => this.#item(topic, state.topicName(topic.topic)));
+  }
+
+  #conversations() {
+    const { state } = this.#app;
+    const known = [...state.conversations.values()].sort((one, other) => other.lastId - one.lastId);
+    const places = new Map(known.map(({ place }) => [keyOf(place), place]));
+    const people = [...state.people].filter((id) => !state.users.get(id).is_bot);
+    people.sort((one, other) => state.nameOf(one).localeCompare(state.nameOf(other)));
+    for (const place of people.map((id) => conversation([id], state.me)))
+      if (!places.has(keyOf(place))) places.set(keyOf(place), place);
+    const found = [...places.values()].filter((place) => this.#matches(state.titleOf(place)));
+    return found.slice(0, Math.max(PEOPLE, known.length)).map((place) => this.#item(place, state.titleOf(place)));
+  }
+
+  #item(place, name, { muted = false } = {}) {
+    const count = this.#app.state.unread.count(place);
+    const isOpen = this.#app.place !== null && keyOf(this.#app.place) === keyOf(place);
+    const link = h(
+      "a",
+      { href: addressOf(place), "aria-current": isOpen && "page" },
+      h("span", { class: "name" }, name),
+      count > 0 && h("span", { class: "count" }, String(count), h("span", { class: "unseen" }, " unread")),
+    );
+    return h("li", { class: muted && "muted-place", "data-place": keyOf(place) }, link);
+  }
+}

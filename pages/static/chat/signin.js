@@ -1,0 +1,67 @@
+// The form that leads from an email and a password to an API key. An API key itself will do too.
+
+import { Api } from "./api.js";
+import { find } from "./element.js";
+
+export class SignIn {
+  #form = find("sign-in-form");
+  #refusal = find("sign-in-refusal");
+
+  /** `enter` gets the email and the key. */
+  constructor(enter) {
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#submit(enter);
+    });
+    find("use-key").addEventListener("change", () => this.#choose());
+  }
+
+  /** Show the form, with what went wrong. */
+  async open(text = "") {
+    this.#form.reset();
+    this.#choose();
+    this.#refusal.textContent = text;
+    find("sign-in").hidden = false;
+    find("email").focus();
+    try {
+      const { realm_name } = await new Api().get("/server_settings");
+      find("sign-in-title").textContent = `Sign in to ${realm_name}`;
+    } catch (error) {
+      const isNowhere = error.code === "NONEXISTENT_SUBDOMAIN";
+      this.#refusal.textContent = isNowhere ? "No organization is at this address." : error.message;
+    }
+  }
+
+  #choose() {
+    const isKey = find("use-key").checked;
+    find("secret-label").textContent = isKey ? "API key" : "Password";
+    find("secret").autocomplete = isKey ? "off" : "current-password";
+    find("secret").value = "";
+  }
+
+  async #submit(enter) {
+    const [email, secret] = [find("email").value.trim(), find("secret").value];
+    const button = find("sign-in-button");
+    this.#refusal.textContent = "";
+    button.disabled = true;
+    try {
+      const isKey = find("use-key").checked;
+      const account = isKey ? await checkKey(email, secret.trim()) : await fetchKey(email, secret);
+      this.#form.reset();
+      find("sign-in").hidden = true;
+      enter(account.email, account.api_key);
+    } catch (error) {
+      this.#refusal.textContent = error.message;
+      find("secret").select();
+    } finally {
+      button.disabled = false;
+    }
+  }
+}
+
+const fetchKey = (username, password) => new Api().post("/fetch_api_key", { username, password });
+
+async function checkKey(email, key) {
+  await new Api(email, key).get("/users/me");
+  return { email, api_key: key };
+}

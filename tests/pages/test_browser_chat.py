@@ -1,0 +1,424 @@
+"""/chat in two headless Chromiums over the real service: Hamlet and Othello talk."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from selenium.webdriver.common.keys import Keys
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from handlers.chat.wire.context import ChatAdapters
+from handlers.chat.wiring import build_service
+from models.chat.identity.passwords import hash_password
+from models.chat.identity.roles import Role
+from models.chat.organization.realms import access_realm_by_id, create_realm
+from models.chat.people.users import create_user
+from models.chat.tables import EventQueue, Realm, User
+from models.clock import SystemClock
+from models.database import Database
+from pages import chat_client
+from pages.app import build_pages
+from server.service import Service
+from server.serving.app import build_app
+from settings import Settings
+from tests.pages.browser import Browser
+from tests.pages.test_browser_service import running
+from tests.support.chat.fixtures import Template
+from tests.support.chat.people import KEYS, PASSWORD, VAULT
+from tests.support.contract import operations_of
+from tests.support.frozen_clock import FrozenClock
+from workers.scheduled_delivery import ScheduledDelivery
+
+CLOCK = SystemClock()
+HOST = "127.0.0.1"
+OWNER, HAMLET, OTHELLO = "ada@local.example", "hamlet@local.example", "othello@local.example"
+
+
+@pytest.fixture(scope="module")
+def place(chat_sqlite_template: Template, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copy(chat_sqlite_template[0], tmp_path_factory.mktemp("talk") / "chat.db"))
+
+
+@pytest.fixture(scope="module")
+def database(place: Path) -> Iterator[Database]:
+    database = Database(f"sqlite:///{place}")
+    yield database
+    database.dispose()
+
+
+@pytest.fixture(scope="module")
+def service(place: Path) -> Service:
+    settings = Settings(
+        database_urls={"chat": f"sqlite:///{place}"},
+        data_dir=place.parent,
+        rate_limits=False,
+        validate_responses=True,
+    )
+    adapters = replace(ChatAdapters.from_settings(settings), keys=KEYS, vault=VAULT)
+    return build_service(settings, clock=CLOCK, adapters=adapters)
+
+
+@pytest.fixture(scope="module")
+def base(service: Service) -> Iterator[str]:
+    pages = build_pages(documents={"chat": "/api/v1"}, own=[chat_client.install])
+    service.database.news.follow(lambda _logs: None)  # its thread stays as long as the service
+    with running(build_app([service], pages=pages)) as address:
+        yield address
+    service.database.dispose()
+
+
+@pytest.fixture(scope="module")
+def password_hash() -> str:
+    return hash_password(PASSWORD)
+
+
+@pytest.fixture
+def keys(database: Database, password_hash: str) -> dict[str, str]:
+    """The keys of three people by email, at an organization of the test's own at this machine's
+    address: the one of the test before has moved away.
+    """
+
+    def work(session: Session) -> dict[str, str]:
+        away = f"{secrets.token_hex(8)}.example"
+        session.execute(update(Realm).where(Realm.host == HOST).values(host=away))
+        now = CLOCK.now()
+        realm, _, key = create_realm(
+            session,
+            KEYS,
+            name="Elsinore",
+            host=HOST,
+            owner_email=OWNER,
+            owner_name="Ada",
+            now=now,
+        )
+        view = access_realm_by_id(session, realm.id)
+        made = {OWNER: key}
+        for email in (HAMLET, OTHELLO):
+            name = email.partition("@")[0].capitalize()
+            _, made[email] = create_user(
+                session,
+                KEYS,
+                realm=view,
+                email=email,
+                full_name=name,
+                role=Role.MEMBER,
+                password_hash=password_hash,
+                now=now,
+            )
+        return made
+
+    return database.run(work)
+
+
+@pytest.fixture(scope="module")
+def other_chromium(
+    chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
+    browser = Browser(profile=Path(tmp_path_factory.mktemp("other-chromium")))
+    yield browser
+    browser.quit()
+
+
+class Person:
+    """Somebody at a browser of their own."""
+
+    def __init__(self, browser: Browser, base: str, email: str) -> None:
+        self.browser, self.base, self.email = browser, base, email
+
+    def open(self) -> None:
+        self.browser.open(f"{self.base}/chat")
+        self.see("#sign-in-title", "Sign in to Elsinore")
+
+    def sign_in(self, secret: str = PASSWORD) -> None:
+        self.browser.find("#email").clear()
+        self.browser.find("#email").send_keys(self.email)
+        self.browser.find("#secret").send_keys(secret, Keys.ENTER)
+
+    def enter(self) -> None:
+        self.open()
+        self.sign_in()
+        self.see("#realm", "Elsinore")
+        self.browser.wait(lambda: self.has_queue, "the first poll")
+
+    @property
+    def has_queue(self) -> bool:
+        return any("/api/v1/events?" in address for address in self.browser.requested())
+
+    def see(self, selector: str, text: str) -> None:
+        script = "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)"
+        self.browser.wait(
+            lambda: any(text in shown for shown in self.browser.run(script, selector)),
+            f"{text!r} in {selector}",
+        )
+
+    def gone(self, selector: str) -> None:
+        self.browser.wait(lambda: not self.browser.find_all(selector), f"no {selector}")
+
+    def go_to(self, name: str) -> None:
+        """Choose a place by its name in the list."""
+        self.see("#sidebar a", name)
+        for link in self.browser.find_all("#sidebar a .name"):
+            if link.text == name:
+                link.click()
+                break
+        self.see("#place", name)
+        self.browser.wait(
+            lambda: self.browser.find("#timeline").get_attribute("aria-busy") == "false",
+            "the messages",
+        )
+
+    def write(self, text: str) -> None:
+        self.browser.find("#content").send_keys(text, Keys.ENTER)
+
+    def counts(self) -> dict[str, str]:
+        """The counts of unread messages by the name of the place."""
+        return dict(
+            self.browser.run(
+                "return [...document.querySelectorAll('#sidebar a')]"
+                ".filter(a => a.querySelector('.count'))"
+                ".map(a => [a.querySelector('.name').innerText,"
+                " a.querySelector('.count').firstChild.data])"
+            )
+        )
+
+    def has_counts(self, **counts: str) -> None:
+        self.browser.wait(lambda: self.counts() == counts, f"the counts {counts}")
+
+    def choose(self, message: str, action: str) -> None:
+        """Choose an action of the menu of a message of one's own."""
+        for item in self.browser.find_all(".message"):
+            if message in item.text:
+                self.browser.run(
+                    "arguments[0].querySelector('summary').click();"
+                    "arguments[0].querySelector(arguments[1]).click()",
+                    item,
+                    f".menu .{action}",
+                )
+                return
+        raise AssertionError(f"no message {message!r}")
+
+
+@pytest.fixture
+def hamlet(browser: Browser, base: str, keys: dict[str, str]) -> Iterator[Person]:
+    yield Person(browser, base, HAMLET)
+    browser.open("about:blank")
+
+
+@pytest.fixture
+def othello(other_chromium: Browser, base: str, keys: dict[str, str]) -> Iterator[Person]:
+    other_chromium.reset()
+    yield Person(other_chromium, base, OTHELLO)
+    other_chromium.open("about:blank")
+
+
+@pytest.fixture(autouse=True)
+def stage(base: str, keys: dict[str, str]) -> None:
+    """A channel of both, whose first notice they have read."""
+    made = httpx.post(
+        f"{base}/api/v1/users/me/subscriptions",
+        auth=(OWNER, keys[OWNER]),
+        data={
+            "subscriptions": '[{"name": "stage"}]',
+            "principals": f'["{HAMLET}", "{OTHELLO}"]',
+            "send_new_subscription_messages": "false",
+        },
+    )
+    assert made.status_code == 200, made.text
+    everything = {"anchor": "newest", "num_before": 10, "num_after": 0, "narrow": "[]"}
+    for email in (HAMLET, OTHELLO):
+        read = httpx.post(
+            f"{base}/api/v1/messages/flags/narrow",
+            auth=(email, keys[email]),
+            data={**everything, "op": "add", "flag": "read"},
+        )
+        assert read.status_code == 200, read.text
+
+
+def find_queues(database: Database) -> list[str]:
+    """The ids of the queues of the people at this machine's address."""
+    here = select(User.id).join(Realm, Realm.id == User.realm_id).where(Realm.host == HOST)
+    with database.reading() as db:
+        return list(db.execute(select(EventQueue.id).where(EventQueue.user_id.in_(here))).scalars())
+
+
+def test_two_people_talk(
+    hamlet: Person, othello: Person, database: Database, service: Service, keys: dict[str, str]
+) -> None:
+    hamlet.enter()
+    othello.enter()
+    hamlet.go_to("#stage")
+    hamlet.browser.find("#topic").send_keys("watch")
+    hamlet.write("Who is **there**?")
+    hamlet.see("#place", "#stage > watch")
+    hamlet.see(".message .content", "Who is there?")
+
+    # It is there at once, unread, and read when it is seen.
+    othello.has_counts(**{"#stage": "1", "watch": "1"})
+    assert othello.browser.driver.title == "(1) Elsinore"
+    assert "Hamlet, #stage > watch: Who is there?" in othello.browser.text("#announce")
+    othello.go_to("watch")
+    othello.see(".message .content strong", "there")
+    othello.has_counts()
+    othello.write("Nay, answer me.")
+    hamlet.see(".message .content", "Nay, answer me.")
+    hamlet.has_counts()
+
+    # Elsewhere it is counted.
+    hamlet.go_to("Othello")
+    othello.write("Stand, and unfold yourself.")
+    hamlet.has_counts(**{"#stage": "1", "watch": "1"})
+    hamlet.write("A word.")
+    othello.has_counts(Hamlet="1")
+    hamlet.go_to("watch")
+    hamlet.see(".mark", "New")
+    hamlet.has_counts()
+
+    # An edit is seen, and so is a deletion.
+    hamlet.choose("Who is there?", "edit")
+    hamlet.see(".editor button", "Save")
+    field = hamlet.browser.find(".editor textarea")
+    assert field.get_property("value") == "Who is **there**?"
+    field.send_keys(" Speak!", Keys.CONTROL + Keys.ENTER)
+    othello.see(".message .content", "Who is there? Speak!")
+    othello.see(".message .edited", "edited")
+    hamlet.gone(".editor")
+    hamlet.choose("Who is there?", "delete")
+    hamlet.see("#question", "Delete this message?")
+    hamlet.browser.find("#question-yes").click()
+    othello.browser.wait(lambda: len(othello.browser.find_all(".message")) == 2, "the deletion")
+
+    # A message for later comes when it is its time.
+    othello.browser.find("#content").send_keys("'Tis now struck twelve.")
+    othello.browser.find("#schedule").click()
+    othello.browser.find("#schedule-it").click()
+    othello.see("#show-scheduled", "Scheduled (1)")
+    late = FrozenClock(CLOCK.now() + timedelta(hours=1))
+    delivery = ScheduledDelivery(database, late, late_window=timedelta(minutes=10))
+    assert delivery.try_deliver_one()
+    hamlet.see(".message .content", "'Tis now struck twelve.")
+    othello.browser.wait(
+        lambda: othello.browser.text("#show-scheduled") == "Scheduled", "an empty list"
+    )
+
+    # Nothing went wrong, came from elsewhere, or was kept.
+    patterns = [
+        re.sub(r"\{[^}]+\}", "[^/]+", path) for _, path in operations_of(service.document).values()
+    ]
+    for person in (hamlet, othello):
+        assert person.browser.console() == []
+        for address in person.browser.requested():
+            path = httpx.URL(address).path
+            assert address.startswith(f"{person.base}/")
+            is_of_the_api = any(re.fullmatch(f"/api/v1{pattern}", path) for pattern in patterns)
+            assert is_of_the_api or path.startswith(("/static/", "/chat")), address
+            assert keys[person.email] not in address
+        kept = "return [localStorage.length, sessionStorage.length, document.cookie]"
+        assert person.browser.run(kept) == [0, 0, ""]
+        assert keys[person.email] not in person.browser.driver.page_source
+
+    assert len(find_queues(database)) == 2
+    hamlet.browser.find("#sign-out").click()
+    hamlet.see("#sign-in-title", "Sign in to Elsinore")
+    hamlet.browser.wait(lambda: len(find_queues(database)) == 1, "the queue's end")
+    assert "struck twelve" not in hamlet.browser.driver.page_source
+    assert hamlet.browser.driver.current_url == f"{hamlet.base}/chat"
+    othello.browser.open("about:blank")
+    hamlet.browser.wait(lambda: not find_queues(database), "the closed page's queue to end")
+    assert hamlet.browser.console() == []
+
+
+def test_a_wrong_password_is_told(hamlet: Person) -> None:
+    hamlet.open()
+    hamlet.sign_in("wrong")
+    hamlet.see("#sign-in-refusal", "Your username or password is incorrect")
+    assert not hamlet.browser.find("#chat").is_displayed()
+
+
+def test_an_api_key_does_instead(hamlet: Person, keys: dict[str, str]) -> None:
+    hamlet.open()
+    hamlet.browser.find("#use-key").click()
+    hamlet.sign_in(keys[HAMLET])
+    hamlet.see("#me", "Hamlet")
+
+
+def test_a_lost_queue_is_replaced_and_nothing_is_missed(
+    hamlet: Person, database: Database, base: str, keys: dict[str, str]
+) -> None:
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    [queue_id] = find_queues(database)
+    ended = httpx.request(
+        "DELETE", f"{base}/api/v1/events", auth=(HAMLET, keys[HAMLET]), data={"queue_id": queue_id}
+    )
+    assert ended.status_code == 200
+    form = {"type": "channel", "to": "stage", "topic": "ghost", "content": "Swear."}
+    sent = httpx.post(f"{base}/api/v1/messages", auth=(OTHELLO, keys[OTHELLO]), data=form)
+    assert sent.status_code == 200
+    hamlet.see(".message .content", "Swear.")
+    hamlet.see("#sidebar .name", "ghost")
+
+
+def test_a_renewed_key_signs_out(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+    hamlet.enter()
+    auth = (HAMLET, keys[HAMLET])
+    assert httpx.post(f"{base}/api/v1/users/me/api_key/regenerate", auth=auth).status_code == 200
+    form = {"type": "channel", "to": "stage", "topic": "ghost", "content": "Swear."}
+    httpx.post(f"{base}/api/v1/messages", auth=(OTHELLO, keys[OTHELLO]), data=form)
+    hamlet.see("#sign-in-refusal", "Invalid API key")
+    assert not hamlet.browser.find("#chat").is_displayed()
+
+
+def test_older_messages_come_on_demand(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+    with httpx.Client(base_url=f"{base}/api/v1", auth=(OTHELLO, keys[OTHELLO])) as client:
+        for number in range(60):
+            form = {"type": "channel", "to": "stage", "topic": "play", "content": f"Line {number}."}
+            assert client.post("/messages", data=form).status_code == 200
+    hamlet.enter()
+    hamlet.has_counts(**{"#stage": "60", "play": "60"})
+    hamlet.go_to("play")
+    hamlet.has_counts()
+    shown = [item.text for item in hamlet.browser.find_all(".message .content")]
+    assert shown == [f"Line {number}." for number in range(10, 60)]
+    hamlet.browser.run("document.getElementById('older').click()")
+    hamlet.see(".message .content", "Line 0.")
+    assert len(hamlet.browser.find_all(".message")) == 60
+    assert not hamlet.browser.find("#older").is_displayed()
+
+
+def test_what_the_server_refuses_is_told_and_kept(
+    hamlet: Person, base: str, keys: dict[str, str]
+) -> None:
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    left = httpx.patch(
+        f"{base}/api/v1/realm",
+        auth=(OWNER, keys[OWNER]),
+        data={"topics_policy": "disable_empty_topic"},
+    )
+    assert left.status_code == 200, left.text
+    hamlet.write("To nobody")
+    hamlet.see("#compose-refusal", "Sending messages to general chat is not allowed")
+    assert hamlet.browser.find("#content").get_property("value") == "To nobody"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_cut_off(hamlet: Person, width: int, dark: bool) -> None:
+    hamlet.browser.show(width=width, height=844, dark=dark)
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    hamlet.browser.find("#topic").send_keys("watch")
+    hamlet.write("wide " + "x" * 500)
+    hamlet.see(".message .content", "wide")
+    assert hamlet.browser.run("return document.documentElement.scrollWidth") == width
+    assert hamlet.browser.run("return document.documentElement.scrollHeight") <= 844
+    assert hamlet.browser.console() == []
