@@ -180,7 +180,7 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
                 polls.leave(waiter)
             if waiter.is_over:
                 return []
-            if waiter.entries and _is_told_at_once(waiter, polls.now()):
+            if _is_told_at_once(waiter):
                 told = tell_all(viewer, waiter.entries, NOTHING_CLOSED, now=polls.now())
                 if told:
                     return told
@@ -202,10 +202,15 @@ def _heartbeat(event_id: int) -> dict[str, Any]:
     return {"id": event_id, "type": "heartbeat"}
 
 
-def _is_told_at_once(waiter: Waiter, now: datetime) -> bool:
-    """Are the events so new that the user has the access they had when the events were made?"""
-    is_fresh = now - waiter.entries[0].at <= FRESH_FOR
-    return is_fresh and waiter.viewer.known_ids is None
+def _is_told_at_once(waiter: Waiter) -> bool:
+    """Were the events so new, when they came, that the user had the access of then?
+
+    It does not matter how long it takes to tell thousands of others: that would only take longer if
+    each of them asked the database.
+    """
+    if waiter.handed_at is None or waiter.viewer.known_ids is not None:
+        return False
+    return waiter.handed_at - waiter.entries[0].at <= FRESH_FOR
 
 
 def _look_again(db: Db, *, viewer: Viewer, after: int, now: datetime) -> Found:

@@ -62,12 +62,16 @@ def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -
 
 @dataclass(eq=False, slots=True)
 class Waiter:
-    """One poll that waits. `woken` is done as soon as there is a reason to answer or look again."""
+    """One poll that waits. `woken` is done as soon as there is a reason to answer or look again.
+
+    `handed_at`: when the first of `entries` came.
+    """
 
     viewer: Viewer
     position: int
     woken: asyncio.Future[None]
     entries: list[Entry] = field(default_factory=list)
+    handed_at: datetime | None = None
     is_over: bool = False
 
     def wake(self) -> None:
@@ -246,6 +250,7 @@ class Polls:
             waiter.end()
             return
         waiter.entries.extend(wanted)
+        waiter.handed_at = waiter.handed_at or now
         waiter.wake()
 
 
