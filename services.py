@@ -4,6 +4,8 @@ A leaf, so that every layer may read it and `specd --help` imports no service. B
 service NAME has its document in `specs/NAME.yaml`, a function `compose(settings)` in
 `handlers/NAME/wiring.py`, its tables in `models/NAME`, its migrations in `models/migrations/NAME`,
 and its database in `SPECD_NAME_DATABASE_URL`. The entry says what else it has.
+
+A service may have further documents, `specs/DOCUMENT.yaml`, that are served beside the first one.
 """
 
 from dataclasses import dataclass
@@ -11,15 +13,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One service. `pages`, `workers` and `commands` name modules, where it has any: of pages for
-    people (`install_for(app, service)`), of background jobs (`WORKERS`) and of commands of `specd`
-    (a click group called like the service).
+    """One service. `further` names the documents it has beside the one called like itself. `pages`,
+    `workers` and `commands` name modules, where it has any: of pages for people
+    (`install_for(app, service)`), of background jobs (`WORKERS`) and of commands of `specd` (a
+    click group called like the service).
     """
 
     name: str
+    further: tuple[str, ...] = ()
     pages: str = ""
     workers: str = ""
     commands: str = ""
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The names of all its documents, the first one first."""
+        return (self.name, *self.further)
 
     @property
     def wiring(self) -> str:
@@ -28,7 +37,15 @@ class Entry:
 
 
 SERVICES = (
-    Entry("payment", pages="pages.checkout", workers="workers.payment", commands="cli.payment"),
+    Entry(
+        "payment",
+        further=("payment-events",),
+        pages="pages.checkout",
+        workers="workers.payment",
+        commands="cli.payment",
+    ),
     Entry("chat", pages="pages.chat", workers="workers.chat", commands="cli.chat"),
 )
 NAMES = tuple(entry.name for entry in SERVICES)
+DOCUMENTS = {document: entry.name for entry in SERVICES for document in entry.documents}
+"""The name of each document -> the service that it is of."""

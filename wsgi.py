@@ -28,7 +28,11 @@ def _build(entries: tuple[Entry, ...]) -> Any:
     }
     logs.configure(settings.log_level, secrets=SHAPES)
     pages = build_pages(
-        documents={service.name: service.base_path for service in services.values()},
+        documents={
+            name: address
+            for service in services.values()
+            for name, address in service.addresses.items()
+        },
         failures={
             service.name: service.list_failures()
             for service in services.values()

@@ -49,9 +49,10 @@ def build_pages(
 ) -> Flask:
     """Build the application.
 
-    `documents` maps a service's name to the base path below which its openapi.json is served, such
-    as `{"payment": "/v1"}`, and `failures` to what can go wrong there. Each of `own` adds the pages
-    that one service has beyond these. `is_https`: people reach the pages over HTTPS.
+    `documents` maps a document's name to the path it is served at, without `.yaml` or `.json`, such
+    as `{"payment": "/v1/openapi"}`, and `failures` a service's name to what can go wrong there.
+    Each of `own` adds the pages that one service has beyond these. `is_https`: people reach the
+    pages over HTTPS.
     """
     app = Pages(__name__, static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False

@@ -1,4 +1,4 @@
-"""/docs: the list of services, and an interactive reference page for each (Swagger UI, bundled)."""
+"""/docs: the list of documents, and an interactive page for each (Swagger UI, bundled)."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pages.security import REFERENCE_POLICY
 
 
 def install(app: Flask, documents: Mapping[str, str], *, has_errors: Collection[str] = ()) -> None:
-    """Add /docs and /docs/<service>; `documents` maps a service to its document's base path,
-    `has_errors` names those whose errors have a page.
+    """Add /docs and /docs/<document>; `documents` maps a document's name to its path without
+    `.yaml` or `.json`, `has_errors` names those whose service's errors have a page.
     """
 
     def enter() -> ResponseReturnValue:
         return redirect("/docs")
 
-    def list_services() -> ResponseReturnValue:
+    def list_documents() -> ResponseReturnValue:
         return render_template("services.html", documents=documents, has_errors=has_errors)
 
     def show_reference(name: str) -> ResponseReturnValue:
         if name not in documents:
-            abort(404, "No service of this name is served here. See /docs for those that are.")
+            abort(404, "No document of this name is served here. See /docs for those that are.")
         page = render_template(
             "reference.html",
             name=name,
-            base_path=documents[name],
+            address=documents[name],
             documents=documents,
             has_errors=name in has_errors,
         )
@@ -36,5 +36,5 @@ def install(app: Flask, documents: Mapping[str, str], *, has_errors: Collection[
         return response
 
     app.get("/")(enter)
-    app.get("/docs")(list_services)
+    app.get("/docs")(list_documents)
     app.get("/docs/<name>")(show_reference)

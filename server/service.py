@@ -1,4 +1,4 @@
-"""What the engine needs to know to serve one document."""
+"""What the engine needs to know to serve the documents of one service."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from security_events import SecurityEvent
 from server.context import Context
+from server.document.union import Document, unite
 from server.error_docs import Failure
 from server.response import Response
 from server.wire.browsers import Origins
@@ -67,7 +69,10 @@ class Chore:
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """One document and all that serves it.
+    """The documents of a service and all that serves them.
+
+    `documents` are served under one `base_path`, and each is published there: the first one as
+    `openapi.yaml` and `openapi.json`, the others by their names.
 
     `respond(error, request_id)` is the service's one error table; `security_events` says which
     errors the log tells of by name, those of derived classes too. `malformed_path` says whether a
@@ -81,8 +86,7 @@ class Service:
     """
 
     name: str
-    document: Mapping[str, Any]
-    document_text: bytes = b""
+    documents: Sequence[Document]
     handlers: str
     base_path: str
     respond: Callable[[Exception, str], Response]
@@ -107,3 +111,16 @@ class Service:
     origins: Origins = field(default_factory=Origins)
     security_events: Mapping[type[Exception], SecurityEvent] = field(default_factory=dict)
     list_failures: Callable[[], Sequence[Failure]] | None = None
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """All documents as one. Raises `DocumentError` where they do not go together."""
+        return unite(self.name, self.documents)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The name of each document -> the path it is published at, without `.yaml` or `.json`."""
+        first, *others = (document.name for document in self.documents)
+        return {first: f"{self.base_path}/openapi"} | {
+            name: f"{self.base_path}/{name}" for name in others
+        }

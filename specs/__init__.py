@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import resources
 from typing import Any
 
 import yaml
 
+from specs.bundle import bundle
+
 # libyaml's loader is ten times as fast; the pure one is there where the wheel lacks it.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+@cache
 def text(name: str) -> bytes:
-    """The document `specs/<name>.yaml`, byte for byte."""
-    return resources.files(__package__).joinpath(f"{name}.yaml").read_bytes()
+    """The document `specs/<name>.yaml`, byte for byte, with what it borrows of other documents."""
+    return bundle(_written(name), _written).encode()
 
 
 def load(name: str) -> dict[str, Any]:
     """The document `specs/<name>.yaml` as a mapping; status codes and other keys are text."""
     document: dict[str, Any] = _text_keys(yaml.load(text(name), Loader=_LOADER))
     return document
+
+
+def _written(name: str) -> str:
+    return resources.files(__package__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def _text_keys(node: Any) -> Any:

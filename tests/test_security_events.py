@@ -12,7 +12,6 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-import specs
 from handlers.chat.wire import errors as chat_errors
 from handlers.payment.wire import errors as payment_errors
 from models.chat.identity.key_digests import digest_of
@@ -22,9 +21,10 @@ from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast
 from tests.support.contract import ContractClient, operations_of
 from tests.support.payment.app import PaymentApp
+from tests.support.served import served
 
 ADDRESS = "127.0.0.1"
-CHAT, PAYMENT = specs.load("chat"), specs.load("payment")
+CHAT, PAYMENT = served("chat"), served("payment")
 Lines = list[MutableMapping[str, Any]]
 
 

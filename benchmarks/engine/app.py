@@ -9,6 +9,7 @@ from connexion import ConnexionMiddleware
 
 from benchmarks.engine.handlers import errors
 from logs import configure
+from server.document.union import Document
 from server.service import Service
 from server.serving.app import build_app
 
@@ -19,8 +20,7 @@ def build_echo() -> ConnexionMiddleware:
     text = DOCUMENT.read_bytes()
     echo = Service(
         name="echo",
-        document=yaml.safe_load(text),
-        document_text=text,
+        documents=[Document("echo", yaml.safe_load(text), text)],
         handlers="benchmarks.engine.handlers",
         base_path="/v1",
         respond=errors.respond,

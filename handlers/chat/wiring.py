@@ -10,6 +10,7 @@ from models import migrate
 from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
+from server.document.union import Document
 from server.errors import NotFound
 from server.rate_limit import SharedTable
 from server.service import Chore, Service
@@ -42,8 +43,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         )
     service = Service(
         name="chat",
-        document=specs.load("chat"),
-        document_text=specs.text("chat"),
+        documents=[Document("chat", specs.load("chat"), specs.text("chat"))],
         handlers="handlers.chat",
         base_path="/api/v1",
         respond=errors.respond,

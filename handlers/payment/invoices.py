@@ -7,8 +7,9 @@ from typing import Any
 from handlers.payment import render
 from handlers.payment.wire.context import Context
 from handlers.payment.wire.idempotency import idempotent_response
-from models.payment import invoice_view, invoices, settlement
+from models.payment import invoice_list, invoice_view, invoices, settlement
 from models.payment.errors import ChainNotConfigured
+from models.payment.invoice_list import InvoiceFilter
 from models.payment.invoice_view import InvoiceView
 from server.response import Response, encode
 
@@ -33,6 +34,32 @@ def create_invoice(ctx: Context, *, idempotency_key: str, body: dict[str, Any]) 
         )
 
     return idempotent_response(ctx, key=idempotency_key, body=body, status=201, work=work)
+
+
+def list_invoices(
+    ctx: Context,
+    *,
+    external_order_id: str | None = None,
+    status: list[str] | None = None,
+    created_from: int | None = None,
+    created_to: int | None = None,
+    limit: int,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """List invoices of the project."""
+    wanted = InvoiceFilter(
+        project_id=ctx.actor.project_id,
+        external_order_id=external_order_id,
+        statuses=frozenset(status or ()),
+        created_from=created_from,
+        created_to=created_to,
+    )
+    page = invoice_list.list_invoices(ctx.session, wanted, cursor=cursor, limit=limit, now=ctx.now)
+    return {
+        "data": [render.invoice(invoice) for invoice in page.invoices],
+        "has_more": page.next_cursor is not None,
+        "next_cursor": page.next_cursor,
+    }
 
 
 def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:

@@ -8,12 +8,14 @@ from models import migrate
 from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
+from server.document.union import Document
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 from server.service import Chore, Service
 from server.wire.browsers import Origins
 from server.wire.proxies import place_of
 from settings import Settings
 
+DOCUMENTS = ("payment", "payment-events")
 FLUSH_S = 10.0
 MINUTE = 60.0
 
@@ -41,8 +43,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         )
     return Service(
         name="payment",
-        document=specs.load("payment"),
-        document_text=specs.text("payment"),
+        documents=[Document(name, specs.load(name), specs.text(name)) for name in DOCUMENTS],
         handlers="handlers.payment",
         base_path="/v1",
         respond=errors.respond,

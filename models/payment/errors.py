@@ -100,6 +100,17 @@ class InvoiceDoesNotExist(DomainError):
     advice = "Check the id, and check that the key belongs to the project that created the invoice."
 
 
+class InvalidCursor(DomainError):
+    """The cursor is cut short, or belongs to another list, other filters or another project."""
+
+    code = "invalid_cursor"
+    sentence = (
+        "The cursor does not belong to this list with these filters; send next_cursor unchanged, "
+        "or start without one."
+    )
+    advice = "Send the `next_cursor` of the last page with the filters of that page."
+
+
 class InvoiceNotCancelable(DomainError):
     """The invoice is no longer unpaid, or a payment was detected. Facts: `state`."""
 

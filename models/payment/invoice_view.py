@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from itertools import groupby
 from typing import Any, cast
 
 from sqlalchemy import Connection, Row, Table, bindparam, select
@@ -88,27 +89,27 @@ _head = cast(Table, ChainHead.__table__)
 _NAMES = [f.name for f in fields(InvoiceView)[:-1]]
 _INVOICE_COLUMNS = [_invoice.c[name] for name in _NAMES]
 _WIDTH = len(_INVOICE_COLUMNS)
-_READ = (
-    select(
-        *_INVOICE_COLUMNS,
-        _head.c.head_number,
-        _payment.c.tx_hash,
-        _payment.c.log_index,
-        _payment.c.block_number,
-        _payment.c.block_hash,
-        _payment.c.from_address,
-        _payment.c.amount,
-        _payment.c.status,
-        _payment.c.late,
-        _payment.c.detected_at,
+_READ_ALL = select(
+    *_INVOICE_COLUMNS,
+    _head.c.head_number,
+    _payment.c.tx_hash,
+    _payment.c.log_index,
+    _payment.c.block_number,
+    _payment.c.block_hash,
+    _payment.c.from_address,
+    _payment.c.amount,
+    _payment.c.status,
+    _payment.c.late,
+    _payment.c.detected_at,
+).select_from(
+    _invoice.outerjoin(_payment, _payment.c.invoice_id == _invoice.c.id).outerjoin(
+        _head, _head.c.chain_id == _invoice.c.chain_id
     )
-    .select_from(
-        _invoice.outerjoin(_payment, _payment.c.invoice_id == _invoice.c.id).outerjoin(
-            _head, _head.c.chain_id == _invoice.c.chain_id
-        )
-    )
-    .where(_invoice.c.id == bindparam("invoice_id"))
-    .order_by(_payment.c.block_number, _payment.c.log_index, _payment.c.id)
+)
+_IN_ORDER = (_payment.c.block_number, _payment.c.log_index, _payment.c.id)
+_READ = _READ_ALL.where(_invoice.c.id == bindparam("invoice_id")).order_by(*_IN_ORDER)
+_READ_SOME = _READ_ALL.where(_invoice.c.id.in_(bindparam("invoice_ids", expanding=True))).order_by(
+    _invoice.c.created_at.desc(), _invoice.c.id.desc(), *_IN_ORDER
 )
 _READ_OF_PROJECT = _READ.where(_invoice.c.project_id == bindparam("project_id"))
 
@@ -134,6 +135,16 @@ def find_any_invoice(
     """The invoice of any project: for the checkout page and the operator, who hold no API key."""
     rows = connection.execute(_READ, {"invoice_id": invoice_id.lower()}).all()
     return _view(rows, now) if rows else None
+
+
+def read_invoices(
+    connection: Connection, invoice_ids: Sequence[str], *, now: datetime
+) -> list[InvoiceView]:
+    """Some invoices of any project, newest first, in one statement."""
+    if not invoice_ids:
+        return []
+    rows = connection.execute(_READ_SOME, {"invoice_ids": list(invoice_ids)})
+    return [_view(list(its), now) for _, its in groupby(rows, key=lambda row: row[0])]
 
 
 _PaymentValues = tuple[str, int, int, str, str, int, str, bool, datetime]

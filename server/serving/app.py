@@ -49,7 +49,8 @@ def build_app(
         lifespan=lambda _: _lifespan(app, services),
     )
     for service in services:
-        check_references(service.document, service.name)
+        for document in service.documents:
+            check_references(document.content, document.name)
         try:
             app.add_api(dict(service.document), base_path=service.base_path, service=service)
         except InvalidSpecification as error:

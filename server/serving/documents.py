@@ -1,4 +1,5 @@
-"""Serves the documents themselves: `{base}/openapi.yaml` and `{base}/openapi.json`.
+"""Serves the documents themselves: `{base}/openapi.yaml` and `{base}/openapi.json`, and further
+documents of the service by their names.
 
 Public, with ETag and If-None-Match (RFC 9110), readable by pages of any origin (CORS, with its
 preflight, by the Fetch standard): they hold no secrets.
@@ -54,12 +55,14 @@ class PublishedDocument:
 
 
 def published(service: Service) -> dict[str, PublishedDocument]:
-    """Path -> document, for both spellings."""
-    text = service.document_text or yaml.safe_dump(
-        dict(service.document), sort_keys=False, allow_unicode=True
-    ).encode("utf-8")
-    as_json = orjson.dumps(service.document, option=orjson.OPT_NON_STR_KEYS)
-    return {
-        f"{service.base_path}/openapi.yaml": PublishedDocument(text, "application/yaml"),
-        f"{service.base_path}/openapi.json": PublishedDocument(as_json, "application/json"),
-    }
+    """Path -> document, for both spellings of each."""
+    found = {}
+    for document in service.documents:
+        address = service.addresses[document.name]
+        text = document.text or yaml.safe_dump(
+            dict(document.content), sort_keys=False, allow_unicode=True
+        ).encode("utf-8")
+        as_json = orjson.dumps(document.content, option=orjson.OPT_NON_STR_KEYS)
+        found[f"{address}.yaml"] = PublishedDocument(text, "application/yaml")
+        found[f"{address}.json"] = PublishedDocument(as_json, "application/json")
+    return found

@@ -109,7 +109,7 @@ class Stage:
 
     def build(self) -> Flask:
         own = partial(checkout.install, look_up=self.find_checkout, poll_ms=100)
-        return build_pages(documents={"payment": "/v1"}, own=[own])
+        return build_pages(documents={"payment": "/v1/openapi"}, own=[own])
 
 
 @contextmanager

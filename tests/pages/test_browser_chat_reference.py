@@ -80,7 +80,7 @@ def service(place: Path, key: str) -> Service:
 @pytest.fixture(scope="module")
 def base(service: Service) -> Iterator[str]:
     pages = build_pages(
-        documents={"chat": "/api/v1"},
+        documents={"chat": "/api/v1/openapi"},
         failures={"chat": list_failures()},
     )
     with running(build_app([service], pages=pages)) as address:

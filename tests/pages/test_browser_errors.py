@@ -26,7 +26,7 @@ return [...document.querySelectorAll('.errors td')].filter(
 @pytest.fixture(scope="module")
 def base() -> Iterator[str]:
     failures = {"payment": payment.list_failures(), "chat": chat.list_failures()}
-    documents = {"payment": "/v1", "chat": "/api/v1"}
+    documents = {"payment": "/v1/openapi", "chat": "/api/v1/openapi"}
     app = build_pages(documents=documents, failures=failures)
     with serving(app) as address:
         yield address

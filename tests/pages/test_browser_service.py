@@ -72,7 +72,7 @@ def base(service: Service, store: Database) -> Iterator[str]:
             return find_checkout(connection, token, CLOCK.now())
 
     own = partial(checkout.install, look_up=look_up, poll_ms=100)
-    pages = build_pages(documents={"payment": "/v1"}, own=[own])
+    pages = build_pages(documents={"payment": "/v1/openapi"}, own=[own])
     with running(build_app([service], pages=pages)) as address:
         yield address
 

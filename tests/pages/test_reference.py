@@ -12,7 +12,7 @@ from pages.app import build_pages
 
 @pytest.fixture
 def client() -> FlaskClient:
-    documents = {"payment": "/v1", "chat": "/api/v1"}
+    documents = {"payment": "/v1/openapi", "chat": "/api/v1/openapi"}
     return build_pages(documents=documents).test_client()
 
 

@@ -1,7 +1,7 @@
 """Makes services for the engine's tests: the shop, and small ones written in a test."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from server.context import Context
+from server.document.union import Document
 from server.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
 from server.response import Response, encode
 from server.service import Service
@@ -54,11 +55,12 @@ def require_role(ctx: Context, role: str) -> None:
         raise NotAllowed
 
 
-def shop_service(**changes: Any) -> Service:
+def shop_service(*, document: Mapping[str, Any] | None = None, **changes: Any) -> Service:
+    """The shop with some changes; `document` instead of its own."""
+    own = Document("shop", SHOP, SHOP_TEXT)
     facts: dict[str, Any] = {
         "name": "shop",
-        "document": SHOP,
-        "document_text": SHOP_TEXT,
+        "documents": [own if document is None else Document("shop", document)],
         "handlers": "tests.server.shop",
         "base_path": "/shop",
         "respond": respond,
@@ -117,7 +119,7 @@ def serve(
     """A client of a service made of `paths` and `functions`, at /t."""
     facts: dict[str, Any] = {
         "name": "made",
-        "document": document(paths, **(components or {})),
+        "documents": [Document("made", document(paths, **(components or {})))],
         "handlers": module(tag, **functions),
         "base_path": "/t",
         "respond": respond,

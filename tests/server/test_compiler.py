@@ -64,7 +64,6 @@ class TestHandlers:
         sys.modules[f"{package}.things"].borrowed = borrowed  # type: ignore[attr-defined]
         service = shop_service(
             document=document({"/a": {"get": operation("read_a")}}),
-            document_text=b"",
             handlers=package,
         )
         assert build_app([service])
@@ -257,7 +256,6 @@ class TestServing:
             return shop_service(
                 name=name,
                 document=document({"/a": {"get": operation("read_a", tag=name)}}),
-                document_text=b"",
                 handlers=module(name, read_a=lambda ctx: {"service": name}),
                 base_path=f"/{name}",
             )

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from server.document.union import Document
 from server.response import Response
 from server.service import Service
 from server.serving.app import build_app
@@ -117,7 +118,7 @@ def test_handlers_and_pages_see_the_client() -> None:
 
     service = Service(
         name="made",
-        document=document({"/whoami": {"get": operation("whoami")}}),
+        documents=[Document("made", document({"/whoami": {"get": operation("whoami")}}))],
         handlers=module("things", whoami=whoami),
         base_path="/t",
         respond=respond,

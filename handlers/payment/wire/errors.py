@@ -31,6 +31,11 @@ class Answer:
 
 DOMAIN: dict[type[DomainError], Answer] = {
     domain.InvoiceDoesNotExist: Answer(404, "invoice_not_found"),
+    domain.InvalidCursor: Answer(
+        422,
+        "invalid_cursor",
+        at=("/query/cursor", "is not a cursor of this list with these filters"),
+    ),
     domain.InvoiceNotCancelable: Answer(409, "invoice_not_cancelable", is_definitive=True),
     domain.InvoiceNotPayable: Answer(409, "invoice_not_payable"),
     domain.OrderAttemptExists: Answer(

@@ -14,6 +14,7 @@ from handlers.payment.wire import errors
 from models.errors import DatabaseUnavailable, DomainError
 from models.payment import errors as domain
 from server.errors import RateLimited, RequestTimeout
+from tests.support.served import documents_of, served
 
 # Raised by the operator's commands only; an HTTP caller can never meet them.
 OPERATORS_ONLY = {
@@ -58,12 +59,12 @@ class TestTable:
     def test_codes_and_document_agree_both_ways(self) -> None:
         table = {answer.code for answer in errors.DOMAIN.values()}
         table |= set(errors.ENGINE.values())
-        schema = specs.load("payment")["components"]["schemas"]["ErrorCode"]
-        assert table == set(schema["enum"])
+        assert table == set(served("payment")["components"]["schemas"]["ErrorCode"]["enum"])
 
-    def test_every_code_is_explained_in_the_documents_head(self) -> None:
-        head = specs.load("payment")["info"]["description"]
-        codes = specs.load("payment")["components"]["schemas"]["ErrorCode"]["enum"]
+    @pytest.mark.parametrize("name", documents_of("payment"))
+    def test_every_code_is_explained_in_the_documents_head(self, name: str) -> None:
+        head = specs.load(name)["info"]["description"]
+        codes = specs.load(name)["components"]["schemas"]["ErrorCode"]["enum"]
         assert [code for code in codes if f"| `{code}` |" not in head] == []
 
     def test_every_engine_code_has_a_sentence(self) -> None:

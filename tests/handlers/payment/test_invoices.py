@@ -509,8 +509,7 @@ class TestWrongDoors:
     @pytest.mark.parametrize(
         ("method", "path", "allow"),
         [
-            ("DELETE", PATH, "OPTIONS, POST"),
-            ("GET", PATH, "OPTIONS, POST"),
+            ("DELETE", PATH, "GET, HEAD, OPTIONS, POST"),
             ("PUT", f"{PATH}/{NO_SUCH_ID}", "GET, HEAD, OPTIONS"),
             ("POST", "/v1/payment-methods", "GET, HEAD, OPTIONS"),
         ],

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from sqlalchemy import MetaData
 
-import specs
 from models.base import ChatBase, PaymentBase
 from pages.app import build_pages
 from services import SERVICES
 from tests.judges.authorization.test_credentials_end import KINDS, SHOP_KINDS
 from tests.support.contract import operations_of
+from tests.support.served import served
 
 ROOT = Path(__file__).parents[3]
 PRODUCT = ("models", "handlers", "pages", "server", "workers", "cli")
@@ -135,7 +135,7 @@ def open_operations() -> set[str]:
     """Operations whose security names nothing, or nothing as one of several."""
     found = set()
     for service in ("payment", "chat"):
-        document = specs.load(service)
+        document = served(service)
         for name, (method, path) in operations_of(document).items():
             security = document["paths"][path][method.lower()].get("security")
             asked = document.get("security", []) if security is None else security
@@ -161,13 +161,13 @@ def test_schemes_and_headers() -> None:
     found = {
         (service, name)
         for service in ("payment", "chat")
-        for name in specs.load(service)["components"]["securitySchemes"]
+        for name in served(service)["components"]["securitySchemes"]
     }
     assert found == SCHEMES.keys()
     headers = {
         parameter["name"]
         for service in ("payment", "chat")
-        for parameter in specs.load(service)["components"]["parameters"].values()
+        for parameter in served(service)["components"]["parameters"].values()
         if parameter["in"] in ("header", "cookie")
     }
     assert headers == BY_HEADER.keys()
@@ -177,7 +177,7 @@ def test_pages() -> None:
     own = [partial(import_module(entry.pages).install_for, service=SimpleNamespace(
         settings=SimpleNamespace(chat_export_dir=Path()),
     )) for entry in SERVICES if entry.pages]  # fmt: skip
-    app = build_pages(documents={"chat": "/api/v1"}, own=own)
+    app = build_pages(documents={"chat": "/api/v1/openapi"}, own=own)
     found = {rule.rule for rule in app.url_map.iter_rules() if rule.arguments - PUBLIC}
     assert found == PAGES.keys()
 

@@ -29,6 +29,7 @@ from tests.judges.authorization.naming import NOTHING, kinds_of, leaves_of, load
 from tests.judges.authorization.policy import Case, load
 from tests.judges.authorization.test_mass_assignment import rows
 from tests.support.contract import operations_of
+from tests.support.served import served
 
 CHAT = load("chat")
 DOCUMENT = specs.load("chat")
@@ -353,7 +354,7 @@ def test_cells(hidden_stage: HiddenStage) -> None:
 
 @pytest.mark.parametrize("service", ["payment", "chat"])
 def test_every_leaf_has_a_line(service: str) -> None:
-    document, names = specs.load(service), NAMED[service]["names"]
+    document, names = served(service), NAMED[service]["names"]
     leaves = {
         (operation, leaf)
         for operation in operations_of(document)
@@ -367,7 +368,7 @@ def test_every_leaf_has_a_line(service: str) -> None:
 
 @pytest.mark.parametrize("service", ["payment", "chat"])
 def test_every_line_is_about_a_leaf(service: str) -> None:
-    document, names = specs.load(service), NAMED[service]["names"]
+    document, names = served(service), NAMED[service]["names"]
     leaves = [
         (operation, leaf)
         for operation in operations_of(document)

@@ -6,7 +6,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-import specs
 from models import migrate
 from models.database import Database
 from tests.judges.authorization import payment_stage
@@ -16,6 +15,7 @@ from tests.judges.authorization.table import PERMISSIONS_PAGE, rendered
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway, PaymentApp
+from tests.support.served import served
 
 PAYMENT, CHAT = load("payment"), load("chat")
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -71,7 +71,7 @@ def test_payment(case: Case, tmp_path: Path) -> None:
 def test_every_operation_has_a_case(policy: object) -> None:
     assert policy in (PAYMENT, CHAT)
     chosen = PAYMENT if policy is PAYMENT else CHAT
-    operations = set(operations_of(specs.load(chosen.service)))
+    operations = set(operations_of(served(chosen.service)))
     assert {case.operation for case in chosen.cases} == operations
 
 

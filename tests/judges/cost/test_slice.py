@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-import specs
 from tests.judges.cost.campaign import warm_up
 from tests.judges.cost.crowd import Scale
 from tests.judges.cost.fillings import fillings
@@ -20,6 +19,7 @@ from tests.judges.cost.places import Document, unbounded
 from tests.judges.cost.stage import Stage, chat_on, payment_on
 from tests.support.contract import operations_of
 from tests.support.postgres import PostgresServer
+from tests.support.served import served
 
 SERVICES = ("payment", "chat")
 PARTS = (0.02, 0.06)
@@ -106,14 +106,14 @@ def test_more_data_need_no_more_statements(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_place_has_a_bound(service: str) -> None:
-    document = Document(specs.load(service))
-    places = [p for o in operations_of(specs.load(service)) for p in unbounded(document, o)]
+    document = Document(served(service))
+    places = [p for o in operations_of(served(service)) for p in unbounded(document, o)]
     assert places == []
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_operation_names_its_statements(service: str) -> None:
-    assert set(allowed_of(service)) == set(operations_of(specs.load(service)))
+    assert set(allowed_of(service)) == set(operations_of(served(service)))
 
 
 def allowed_of(service: str) -> dict[str, int]:

@@ -10,6 +10,7 @@ import specs
 from pages.app import build_pages
 from server.error_docs import Failure
 from tests.judges.failures.page import PAGE, SERVICES, rendered
+from tests.support.served import documents_of
 
 ALL = [(service, failure) for service, listed in SERVICES.items() for failure in listed()]
 IDS = [f"{service}-{failure.anchor}" for service, failure in ALL]
@@ -34,9 +35,10 @@ def test_every_failure_says_when_it_comes_and_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_the_documents_head_lists_the_same_statuses_and_codes(service: str) -> None:
-    head = specs.load(service)["info"]["description"].partition("## Errors")[2]
-    rows = [line.strip("| ").split(" | ") for line in head.splitlines() if line.startswith("| ")]
+def test_the_documents_heads_list_the_same_statuses_and_codes(service: str) -> None:
+    heads = [specs.load(name)["info"]["description"] for name in documents_of(service)]
+    lines = [line for head in heads for line in head.partition("## Errors")[2].splitlines()]
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
     listed = {(status, code) for status, code, *_ in rows if status != "status"}
     # A code that another one's row mentions stands beside it.
     beside = {("400", "`INVALID_ZOOM_TOKEN`")} if service == "chat" else set()
@@ -48,7 +50,7 @@ def test_the_documents_head_lists_the_same_statuses_and_codes(service: str) -> N
 def test_an_anchor_is_one_places(service: str) -> None:
     page = (
         build_pages(
-            documents={service: "/v1"},
+            documents={service: "/v1/openapi"},
             failures={service: SERVICES[service]()},
         )
         .test_client()
@@ -74,5 +76,5 @@ def test_a_text_cannot_write_into_the_page() -> None:
 
 
 def test_another_service_has_no_page() -> None:
-    pages = build_pages(documents={"payment": "/v1"})
+    pages = build_pages(documents={"payment": "/v1/openapi"})
     assert pages.test_client().get("/docs/payment/errors").status_code == 404

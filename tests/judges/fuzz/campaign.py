@@ -7,6 +7,7 @@ make the server and its users; the hooks say what a document cannot.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import re
@@ -23,14 +24,12 @@ from models import migrate
 from tests.judges.fuzz.chat_stage import fuzzed_chat
 from tests.judges.fuzz.payment_stage import fuzzed_payment
 from tests.live.running_server import RunningServer
+from tests.support.served import served
 
 ROOT = Path(__file__).parents[3]
 Stage = Callable[[str, Path], AbstractContextManager[tuple[RunningServer, Path]]]
-STAGES: dict[str, tuple[Stage, str]] = {
-    "payment": (fuzzed_payment, "/v1/openapi.json"),
-    "chat": (fuzzed_chat, "/api/v1/openapi.json"),
-}
-"""By service: how its server is made, and where its document is."""
+STAGES: dict[str, Stage] = {"payment": fuzzed_payment, "chat": fuzzed_chat}
+"""By service: how its server is made."""
 PHASES = "examples,coverage,fuzzing,stateful"
 REPEATED_PHASES = "fuzzing,stateful"
 ROUND_S = 300
@@ -45,13 +44,19 @@ def run_schemathesis(
     seed: int | None = None,
     phases: str = PHASES,
 ) -> subprocess.CompletedProcess[str]:
-    """One run of the phases within `seconds`; its whole report is in `stdout`."""
+    """One run of the phases within `seconds`, over all documents of the service as one; its whole
+    report is in `stdout`.
+    """
+    document = users.with_name(f"{service}.json")
+    document.write_text(json.dumps(served(service)))
+    base = served(service)["servers"][0]["url"].rstrip("/")
     command = [
         str(Path(sys.executable).with_name("schemathesis")),
         "--config-file",
         str(ROOT / "schemathesis.toml"),
         "run",
-        server.url + STAGES[service][1],
+        str(document),
+        f"--url={server.url}{base}",
         "--continue-on-failure",
         f"--phases={phases}",
         f"--max-time={seconds}",
@@ -116,7 +121,7 @@ def campaign(service: str, seconds: float, cases: float) -> bool:
         engine = url.partition(":")[0]
         migrate.upgrade(url, service)
         made = rounds = failed = 0
-        with STAGES[service][0](url, directory) as (server, users):
+        with STAGES[service](url, directory) as (server, users):
             while made < cases and (left := end - time.monotonic()) > 0:
                 report = run_schemathesis(
                     service,

@@ -22,13 +22,13 @@ from urllib.parse import unquote
 
 import httpx
 
-import specs
 from server.serving.override import overriding_method
 from tests.judges.prism.exchanges import Exchange, read
 from tests.judges.prism.forms import FORM, Forms
 from tests.judges.prism.known import known
 from tests.judges.prism.upstream import HOP_BY_HOP, WHICH, upstream
-from tests.live.running_server import ROOT, free_port
+from tests.live.running_server import free_port
+from tests.support.served import served
 
 BASES = {"payment": "", "chat": "/api/v1"}
 AT_ONCE = 8
@@ -85,7 +85,7 @@ async def replay(
 ) -> list[tuple[Exchange, httpx.Response]]:
     """Prism's answers to all exchanges that it can be asked about."""
     gate = asyncio.Semaphore(AT_ONCE)
-    forms = Forms(specs.load(service))
+    forms = Forms(served(service))
     limits = httpx.Limits(max_keepalive_connections=0)  # Prism closes them without a word
     async with httpx.AsyncClient(
         base_url=address, timeout=60, trust_env=False, limits=limits
@@ -152,7 +152,8 @@ def main(directory: Path, prism: str) -> int:
         service = path.stem
         exchanges = list(read(path))
         exchanges.append(control(exchanges))
-        document = ROOT / "specs" / f"{service}.yaml"
+        document = directory / f"{service}.json"
+        document.write_text(json.dumps(served(service)))
         with (
             upstream(exchanges) as target,
             proxy(prism, document, target, directory / f"prism-{service}.log") as address,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,7 +12,7 @@ import yaml
 
 import specs
 from tests.judges.released.documents import allows_breaks, breaking_changes
-from tests.judges.released.release import CHANGES, RELEASED, released
+from tests.judges.released.release import RELEASED, released, written_down
 
 DOCUMENT = yaml.safe_load(
     """
@@ -209,20 +208,21 @@ def test_a_version_says_whether_something_breaks(old: str, new: str, allowed: bo
     assert allows_breaks(old, new) is allowed
 
 
-@pytest.mark.parametrize("service", RELEASED)
+@pytest.mark.parametrize("name", RELEASED)
 class TestDocuments:
-    def test_nothing_breaks_unless_the_version_says_so(self, service: str) -> None:
-        old, new = released(service), specs.load(service)
+    def test_nothing_breaks_unless_the_version_says_so(self, name: str) -> None:
+        new = specs.load(name)
+        old = released(name) if RELEASED[name].exists() else new
         versions = old["info"]["version"], new["info"]["version"]
         found = [] if allows_breaks(*versions) else breaking_changes(old, new)
         assert not found, f"raise info.version, or keep it: {found}"
 
-    def test_a_document_against_itself_is_no_change(self, service: str) -> None:
-        document = specs.load(service)
+    def test_a_document_against_itself_is_no_change(self, name: str) -> None:
+        document = specs.load(name)
         assert breaking_changes(document, copy.deepcopy(document)) == []
 
-    def test_what_changed_is_written_down(self, service: str) -> None:
-        section = CHANGES.read_text().partition(f"## {service.capitalize()}")[2]
-        versions = re.findall(r"^### (\S+)", section.partition("\n## ")[0], re.MULTILINE)
-        assert versions[0] == specs.load(service)["info"]["version"]
-        assert released(service)["info"]["version"] in versions
+    def test_what_changed_is_written_down(self, name: str) -> None:
+        versions = written_down(name)
+        assert versions[0] == specs.load(name)["info"]["version"]
+        if RELEASED[name].exists():
+            assert released(name)["info"]["version"] in versions

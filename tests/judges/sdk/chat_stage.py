@@ -83,7 +83,6 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
         phone = Phone()
         given = consent(running.url, servers[1].url, _basic(cast.hamlet))
         facts = {
-            "service": "chat",
             "base_url": f"{running.url}/api/v1",
             "people": {name: asdict(getattr(cast, name)) for name in PEOPLE},
             "jwt": jwt.encode(

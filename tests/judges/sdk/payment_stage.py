@@ -16,27 +16,27 @@ from models.database import Database
 from tests.judges.sdk.stage import Stage, write_facts
 from tests.live.chain_fixture import running_anvil, running_pyevm
 from tests.live.running_server import RunningServer
-from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_merchant
+from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_invoice, make_merchant
 
 
 @contextmanager
 def payment_stage(directory: Path) -> Iterator[Stage]:
     """Ada, whose SDK it is, and Ben, who must not see what is hers.
 
-    Facts: `base_url`; `payment_method_id`, `chain_id`, `token_symbol`; `callers`: both, and
-    somebody unknown.
+    Facts: `base_url`; `payment_method_id`, `chain_id`, `token_symbol`; `invoice_id`, an unpaid
+    one of Ada's; `callers`: both, and somebody unknown.
     """
     database_url = f"sqlite:///{directory}/payment.db"
     migrate.upgrade(database_url, "payment")
     database = Database(database_url)
     now = datetime.now(UTC)
 
-    def work(session: Session) -> tuple[str, str]:
+    def work(session: Session) -> tuple[str, str, str]:
         ada = make_merchant(session, now=now, xpub=ADA_XPUB)
         ben = make_merchant(session, now=now, name="Ben's Records", xpub=BEN_XPUB)
-        return ada.key, ben.key
+        return ada.key, ben.key, make_invoice(session, ada, now=now).id
 
-    key, peer_key = database.run(work)
+    key, peer_key, invoice_id = database.run(work)
     database.dispose()
     with ExitStack() as stack:
         has_anvil = find_anvil(os.environ.get("SPECD_ANVIL", "")) is not None
@@ -44,11 +44,11 @@ def payment_stage(directory: Path) -> Iterator[Stage]:
         environment = {"SPECD_CHAIN_RPC_URLS": chain.url, "SPECD_WORKERS": "1"}
         server = stack.enter_context(RunningServer(directory, environment))
         facts = {
-            "service": "payment",
             "base_url": server.url,
             "payment_method_id": "tusd-local",
             "chain_id": 31337,
             "token_symbol": "TUSD",
+            "invoice_id": invoice_id,
             "callers": {
                 "ada": {"token": key},
                 "ben": {"token": peer_key},

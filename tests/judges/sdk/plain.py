@@ -18,11 +18,11 @@ class Plain:
 
     def send(self, call: dict[str, Any], caller: dict[str, Any]) -> Answer:
         path = call["path"].format(**call["path_values"])
-        query = {**call["query"], **call["json_query"]}
+        query = {**call["query"], **{n: json.dumps(v) for n, v in call["json_query"].items()}}
         answer = httpx.request(
             call["method"],
             self._base_url + path,
-            params={n: v if isinstance(v, str) else json.dumps(v) for n, v in query.items()},
+            params=query,
             headers={**_signed(caller), **caller.get("headers", {}), **call["header"]},
             json=call["body"],
             auth=(caller["username"], caller["password"]) if "username" in caller else None,

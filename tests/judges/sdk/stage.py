@@ -11,19 +11,20 @@ import importlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+import services
 import specs
 from tests.judges.sdk.table import CALLS, calls_of
 from tests.live.running_server import ROOT, RunningServer
 
-SERVICES = sorted(path.stem for path in CALLS.glob("*.yaml"))
+DOCUMENTS = sorted(path.stem for path in CALLS.glob("*.yaml"))
 GENERATED = ROOT / "build" / "sdk"
 NOT_GENERATED = "the SDKs are not there: run scripts/sdk"
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -39,11 +40,14 @@ _COUNTED = re.compile(
 
 @dataclass(frozen=True)
 class Stage:
-    """A server, and the file of facts about it."""
+    """A server, and the file of facts about it. `document`: the one to drive, by default the one
+    called like the service.
+    """
 
     service: str
     server: RunningServer
     facts: Path
+    document: str = ""
 
     calls: Path = field(init=False)
     """The calls of the service, in order, as JSON."""
@@ -52,21 +56,26 @@ class Stage:
     """What the stage itself has called to set itself up."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "document", self.document or self.service)
         calls = self.facts.with_name("calls.json")
-        calls.write_text(json.dumps([asdict(call) for call in calls_of(self.service)]))
+        calls.write_text(json.dumps([asdict(call) for call in calls_of(self.document)]))
         object.__setattr__(self, "calls", calls)
         object.__setattr__(self, "before", self._counted())
 
     @property
     def environment(self) -> dict[str, str]:
         """The environment variables that a drive reads."""
-        return {"SPECD_SDK_STAGE": str(self.facts), "SPECD_SDK_CALLS": str(self.calls)}
+        return {
+            "SPECD_SDK_STAGE": str(self.facts),
+            "SPECD_SDK_CALLS": str(self.calls),
+            "SPECD_SDK_DOCUMENT": self.document,
+        }
 
     def undriven(self) -> dict[str, str]:
         """Operations of the document that a drive did not call, or never with success."""
         statuses = self.statuses()
         gaps: dict[str, str] = {}
-        for name in operation_ids(self.service):
+        for name in operation_ids(self.document):
             seen = statuses.get(name, set())
             if not any(200 <= status < 300 for status in seen):
                 gaps[name] = f"answered {sorted(seen)} only" if seen else "was not called"
@@ -76,7 +85,7 @@ class Stage:
         """Tags under which a drive met no 401, or no refusal by a rule of the service."""
         statuses = self.statuses()
         gaps: dict[str, str] = {}
-        for tag, names in operation_ids_by_tag(self.service).items():
+        for tag, names in operation_ids_by_tag(self.document).items():
             seen = set().union(*(statuses.get(name, set()) for name in names))
             if tag not in OPEN and 401 not in seen:
                 gaps[tag] = "no 401"
@@ -102,11 +111,13 @@ class Stage:
         )
 
 
-def staged(service: str, directory: Path) -> AbstractContextManager[Stage]:
-    """The stage that `tests/judges/sdk/<service>_stage.py` makes."""
+@contextmanager
+def staged(document: str, directory: Path) -> Iterator[Stage]:
+    """The stage that `tests/judges/sdk/<service>_stage.py` makes, for one of its documents."""
+    service = services.DOCUMENTS[document]
     module = importlib.import_module(f"tests.judges.sdk.{service}_stage")
-    made: AbstractContextManager[Stage] = getattr(module, f"{service}_stage")(directory)
-    return made
+    with getattr(module, f"{service}_stage")(directory) as stage:
+        yield replace(stage, document=document)
 
 
 def write_facts(directory: Path, facts: Mapping[str, Any]) -> Path:
@@ -117,15 +128,15 @@ def write_facts(directory: Path, facts: Mapping[str, Any]) -> Path:
     return path
 
 
-def operation_ids(service: str) -> list[str]:
+def operation_ids(document: str) -> list[str]:
     """Every operation of a document."""
-    return [name for names in operation_ids_by_tag(service).values() for name in names]
+    return [name for names in operation_ids_by_tag(document).values() for name in names]
 
 
-def operation_ids_by_tag(service: str) -> dict[str, list[str]]:
+def operation_ids_by_tag(document: str) -> dict[str, list[str]]:
     """Every operation of a document, under its tag."""
     tags: dict[str, list[str]] = {}
-    for item in specs.load(service)["paths"].values():
+    for item in specs.load(document)["paths"].values():
         for operation in (item[method] for method in METHODS if method in item):
             tags.setdefault(operation["tags"][0], []).append(operation["operationId"])
     return tags

@@ -1,5 +1,5 @@
-"""The calls that drive every SDK of a service: `calls/<service>.yaml`, completed by the examples of
-the service's document.
+"""The calls that drive every SDK of a document: `calls/<document>.yaml`, completed by the examples
+of the document.
 
 The file has `calls`, in order. Each has `call`, the operationId, and these where the default does
 not do:
@@ -134,9 +134,10 @@ class Operation:
         return resolve(self.document, shown[name or next(iter(shown))])["value"]
 
 
-def calls_of(service: str) -> list[Call]:
+def calls_of(document: str) -> list[Call]:
     """Every call of a drive, in order."""
-    return read_calls(specs.load(service), yaml.safe_load((CALLS / f"{service}.yaml").read_text()))
+    table = yaml.safe_load((CALLS / f"{document}.yaml").read_text())
+    return read_calls(specs.load(document), table)
 
 
 def read_calls(document: Node, table: Mapping[str, Any]) -> list[Call]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.judges.sdk.stage import GENERATED, NOT_GENERATED, SERVICES, Stage, operation_ids, staged
+from tests.judges.sdk.stage import DOCUMENTS, GENERATED, NOT_GENERATED, Stage, operation_ids, staged
 from tests.live.running_server import ROOT
 
 PYTHON = ROOT / "build" / "tools" / "sdk-venv" / "bin" / "python"
@@ -23,7 +23,7 @@ def drive(stage: Stage, sdk: str) -> None:
         [PYTHON, DRIVES / f"{DRIVEN_BY[sdk]}.py"],
         env={
             "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(GENERATED / stage.service / sdk),
+            "PYTHONPATH": str(GENERATED / stage.document / sdk),
             **stage.environment,
         },
         capture_output=True,
@@ -34,12 +34,12 @@ def drive(stage: Stage, sdk: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("sdk", DRIVEN_BY)
-def test_calls_every_operation(sdk: str, service: str, tmp_path: Path) -> None:
-    if not (GENERATED / service / sdk).is_dir() or not PYTHON.exists():
+def test_calls_every_operation(sdk: str, document: str, tmp_path: Path) -> None:
+    if not (GENERATED / document / sdk).is_dir() or not PYTHON.exists():
         pytest.skip(NOT_GENERATED)
-    with staged(service, tmp_path) as stage:
+    with staged(document, tmp_path) as stage:
         drive(stage, sdk)
         assert stage.undriven() == {}
         assert stage.unrefused() == {}

@@ -9,7 +9,7 @@ import pytest
 from tests.judges.sdk.paths import parse, parse_values
 from tests.judges.sdk.plain import Plain
 from tests.judges.sdk.python.drive import Drive
-from tests.judges.sdk.stage import SERVICES, staged
+from tests.judges.sdk.stage import DOCUMENTS, staged
 from tests.judges.sdk.table import Call, read_calls
 
 ANSWER = {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}}}
@@ -43,9 +43,9 @@ def table(*calls: Any) -> list[Call]:
     return read_calls(DOCUMENT, {"by": "ann", "unknown": {}, "calls": list(calls)})
 
 
-@pytest.mark.parametrize("service", SERVICES)
-def test_the_calls_succeed_over_plain_http(service: str, tmp_path: Path) -> None:
-    with staged(service, tmp_path) as stage:
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_calls_succeed_over_plain_http(document: str, tmp_path: Path) -> None:
+    with staged(document, tmp_path) as stage:
         facts = json.loads(stage.facts.read_text())
         drive = Drive(Plain(facts["base_url"]), facts)
         for call in json.loads(stage.calls.read_text()):

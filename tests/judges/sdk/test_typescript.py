@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.judges.sdk.stage import GENERATED, NOT_GENERATED, SERVICES, staged
+from tests.judges.sdk.stage import DOCUMENTS, GENERATED, NOT_GENERATED, staged
 from tests.judges.sdk.table import calls_of
 from tests.judges.sdk.writers.hey_api import HeyApi
 from tests.judges.sdk.writers.openapi_fetch import OpenapiFetch
@@ -44,25 +44,25 @@ def node(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[
 @pytest.fixture(scope="module")
 def compiled() -> Path:
     """The drives as JavaScript; `tsc --strict` has found nothing in them nor in any SDK."""
-    there = all((GENERATED / service / sdk).is_dir() for service in SERVICES for sdk in WRITERS)
+    there = all((GENERATED / document / sdk).is_dir() for document in DOCUMENTS for sdk in WRITERS)
     if not there or not TSC.exists() or shutil.which("node") is None:
         pytest.skip(NOT_GENERATED)
     shutil.rmtree(DRIVES, ignore_errors=True)
     DRIVES.mkdir()
-    for service in SERVICES:
+    for document in DOCUMENTS:
         for sdk, writer in WRITERS.items():
-            program = writer().program(service, calls_of(service))
-            (DRIVES / f"{service}.{sdk}.ts").write_text(program, encoding="utf-8")
+            program = writer().program(document, calls_of(document))
+            (DRIVES / f"{document}.{sdk}.ts").write_text(program, encoding="utf-8")
     done = node(TSC, "--project", PROJECT)
     assert done.returncode == 0, done.stdout
     return COMPILED
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("sdk", WRITERS)
-def test_calls_every_operation(compiled: Path, sdk: str, service: str, tmp_path: Path) -> None:
-    with staged(service, tmp_path) as stage:
-        done = node(compiled / f"{service}.{sdk}.js", **stage.environment)
+def test_calls_every_operation(compiled: Path, sdk: str, document: str, tmp_path: Path) -> None:
+    with staged(document, tmp_path) as stage:
+        done = node(compiled / f"{document}.{sdk}.js", **stage.environment)
         assert done.returncode == 0, done.stderr
         assert stage.undriven() == {}
         assert stage.unrefused() == {}

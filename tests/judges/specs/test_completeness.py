@@ -1,10 +1,11 @@
-"""Both documents say everything a reader or a generator may ask: words, bounds and examples."""
+"""The documents say everything a reader or a generator may ask: words, bounds and examples."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
+import services
 import specs
 from server.document.schemas import lookup
 
@@ -12,7 +13,7 @@ Node = Mapping[str, Any]
 Gap = tuple[str, str]
 """What is missing, and where."""
 
-DOCUMENTS = {name: specs.load(name) for name in ("payment", "chat")}
+DOCUMENTS = {name: specs.load(name) for name in services.DOCUMENTS}
 BOUNDS = {
     "integer": ("minimum", "maximum"),
     "number": ("minimum", "maximum"),

@@ -1,4 +1,4 @@
-"""The examples of both documents: each fits its schema, errors are those the services give, and a
+"""The examples of all documents: each fits its schema, errors are those the services give, and a
 reader finds one for every value that is not plain without it.
 """
 
@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
+import services
 import specs
 from tests.judges.failures.page import SERVICES
 from tests.judges.specs.examples import Judge, examples, operations, resolve
 
 Node = Mapping[str, Any]
-DOCUMENTS = {name: specs.load(name) for name in ("payment", "chat")}
+DOCUMENTS = {name: specs.load(name) for name in services.DOCUMENTS}
 
 
-@pytest.mark.parametrize("service", DOCUMENTS)
-def test_every_example_fits_its_schema(service: str) -> None:
-    document = DOCUMENTS[service]
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_example_fits_its_schema(name: str) -> None:
+    document = DOCUMENTS[name]
     judge = Judge(document)
     judged: set[tuple[int, str]] = set()
     wrong = []
@@ -29,18 +30,18 @@ def test_every_example_fits_its_schema(service: str) -> None:
             judged.add(what)
             found = judge.objections(example.schema, example.value, example.is_sent)
             wrong += [f"{example.place}: {text}" for text in found]
-    assert len(judged) > 50
+    assert len(judged) > 20
     assert wrong == []
 
 
-@pytest.mark.parametrize("service", DOCUMENTS)
-def test_every_property_is_shown(service: str) -> None:
-    document = DOCUMENTS[service]
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_property_is_shown(name: str) -> None:
+    document = DOCUMENTS[name]
     judge = Judge(document)
     for example in examples(document):
         judge.show(example)
     schemas = document["components"]["schemas"].items()
-    assert [gap for name, schema in schemas for gap in judge.unshown(schema, name)] == []
+    assert [gap for place, schema in schemas for gap in judge.unshown(schema, place)] == []
 
 
 def test_what_nothing_shows_is_found() -> None:
@@ -98,14 +99,15 @@ def errors(document: Node) -> list[tuple[str, int, Node]]:
     return found
 
 
-@pytest.mark.parametrize("service", DOCUMENTS)
-def test_every_error_example_is_an_error_of_the_service(service: str) -> None:
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_error_example_is_an_error_of_the_service(name: str) -> None:
     """By status, code and text, as the classes that docs/errors.md is written from have them."""
     known = [
-        (failure.status, failure.code, pattern(failure.message)) for failure in SERVICES[service]()
+        (failure.status, failure.code, pattern(failure.message))
+        for failure in SERVICES[services.DOCUMENTS[name]]()
     ]
     unknown = []
-    for place, status, value in errors(DOCUMENTS[service]):
+    for place, status, value in errors(DOCUMENTS[name]):
         code, text = value.get("code"), value.get("msg", value.get("message"))
         if not any((status, code) == (s, c) and told.fullmatch(text) for s, c, told in known):
             unknown.append(f"{place}: {code}: {text}")
@@ -118,9 +120,9 @@ def pattern(message: str) -> re.Pattern[str]:
     return re.compile(".+".join(re.escape(piece) for piece in pieces), re.DOTALL)
 
 
-@pytest.mark.parametrize("service", DOCUMENTS)
-def test_every_header_is_told_whole(service: str) -> None:
-    document = DOCUMENTS[service]
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_header_is_told_whole(name: str) -> None:
+    document = DOCUMENTS[name]
     gaps = set()
     for _, _, operation, _ in operations(document):
         for status, listed in operation["responses"].items():

@@ -126,11 +126,12 @@ class Drive:
 
 
 def main(sdk: type[Any]) -> None:
-    """Drive everything by an SDK, which is made with the service's name and address."""
+    """Drive everything by an SDK, which is made with the document's name and the address."""
     facts, calls = (
         json.loads(Path(os.environ[name]).read_text(encoding="utf-8"))
         for name in ("SPECD_SDK_STAGE", "SPECD_SDK_CALLS")
     )
-    drive = Drive(sdk(facts["service"], facts["base_url"]), facts)
+    name = os.environ["SPECD_SDK_DOCUMENT"].replace("-", "_")
+    drive = Drive(sdk(name, facts["base_url"]), facts)
     for call in calls:
         drive.make(call)

@@ -5,27 +5,30 @@ import inspect
 import json
 import re
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from drive import JSON, Answer, main
 
 
 class Generated:
-    """`specd_<service>`: a class for each tag, a method for each operation, a class per schema."""
+    """`specd_<document>`: a class for each tag, a method for each operation, a class per schema."""
 
-    def __init__(self, service: str, base_url: str) -> None:
-        self._sdk = importlib.import_module(f"specd_{service}")
-        self._errors = importlib.import_module(f"specd_{service}.exceptions")
+    def __init__(self, document: str, base_url: str) -> None:
+        self._sdk = importlib.import_module(f"specd_{document}")
+        self._errors = importlib.import_module(f"specd_{document}.exceptions")
         self._base_url = base_url
 
         class ApiClient(self._sdk.ApiClient):  # type: ignore[misc, name-defined]
-            """Writes lists in the query as JSON, as the document says, and not with commas."""
+            """Writes lists that the document has as JSON as such, and not with commas."""
+
+            written_as_json: Collection[str] = ()
 
             def parameters_to_url_query(
                 self, params: Iterable[tuple[str, Any]], formats: Any
             ) -> str:
-                texts = [(n, json.dumps(v) if isinstance(v, list) else v) for n, v in params]
+                lists = self.written_as_json
+                texts = [(n, json.dumps(v) if n in lists else v) for n, v in params]
                 text: str = super().parameters_to_url_query(texts, formats)
                 return text
 
@@ -37,6 +40,7 @@ class Generated:
         if "token" in caller:
             signed["access_token"] = caller["token"]
         client = self._client(self._sdk.Configuration(host=self._base_url, **signed))
+        client.written_as_json = call["json_query"]
         tag = "".join(word.capitalize() for word in call["tag"].split("_"))
         api = getattr(self._sdk, f"{tag}Api")(client)
         method = getattr(api, f"{call['operation']}_with_http_info")

@@ -14,10 +14,10 @@ ANY_CLASS = ConfigDict(arbitrary_types_allowed=True)
 
 
 class Generated:
-    """`specd_<service>_client`: a module for each operation under its tag, a class per schema."""
+    """`specd_<document>_client`: a module for each operation under its tag, a class per schema."""
 
-    def __init__(self, service: str, base_url: str) -> None:
-        self._name = f"specd_{service}_client"
+    def __init__(self, document: str, base_url: str) -> None:
+        self._name = f"specd_{document}_client"
         self._sdk = importlib.import_module(self._name)
         self._models = importlib.import_module(f"{self._name}.models")
         self._types = importlib.import_module(f"{self._name}.types")

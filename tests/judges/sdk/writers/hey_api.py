@@ -6,8 +6,8 @@ from tests.judges.sdk.table import Call
 from tests.judges.sdk.writers.source import Writer, camel
 
 HEAD = """\
-import * as sdk from "../SERVICE/hey-api";
-import { createClient, createConfig } from "../SERVICE/hey-api/client";
+import * as sdk from "../DOCUMENT/hey-api";
+import { createClient, createConfig } from "../DOCUMENT/hey-api/client";
 
 /** The query as the document says: text as it is, all else as JSON. */
 function querySerializer(query: Record<string, unknown>): string {

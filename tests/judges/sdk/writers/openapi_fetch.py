@@ -10,7 +10,7 @@ from tests.judges.sdk.writers.source import Writer
 HEAD = """\
 import createClient from "openapi-fetch";
 
-import type { paths } from "../SERVICE/openapi-typescript/schema";
+import type { paths } from "../DOCUMENT/openapi-typescript/schema";
 
 function signIn({ username, password, token, headers }: Caller) {
   const basic = username && `Basic ${btoa(`${username}:${password}`)}`;

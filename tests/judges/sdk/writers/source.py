@@ -11,11 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import services
 from tests.judges.sdk.paths import EACH, ENTRY, HEADER, ITEM, MEMBER, REF, Step
 from tests.judges.sdk.table import Call
 
 HERE = "../../../tests/judges/sdk/typescript"
-"""As seen from where the programs stand, beside the directories of the services' SDKs."""
+"""As seen from where the programs stand, beside the directories of the documents' SDKs."""
 HELPERS = (
     "type Got, at, contains, each, empty, ends, every, header, isInteger, isText, length, nth, "
     "only, refused, same, success"
@@ -25,7 +26,8 @@ KINDS = {"text": "isText", "integer": "isInteger"}
 
 
 class Writer(ABC):
-    """How one SDK is spelled. `head` makes `signIn(caller)` from the SDK of a service."""
+    """How one SDK is spelled. `head` makes `signIn(caller)` from the SDK of a
+    document."""
 
     sdk: str
     """The directory of the SDK."""
@@ -48,15 +50,15 @@ class Writer(ABC):
         how = with_record if call.has_record else "empty"
         return f"await {how}({call.status}, {self.call(call)})"
 
-    def program(self, service: str, calls: Sequence[Call]) -> str:
+    def program(self, document: str, calls: Sequence[Call]) -> str:
         """The source of a drive that makes the calls in order."""
         self._known = {}
         callers = {call.by for call in calls}
         lines = [
             f'import {{ {HELPERS} }} from "{HERE}/answers";',
-            f'import type {{ Facts }} from "{HERE}/facts/{service}";',
+            f'import type {{ Facts }} from "{HERE}/facts/{services.DOCUMENTS[document]}";',
             f'import {{ type Caller, readFacts }} from "{HERE}/stage";',
-            self.head.replace("SERVICE", service),
+            self.head.replace("DOCUMENT", document),
             "const facts = readFacts<Facts>();",
             "const by = {",
             *(f"  {name}: signIn(facts.callers.{name}!)," for name in sorted(callers)),

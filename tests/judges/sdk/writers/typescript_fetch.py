@@ -8,7 +8,7 @@ from tests.judges.sdk.table import Call
 from tests.judges.sdk.writers.source import Writer, camel
 
 HEAD = """\
-import * as sdk from "../SERVICE/typescript-fetch";
+import * as sdk from "../DOCUMENT/typescript-fetch";
 
 function signIn({ username, password, token, headers }: Caller) {
   const basePath = facts.base_url;

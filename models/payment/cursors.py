@@ -1,0 +1,55 @@
+"""Where a page of a list ends, as an opaque text that is good for that list alone.
+
+A cursor carries a position and a checksum over the position, the list and its filters. The checksum
+keeps a client from reading on with other filters by mistake. It is no signature: whoever forges a
+cursor still reads nothing but a list of their own.
+"""
+
+import hashlib
+import json
+import uuid
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import datetime
+
+from models.json import Json
+from models.payment.errors import InvalidCursor
+from models.types import from_ms, to_ms
+
+_SUM_BYTES = 8
+_BYTES = 8 + 16 + _SUM_BYTES
+_LATEST_MS = 2**47
+"""The year 6429."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The last invoice of a page, by what the list is ordered by."""
+
+    created_at: datetime
+    id: str
+
+
+def write_cursor(position: Position, listed: Json) -> str:
+    """43 characters of URL-safe base64. `listed`: the list and its filters, of plain values."""
+    place = to_ms(position.created_at).to_bytes(8, "big") + uuid.UUID(position.id).bytes
+    return urlsafe_b64encode(place + _sum(place, listed)).rstrip(b"=").decode()
+
+
+def read_cursor(cursor: str, listed: Json) -> Position:
+    """The position of a cursor. Raises `InvalidCursor` where it is not of this list."""
+    try:
+        data = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    except ValueError:
+        raise InvalidCursor() from None
+    place = data[:-_SUM_BYTES]
+    created_ms = int.from_bytes(place[:8], "big")
+    is_whole = len(data) == _BYTES and created_ms < _LATEST_MS
+    if not is_whole or data[-_SUM_BYTES:] != _sum(place, listed):
+        raise InvalidCursor()
+    return Position(from_ms(created_ms), str(uuid.UUID(bytes=place[8:])))
+
+
+def _sum(place: bytes, listed: Json) -> bytes:
+    text = json.dumps(listed, sort_keys=True).encode()
+    return hashlib.sha256(place + text).digest()[:_SUM_BYTES]

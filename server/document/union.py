@@ -1,0 +1,137 @@
+"""Several documents of one service as one: what the engine compiles.
+
+Each document is published and read alone. Together they are served under one base path, so their
+paths, tags and components unite. Whatever two documents say differently would be served as only one
+of them says it; that is a `DocumentError` naming both documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from server.errors import DocumentError
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_SHARED = ("openapi", "servers", "security")
+"""What the documents of one service have to say alike."""
+_WORDS = frozenset(("description", "summary", "externalDocs", "example", "examples"))
+"""What a reader is told, and the engine does not ask."""
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One OpenAPI document: its name, its content, and the text to publish it with byte for byte;
+    without a text, the content is published as YAML.
+    """
+
+    name: str
+    content: Node
+    text: bytes = b""
+
+
+def unite(service: str, documents: Sequence[Document]) -> Node:
+    """One document with the operations and components of all; `info` is the first one's.
+
+    Raises `DocumentError` for two operations of one method and path, for an operationId that stands
+    twice, for a component or tag that two documents define differently (other words aside), and for
+    another OpenAPI version, server or security by default. An enumeration that says
+    `x-may-grow: true` has the values of both.
+    """
+    if len(documents) == 1:
+        return documents[0].content
+    union = _Union(documents[0])
+    for document in documents:
+        try:
+            union.add(document)
+        except DocumentError as error:
+            raise DocumentError(f"{service}: {error}") from error
+    return union.content
+
+
+class _Union:
+    """What is united so far, and which document each part is from."""
+
+    def __init__(self, first: Document) -> None:
+        self._first = first
+        self._paths: dict[str, dict[str, Any]] = {}
+        self._tags: dict[str, Node] = {}
+        self._components: dict[str, dict[str, Any]] = {}
+        self._origin: dict[str, str] = {}
+
+    @property
+    def content(self) -> Node:
+        united = {"paths": self._paths, "components": self._components}
+        return {**self._first.content, "tags": list(self._tags.values()), **united}
+
+    def add(self, document: Document) -> None:
+        for key in _SHARED:
+            if document.content.get(key) != self._first.content.get(key):
+                raise _clash(key, self._first.name, document.name)
+        for path, item in document.content["paths"].items():
+            self._add_path(document.name, path, item)
+        for tag in document.content.get("tags", ()):
+            known = self._tags.setdefault(tag["name"], tag)
+            self._merge(f"the tag {tag['name']}", document.name, known, tag)
+        for kind, components in document.content.get("components", {}).items():
+            united = self._components.setdefault(kind, {})
+            for name, component in components.items():
+                place = f"components/{kind}/{name}"
+                known = united.setdefault(name, component)
+                united[name] = self._merge(place, document.name, known, component)
+
+    def _add_path(self, document: str, path: str, item: Node) -> None:
+        united = self._paths.setdefault(path, {})
+        for method, operation in _operations(item):
+            for place in (f"{method.upper()} {path}", f"operationId {operation['operationId']}"):
+                if place in self._origin:
+                    raise _clash(place, self._origin[place], document, "is in both documents")
+                self._origin[place] = document
+            united[method] = operation
+
+    def _merge(self, place: str, document: str, known: Any, added: Any) -> Any:
+        """The component that two documents share. Raises `DocumentError` where they do not."""
+        origin = self._origin.setdefault(place, document)
+        if _meaning(known) == _meaning(added):
+            return known
+        if _may_grow(known) and _may_grow(added):
+            grown = [*known["enum"], *(v for v in added["enum"] if v not in known["enum"])]
+            if _meaning({**known, "enum": grown}) == _meaning({**added, "enum": grown}):
+                return {**known, "enum": grown}
+        raise _clash(place, origin, document)
+
+
+def _operations(item: Node) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(method, operation) of each of a path, with the parameters that the path gives to all."""
+    shared = item.get("parameters", ())
+    for method in METHODS:
+        if method in item:
+            operation = item[method]
+            parameters = [*shared, *operation.get("parameters", ())]
+            yield method, {**operation, **({"parameters": parameters} if parameters else {})}
+
+
+def _may_grow(component: Any) -> bool:
+    return isinstance(component, Mapping) and component.get("x-may-grow") is True
+
+
+def _meaning(node: Any, *, is_map: bool = False) -> Any:
+    """A component without what only tells a reader of it. `is_map`: the keys are names."""
+    if isinstance(node, Mapping):
+        return {
+            key: _meaning(value, is_map=key in ("properties", "headers") and not is_map)
+            for key, value in node.items()
+            if is_map or key not in _WORDS
+        }
+    if isinstance(node, list):
+        return [_meaning(item) for item in node]
+    return node
+
+
+def _clash(
+    place: str, one: str, other: str, fault: str = "differs between the documents"
+) -> DocumentError:
+    return DocumentError(f"{place} {fault} {one} and {other}")

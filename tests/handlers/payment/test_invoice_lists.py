@@ -1,0 +1,253 @@
+"""list_invoices: what a page holds, in what order, and how a client reads on."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from sqlalchemy.orm import Session
+
+from models.database import Database
+from models.payment import invoice_list
+from models.payment.settlement import cancel_invoice
+from models.types import to_ms
+from tests.support.contract import ContractClient
+from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay
+
+PATH = "/v1/invoices"
+END = {"has_more": False, "next_cursor": None}
+Make = Callable[..., list[str]]
+
+
+@pytest.fixture
+def make(database: Database, ada: Merchant, now: datetime) -> Make:
+    """Make invoices of Ada's, one second after another; their ids, the oldest first."""
+
+    def make(count: int = 1, *, at: datetime = now, **over: Any) -> list[str]:
+        def work(session: Session) -> list[str]:
+            times = [at + timedelta(seconds=second) for second in range(count)]
+            return [make_invoice(session, ada, now=time, **over).id for time in times]
+
+        return database.run(work)
+
+    return make
+
+
+def ids(api: ContractClient, **query: Any) -> list[str]:
+    """The invoices of one page that is the last."""
+    body = page(api, **query)
+    assert (body["has_more"], body["next_cursor"]) == (False, None)
+    return [invoice["id"] for invoice in body["data"]]
+
+
+def page(api: ContractClient, **query: Any) -> dict[str, Any]:
+    answer = api.get(f"{PATH}?{urlencode(query, doseq=True)}")
+    assert answer.status_code == 200, answer.text
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+class TestPages:
+    def test_there_may_be_none(self, api: ContractClient) -> None:
+        assert page(api) == {"data": [], **END}
+
+    def test_lists_whole_invoices(self, api: ContractClient, make: Make) -> None:
+        (invoice_id,) = make()
+        assert page(api) == {"data": [api.get(f"{PATH}/{invoice_id}").json()], **END}
+
+    def test_a_paid_one_has_its_payments(
+        self, api: ContractClient, make: Make, database: Database, now: datetime
+    ) -> None:
+        first, second = make(2)
+        for block_number, invoice_id in ((100, first), (101, first), (102, second)):
+            amount = 5_000_000 if invoice_id == first else 12_500_000
+            pay(database, invoice_id, at=now, amount=amount, block_number=block_number)
+        wanted = [api.get(f"{PATH}/{one}").json() for one in (second, first)]
+        assert [len(invoice["payments"]) for invoice in wanted] == [1, 2]
+        assert page(api)["data"] == wanted
+
+    def test_the_newest_comes_first(self, api: ContractClient, make: Make) -> None:
+        made = make(3)
+        assert ids(api) == made[::-1]
+
+    def test_one_moment_is_ordered_too(
+        self, api: ContractClient, make: Make, now: datetime
+    ) -> None:
+        made = [make(at=now)[0] for _ in range(5)]
+        found, cursor = [], {}
+        while True:
+            body = page(api, limit=2, **cursor)
+            found += [invoice["id"] for invoice in body["data"]]
+            if not body["has_more"]:
+                break
+            cursor = {"cursor": body["next_cursor"]}
+        assert found == sorted(made, reverse=True)
+
+    def test_twenty_unless_told(self, api: ContractClient, make: Make) -> None:
+        made = make(21)
+        body = page(api)
+        assert [invoice["id"] for invoice in body["data"]] == made[:0:-1]
+        assert body["has_more"] is True
+        assert ids(api, cursor=body["next_cursor"]) == [made[0]]
+        assert len(ids(api, limit=100)) == 21
+
+    def test_a_full_last_page_is_the_last(self, api: ContractClient, make: Make) -> None:
+        assert len(ids(api, limit=2)) == 0
+        make(2)
+        assert len(ids(api, limit=2)) == 2
+
+    @pytest.mark.parametrize(
+        ("query", "path"),
+        [
+            ("limit=0", "/query/limit"),
+            ("limit=101", "/query/limit"),
+            ("limit=x", "/query/limit"),
+            ("status=open", "/query/status/0"),
+            ("created_from=-1", "/query/created_from"),
+            ("created_to=soon", "/query/created_to"),
+            ("external_order_id=", "/query/external_order_id"),
+            ("cursor=a%2Bb", "/query/cursor"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, api: ContractClient, query: str, path: str) -> None:
+        answer = api.get(f"{PATH}?{query}")
+        assert answer.status_code == 422
+        assert answer.json()["code"] == "invalid_request"
+        assert [detail["path"] for detail in answer.json()["details"]] == [path]
+
+    def test_very_many_payments_make_a_shorter_page(
+        self,
+        api: ContractClient,
+        make: Make,
+        database: Database,
+        now: datetime,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        made = make(3)
+        for block_number, invoice_id in enumerate([*made, *made], start=100):
+            pay(database, invoice_id, at=now, amount=1, block_number=block_number)
+        monkeypatch.setattr(invoice_list, "MOST_PAYMENTS", 4)
+        body = page(api)
+        assert [invoice["id"] for invoice in body["data"]] == [made[2], made[1]]
+        assert ids(api, cursor=body["next_cursor"]) == [made[0]]
+        monkeypatch.setattr(invoice_list, "MOST_PAYMENTS", 1)
+        assert [invoice["id"] for invoice in page(api)["data"]] == [made[2]]
+
+    def test_another_projects_are_not_there(
+        self, client: ContractClient, make: Make, ben: Merchant
+    ) -> None:
+        make(2)
+        assert page(client.with_key(ben.key)) == {"data": [], **END}
+
+    def test_answers_401_without_a_key(self, client: ContractClient) -> None:
+        assert client.get(PATH).status_code == 401
+
+
+class TestFilters:
+    def test_by_order(self, api: ContractClient, make: Make) -> None:
+        make(2)
+        tries = [make(external_order_id="Ä 1", attempt_no=number)[0] for number in (1, 2)]
+        assert sorted(ids(api, external_order_id="Ä 1")) == sorted(tries)
+        assert ids(api, external_order_id="ä 1") == []
+
+    def test_by_time_from_and_before(self, api: ContractClient, make: Make, now: datetime) -> None:
+        made = make(4)
+        second = to_ms(now + timedelta(seconds=1))
+        assert ids(api, created_from=second) == made[:0:-1]
+        assert ids(api, created_to=second) == [made[0]]
+        assert ids(api, created_from=second, created_to=second + 1) == [made[1]]
+        assert ids(api, created_from=second + 1, created_to=second) == []
+
+    def test_by_status(
+        self,
+        api: ContractClient,
+        make: Make,
+        database: Database,
+        ada: Merchant,
+        now: datetime,
+        clock: FrozenClock,
+    ) -> None:
+        late, unpaid, processing, paid, canceled = make(5)
+        pay(database, paid, at=now, block_number=100, head_number=101)
+        pay(database, processing, at=now, block_number=101)
+        cancel = {"project_id": ada.id, "invoice_id": canceled, "now": now}
+        database.run(lambda session: cancel_invoice(session, **cancel))
+        clock.advance(seconds=LIFETIME.total_seconds() + 0.5)
+        read = {one: api.get(f"{PATH}/{one}").json()["status"] for one in (late, unpaid)}
+        assert read == {late: "expired", unpaid: "unpaid"}
+        assert ids(api, status="unpaid") == [unpaid]
+        assert ids(api, status="processing") == [processing]
+        assert ids(api, status="paid") == [paid]
+        assert ids(api, status="canceled") == [canceled]
+        assert ids(api, status="expired") == [late]
+        assert ids(api, status=["paid", "expired"]) == [paid, late]
+        assert ids(api, status=["expired", "unpaid"]) == [unpaid, late]
+        assert ids(api, status=["unpaid", "unpaid"]) == [unpaid]
+
+    def test_together(self, api: ContractClient, make: Make, now: datetime) -> None:
+        made = make(3)
+        start = to_ms(now)
+        query = {"status": ["unpaid"], "created_from": start + 1, "limit": 1}
+        body = page(api, **query)
+        assert [invoice["id"] for invoice in body["data"]] == [made[2]]
+        assert ids(api, **query, cursor=body["next_cursor"]) == [made[1]]
+
+
+class TestCursors:
+    def test_new_invoices_change_nothing_behind_it(
+        self, api: ContractClient, make: Make, now: datetime
+    ) -> None:
+        made = make(4)
+        first = page(api, limit=2)
+        make(3, at=now + timedelta(minutes=1))
+        assert ids(api, limit=2, cursor=first["next_cursor"]) == made[1::-1]
+
+    def test_the_limit_may_change(self, api: ContractClient, make: Make) -> None:
+        made = make(4)
+        cursor = page(api, limit=1)["next_cursor"]
+        assert ids(api, limit=50, cursor=cursor) == made[2::-1]
+
+    def test_it_belongs_to_its_filters_and_project(
+        self, api: ContractClient, client: ContractClient, make: Make, ben: Merchant
+    ) -> None:
+        make(2)
+        filters = {"status": ["paid", "unpaid"], "created_from": 0}
+        cursor = page(api, limit=1, **filters)["next_cursor"]
+        assert len(ids(api, cursor=cursor, status=["unpaid", "paid"], created_from=0)) == 1
+        for other in (
+            {},
+            {"status": "unpaid", "created_from": 0},
+            {**filters, "created_from": 1},
+            {**filters, "created_to": 2**53 - 1},
+            {**filters, "external_order_id": "order-1"},
+        ):
+            refused(api, cursor, **other)
+        refused(client.with_key(ben.key), cursor, **filters)
+
+    @pytest.mark.reaches("invalid_cursor")
+    def test_a_broken_one_is_refused(self, api: ContractClient, make: Make) -> None:
+        make(2)
+        cursor = page(api, limit=1)["next_cursor"]
+        assert len(cursor) == 43
+        for broken in (cursor[:-1], cursor + "A", "A" * 43, "A", cursor[1:] + cursor[0], "_" * 43):
+            refused(api, broken)
+
+
+def refused(api: ContractClient, cursor: str, **query: Any) -> None:
+    answer = api.get(f"{PATH}?{urlencode({**query, 'cursor': cursor}, doseq=True)}")
+    assert answer.status_code == 422
+    body = answer.json()
+    assert body == {
+        "code": "invalid_cursor",
+        "message": "The cursor does not belong to this list with these filters; send next_cursor "
+        "unchanged, or start without one.",
+        "request_id": answer.headers["Request-Id"],
+        "details": [
+            {
+                "path": "/query/cursor",
+                "message": "is not a cursor of this list with these filters",
+            }
+        ],
+    }

@@ -1,0 +1,20 @@
+"""What a service serves: all its documents as one."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import specs
+from server.document.union import Document, unite
+from services import DOCUMENTS
+
+
+def documents_of(service: str) -> list[str]:
+    """The names of a service's documents, the first one first."""
+    return [name for name, its in DOCUMENTS.items() if its == service]
+
+
+@cache
+def served(service: str) -> Mapping[str, Any]:
+    """The union of the service's documents; where it has one, that one."""
+    return unite(service, [Document(name, specs.load(name)) for name in documents_of(service)])
