@@ -61,10 +61,6 @@ class Draft:
     topic_links: Sequence[dict[str, str]] = ()
 
     @property
-    def channel_id(self) -> int | None:
-        return None if self.channel is None else self.channel.id
-
-    @property
     def topic_key(self) -> str:
         return key_of(self.topic)
 

@@ -75,7 +75,7 @@ def send_message(
         {
             "realm_id": sender.realm_id,
             "sender_id": sender.id,
-            "channel_id": draft.channel_id,
+            "channel_id": None if channel is None else channel.id,
             "conversation_id": conversation_id,
             "topic": draft.topic,
             "topic_key": draft.topic_key,
@@ -173,19 +173,20 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
 
 def _readers(session: Session, draft: Draft, message_id: int) -> Select[int, int, int]:
     """Who gets a copy of a message that mentions somebody or goes to users, and its flags."""
-    source = User.id
-    bits = flags.mention_bits(session, draft.rendered, source, draft.channel_id, draft.topic_key)
+    source, channel = User.id, draft.channel
+    channel_id = None if channel is None else channel.id
+    bits = flags.mention_bits(session, draft.rendered, source, channel_id, draft.topic_key)
     if draft.read_by_sender:
         bits = bits + case((source == draft.sender.id, flags.READ), else_=0)
     columns = (source, literal(message_id, BigInteger))
-    if draft.channel is None:
+    if channel is None:
         return select(*columns, bits + flags.IS_PRIVATE).where(
             User.id.in_(draft.user_ids), User.is_active
         )
     return (
         select(*columns, bits)
         .join(Subscription, Subscription.user_id == User.id)
-        .where(Subscription.channel_id == draft.channel.id, Subscription.is_active, User.is_active)
+        .where(Subscription.channel_id == channel.id, Subscription.is_active, User.is_active)
     )
 
 
@@ -262,7 +263,7 @@ def message_as_sent(
     row = _SentMessage(
         id=message_id,
         sender_id=sender.id,
-        channel_id=draft.channel_id,
+        channel_id=None if channel is None else channel.id,
         conversation_id=conversation_id,
         topic=draft.topic,
         content=draft.content,
