@@ -135,7 +135,7 @@ def create_channels(
     """Make channels of (name, description), both checked, that do not exist yet. `html`:
     descriptions -> rendered ones.
 
-    Nobody is subscribed and nobody is told: see models/chat/channels/subscription_events.py.
+    Nobody is subscribed and nobody is told: see models/chat/channels/joining.py.
     """
     held = _store_groups(session, actor, groups, now)
     channels = [

@@ -1,5 +1,6 @@
 """Writing subscriptions: the rows of users who join channels, and who hears of it."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,12 +9,29 @@ from typing import Any, cast
 from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.access.audiences import Audiences
 from models.chat.access.channels import ChannelView
 from models.chat.access.people import UserRow
-from models.chat.channels.subscription_events import tell_of_default_channels, tell_of_subscribers
-from models.chat.channels.subscriptions import DEFAULT_SETTINGS, SubscriptionRow
+from models.chat.channels.channels import (
+    describe_channels,
+    find_default_channel_ids,
+    find_subscriber_ids,
+)
+from models.chat.channels.subscriptions import (
+    DEFAULT_SETTINGS,
+    SubscriptionRow,
+    describe_subscription,
+)
+from models.chat.events import log
+from models.chat.events.channels import (
+    DefaultStreamsEvent,
+    StreamCreateEvent,
+    SubscriptionAddEvent,
+    SubscriptionPeerAddEvent,
+)
+from models.chat.events.log import Told
 from models.chat.ground import audit
-from models.chat.identity.actors import Actor
+from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Message, Subscription
 
 _INSERT = insert(cast(Table, Subscription.__table__))
@@ -74,7 +92,7 @@ def join(
     )
     for row in rows:
         kept[row["channel_id"], row["user_id"]] = row
-    tell_of_subscribers(
+    _tell_of_subscribers(
         session,
         actor.realm,
         [channel for channel in outcome.channels if joined[channel.id]],
@@ -84,7 +102,7 @@ def join(
         now=now,
     )
     if is_default and outcome.created:
-        tell_of_default_channels(session, actor.realm, now=now)
+        _tell_of_default_channels(session, actor.realm, now=now)
 
 
 def _rejoin(
@@ -113,3 +131,88 @@ def _find_kept(
         )
     )
     return {(row["channel_id"], row["user_id"]): row for row in rows.mappings()}
+
+
+# --- events: a few statements, however many channels and users ---------------------------------
+
+
+def _tell_of_subscribers(
+    session: Session,
+    realm: RealmView,
+    channels: Sequence[ChannelView],
+    joined: Mapping[int, Sequence[int]],
+    subscriptions: Mapping[tuple[int, int], SubscriptionRow],
+    *,
+    created: Sequence[ChannelView],
+    now: datetime,
+) -> None:
+    """First which channels there are, to everybody for whom they are new; then to each new
+    subscriber what is theirs; then to all others who joined.
+
+    `channels` got the users of `joined`, by channel; `subscriptions` are rows by channel and user.
+    """
+    shown = list({channel.id: channel for channel in (*channels, *created)}.values())
+    if not shown:
+        return
+    subscribers = find_subscriber_ids(session, [channel.id for channel in shown])
+    described = describe_channels(session, realm, shown, now=now)
+    audiences = Audiences(session, realm, shown)
+    is_new = {channel.id for channel in created}
+    appeared: list[Told] = []
+    peers: list[Told] = []
+    for channel in shown:
+        newcomers = set(joined.get(channel.id, ()))
+        audience = audiences.of(channel, subscribers[channel.id])
+        create = StreamCreateEvent(streams=[described[channel.id]])
+        if channel.id in is_new:
+            appeared.append((create, audience))
+        else:
+            before = audiences.of(channel, set(subscribers[channel.id]) - newcomers)
+            appeared.append((create, set() if before is None else newcomers - before))
+        if newcomers:
+            peer = SubscriptionPeerAddEvent(stream_ids=[channel.id], user_ids=sorted(newcomers))
+            peers.append((peer, None if audience is None else audience - newcomers))
+    log.append_all(session, realm.id, appeared, now=now)
+    added = _added(channels, joined, subscriptions, described, subscribers)
+    log.append_all(session, realm.id, added, now=now)
+    log.append_all(session, realm.id, peers, now=now)
+
+
+def _added(
+    channels: Sequence[ChannelView],
+    joined: Mapping[int, Sequence[int]],
+    subscriptions: Mapping[tuple[int, int], SubscriptionRow],
+    described: Mapping[int, Mapping[str, Any]],
+    subscribers: Mapping[int, Sequence[int]],
+) -> list[Told]:
+    """Those to whom everything reads the same share one event."""
+    mine: dict[int, list[tuple[int, tuple[Any, ...]]]] = defaultdict(list)
+    for channel in channels:
+        for user_id in joined[channel.id]:
+            settings = describe_subscription(subscriptions[channel.id, user_id])
+            mine[user_id].append((channel.id, tuple(settings.items())))
+    alike: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for user_id, theirs in mine.items():
+        alike[tuple(theirs)].append(user_id)
+    return [
+        (
+            SubscriptionAddEvent(
+                subscriptions=[
+                    {
+                        **described[channel_id],
+                        **dict(settings),
+                        "subscribers": subscribers[channel_id],
+                    }
+                    for channel_id, settings in theirs
+                ]
+            ),
+            user_ids,
+        )
+        for theirs, user_ids in alike.items()
+    ]
+
+
+def _tell_of_default_channels(session: Session, realm: RealmView, *, now: datetime) -> None:
+    """Which channels new members are subscribed to from now on."""
+    ids = sorted(find_default_channel_ids(session, realm.id))
+    log.append(session, realm.id, DefaultStreamsEvent(default_streams=ids), now=now)

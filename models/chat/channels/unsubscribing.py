@@ -8,6 +8,7 @@ from typing import cast
 from sqlalchemy import Table, literal, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.access.audiences import Audiences
 from models.chat.access.channels import ChannelView, has_metadata_access
 from models.chat.access.membership import belongs, require
 from models.chat.access.naming import access_principals
@@ -15,14 +16,21 @@ from models.chat.channels.channels import (
     can_administer_channel,
     check_channel_name,
     find_known_channels_by_name,
+    find_subscriber_ids,
 )
 from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.subscribing import check_ties
-from models.chat.channels.subscription_events import tell_of_leavers
 from models.chat.events import log
+from models.chat.events.channels import (
+    LeftChannel,
+    StreamDeleteEvent,
+    SubscriptionPeerRemoveEvent,
+    SubscriptionRemoveEvent,
+)
+from models.chat.events.log import Told
 from models.chat.events.messages import UpdateMessageFlagsAddEvent
 from models.chat.ground import audit
-from models.chat.identity.actors import Actor
+from models.chat.identity.actors import Actor, RealmView
 from models.chat.messages.flags import READ
 from models.chat.tables import Message, Subscription, UserMessage
 from models.reader import Db, id_in
@@ -69,7 +77,7 @@ def unsubscribe(
             actor_id=actor.id,
             now=now,
         )
-        tell_of_leavers(session, actor.realm, removed, left, now=now)
+        _tell_of_leavers(session, actor.realm, removed, left, now=now)
         _mark_read(session, actor.realm.id, left, now=now)
     return [channel.name for channel in removed], stayed_out
 
@@ -135,6 +143,42 @@ def _leave(
         .execution_options(synchronize_session=False)
     )
     return left
+
+
+def _tell_of_leavers(
+    session: Session,
+    realm: RealmView,
+    channels: Sequence[ChannelView],
+    left: Mapping[int, Sequence[int]],
+    *,
+    now: datetime,
+) -> None:
+    """First to each who left; then to all others who left; then, to those who may no longer know
+    of a channel, that it is gone.
+    """
+    subscribers = find_subscriber_ids(session, [channel.id for channel in channels])
+    audiences = Audiences(session, realm, channels)
+    mine: dict[int, list[ChannelView]] = defaultdict(list)
+    peers: list[Told] = []
+    gone: list[Told] = []
+    for channel in channels:
+        leavers = set(left[channel.id])
+        for user_id in left[channel.id]:
+            mine[user_id].append(channel)
+        audience = audiences.of(channel, subscribers[channel.id])
+        peer = SubscriptionPeerRemoveEvent(stream_ids=[channel.id], user_ids=sorted(leavers))
+        peers.append((peer, None if audience is None else audience - leavers))
+        lost = set() if audience is None else leavers - audience
+        gone.append((StreamDeleteEvent.of([channel.id]), lost))
+    alike: dict[tuple[ChannelView, ...], list[int]] = defaultdict(list)
+    for user_id, theirs in mine.items():
+        alike[tuple(theirs)].append(user_id)
+    removed: list[Told] = []
+    for same, user_ids in alike.items():
+        named: list[LeftChannel] = [{"name": c.name, "stream_id": c.id} for c in same]
+        removed.append((SubscriptionRemoveEvent(subscriptions=named), user_ids))
+    log.append_all(session, realm.id, [*removed, *peers], now=now)
+    log.append_all(session, realm.id, gone, now=now)
 
 
 def can_remove_subscribers(db: Db, actor: Actor, channel: ChannelView) -> bool:
