@@ -303,6 +303,12 @@ class Settings:
     chat_edits_per_message: int = setting(
         500, whole(1, 1_000_000), "Maximum number of edits and moves per chat message."
     )
+    chat_reactions_per_message: int = setting(
+        2_000, whole(1, 1_000_000), "Maximum number of reactions to a chat message."
+    )
+    chat_reaction_emoji_per_message: int = setting(
+        100, whole(1, 10_000), "Maximum number of different emoji in the reactions to a message."
+    )
     chat_linkifiers_per_realm: int = setting(
         250, whole(1, 100_000), "Maximum number of linkifiers per chat organization."
     )

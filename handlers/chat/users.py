@@ -19,6 +19,7 @@ from models.chat.deletion.removals import DeletionScope
 from models.chat.identity import passwords
 from models.chat.people import statuses, users
 from models.chat.people import view as user_view
+from models.chat.people.emoji import check_emoji, own_kind
 from models.chat.profiles import profiles
 from models.chat.profiles import values as profile_values
 from models.chat.profiles.values import LONGEST_RENDERED
@@ -240,8 +241,8 @@ def update_own_status(
 ) -> Response:
     """Set your status."""
     text = statuses.check_status(status_text, away, emoji_name)
-    kind = statuses.EXTRA if reaction_type == "zulip_extra_emoji" else reaction_type
-    emoji = statuses.check_emoji(ctx.session, ctx.actor, emoji_name, emoji_code, kind)
+    kind = own_kind(reaction_type)
+    emoji = check_emoji(ctx.session, ctx.actor, emoji_name, emoji_code, kind)
     statuses.change_status(
         ctx.session, ctx.actor, status_text=text, away=away, emoji=emoji, now=ctx.now
     )

@@ -248,6 +248,22 @@ class TestChannels:
 
 
 class TestMessages:
+    def test_adds_and_removes_a_reaction(self, office: Office) -> None:
+        subscribe(office, "deck")
+        client = office.member.zulip
+        message_id = send(office, "deck", "weather", "Land ho")
+        octopus = {"message_id": message_id, "emoji_name": "octopus"}
+        # The client repeats the path's id among the parameters.
+        done = OK | {"ignored_parameters_unsupported": ["message_id"]}
+        assert client.add_reaction(octopus) == done
+        again = client.add_reaction(octopus)
+        assert again["code"] == "REACTION_ALREADY_EXISTS"
+        url = f"messages/{message_id}"
+        [reaction] = good(client.call_endpoint(url, "GET"))["message"]["reactions"]
+        assert (reaction["emoji_code"], reaction["user_id"]) == ("1f419", office.member.id)
+        assert client.remove_reaction(octopus) == done
+        assert good(client.call_endpoint(url, "GET"))["message"]["reactions"] == []
+
     def test_a_message_from_sending_to_deletion(self, office: Office) -> None:
         subscribe(office, "galley")
         client = office.member.zulip

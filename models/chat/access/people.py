@@ -153,6 +153,13 @@ def api_email(viewer: Actor, user: EmailOwner) -> str:
     return visible_email(viewer, user) or dummy_email(user.id, viewer.realm.host)
 
 
+def email_for_all(user: EmailOwner, host: str) -> str:
+    """The address that all users may see, for what many of them read."""
+    if user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility):
+        return user.delivery_email
+    return dummy_email(user.id, host)
+
+
 def dummy_email(user_id: int, host: str) -> str:
     """The address that works in the API of the realm at `host` whoever may see the real one."""
     return f"user{user_id}@{host}"

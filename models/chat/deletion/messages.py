@@ -17,13 +17,15 @@ from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.errors import InvalidMessage
-from models.chat.tables import Message, MessageArchive, User
+from models.chat.tables import Message, MessageArchive, Reaction, ReactionArchive, User
 from models.chat.topics.summary import recount_first_message, recount_topics
 from models.reader import Db
 from models.types import UtcMs
 
 _MESSAGE = cast(Table, Message.__table__)
 _ARCHIVE = cast(Table, MessageArchive.__table__)
+_REACTION = cast(Table, Reaction.__table__)
+_REACTION_ARCHIVE = cast(Table, ReactionArchive.__table__)
 _KEPT = (
     *("id", "realm_id", "sender_id", "channel_id", "conversation_id", "topic", "content"),
     *("rendered_content", "sent_at"),
@@ -89,8 +91,8 @@ def _owns_bot(db: Db, actor: Actor, sender_id: int) -> bool:
 def remove_messages(
     session: Session, message_ids: list[int], *, actor_id: int | None, now: datetime
 ) -> None:
-    """Move messages to the archive: in four statements, however many. Copies, edits and reactions
-    go with them; the caller sees to topics, first messages and events.
+    """Move messages and the reactions to them to the archive: in a few statements, however many.
+    Copies and edits go; the caller sees to topics, first messages and events.
     """
     connection = session.connection()
     gone = _MESSAGE.c.id.in_(message_ids)
@@ -98,5 +100,10 @@ def remove_messages(
         *(_MESSAGE.c[name] for name in _KEPT), literal(now, UtcMs), literal(actor_id)
     ).where(gone)
     connection.execute(insert(_ARCHIVE).from_select([*_KEPT, "archived_at", "archived_by"], kept))
+    names = _REACTION_ARCHIVE.c.keys()
+    reactions = select(*(_REACTION.c[name] for name in names)).where(
+        _REACTION.c.message_id.in_(message_ids)
+    )
+    connection.execute(insert(_REACTION_ARCHIVE).from_select(names, reactions))
     connection.execute(delete(_MESSAGE).where(gone))
     search.forget_messages(session, message_ids)

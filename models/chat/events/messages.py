@@ -133,6 +133,52 @@ class UpdateMessageFlagsRemoveEvent(ClientEvent, type="update_message_flags", op
     message_details: Mapping[str, MessageDetails] | Absent = ABSENT
 
 
+class ReactingUser(TypedDict):
+    """Who reacted, in the form that older clients read. `email`: the one that everybody may see."""
+
+    user_id: int
+    email: str
+    full_name: str
+
+
+class ReactionAddEvent(ClientEvent, type="reaction", op="add", internal=("place",)):
+    """A user reacted to a message. Tells everybody who may read the message.
+
+    `place`: the message's channel; None for a direct message.
+    """
+
+    user_id: int
+    user: ReactingUser
+    message_id: int
+    emoji_name: str
+    emoji_code: str
+    reaction_type: str
+    place: int | None
+
+    @property
+    def channel_id(self) -> int | None:
+        return self.place
+
+
+class ReactionRemoveEvent(ClientEvent, type="reaction", op="remove", internal=("place",)):
+    """A user removed a reaction to a message. Tells everybody who may read the message.
+
+    `place`: the message's channel; None for a direct message.
+    """
+
+    user_id: int
+    user: ReactingUser
+    message_id: int
+    emoji_name: str
+    emoji_code: str
+    reaction_type: str
+    place: int | None
+
+    @property
+    def channel_id(self) -> int | None:
+        return self.place
+
+
 class ScheduledMessagesAddEvent(ClientEvent, type="scheduled_messages", op="add"):
     """A message was scheduled. Tells its sender.
 

@@ -233,6 +233,7 @@ LEFT_OUT: Mapping[str, str] = {
     "message_archive": "messages that were deleted",
     "message_removal": "messages that are still to be deleted",
     "outbox": "mail on its way",
+    "reaction_archive": "reactions to messages that were deleted",
     "stale_search": "messages that search has yet to follow",
     "spent_link": "links that were used",
     "topic": "a summary of the messages",

@@ -20,6 +20,7 @@ from models.chat.tables import (
     MessageEdit,
     Playground,
     ProfileField,
+    Reaction,
     RealmDomain,
     ScheduledMessage,
     UserGroup,
@@ -36,7 +37,7 @@ class Quota:
 
     what: str
     setting: str
-    counted: Select[Any]
+    counted: Select[*tuple[Any, ...]]
 
 
 DEVICES = Quota(
@@ -71,6 +72,18 @@ MESSAGE_EDITS = Quota(
     "chat_edits_per_message",
     select(MessageEdit.id).where(MessageEdit.message_id == _OWNER),
 )
+REACTIONS = Quota(
+    "reactions to this message",
+    "chat_reactions_per_message",
+    select(Reaction.id).where(Reaction.message_id == _OWNER),
+)
+REACTION_EMOJI = Quota(
+    "different emoji under this message",
+    "chat_reaction_emoji_per_message",
+    select(Reaction.reaction_type, Reaction.emoji_code)
+    .where(Reaction.message_id == _OWNER)
+    .distinct(),
+)
 LINKIFIERS = Quota(
     "linkifiers",
     "chat_linkifiers_per_realm",
@@ -104,6 +117,8 @@ ALL = (
     CHANNELS,
     TOPIC_POLICIES,
     MESSAGE_EDITS,
+    REACTIONS,
+    REACTION_EMOJI,
     LINKIFIERS,
     PLAYGROUNDS,
     PROFILE_FIELDS,

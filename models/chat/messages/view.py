@@ -8,12 +8,13 @@ from typing import Any, Protocol
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import aliased
 
-from models.chat.access.people import api_email, dummy_email, picture_of
+from models.chat.access.people import api_email, email_for_all, picture_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_members
 from models.chat.messages.flags import WITHOUT_COPY, names_of
+from models.chat.messages.reactions import find_reactions
 from models.chat.rendering import find_linkifiers, topic_links
-from models.chat.tables import Channel, Message, Reaction, User, UserMessage
+from models.chat.tables import Channel, Message, User, UserMessage
 from models.chat.topics.names import display_topic
 from models.reader import Db, id_in
 
@@ -117,7 +118,7 @@ def find_messages(
     ).all()
     conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
     people = _find_people(db, viewer, find_members(db, conversations))
-    reactions = _find_reactions(db, viewer, message_ids)
+    reactions = find_reactions(db, viewer, message_ids)
     linkifiers = find_linkifiers(db, viewer.realm_id)
     links: dict[str, list[dict[str, str]]] = {}
     messages = []
@@ -233,52 +234,9 @@ def find_people(
     return {
         row.id: {
             "id": row.id,
-            "email": dummy_email(row.id, viewer.realm.host)
-            if for_all and row.bot_type is None and row.email_address_visibility != 1
-            else api_email(viewer, row),
+            "email": email_for_all(row, viewer.realm.host) if for_all else api_email(viewer, row),
             "full_name": row.full_name,
             "is_mirror_dummy": False,
         }
         for row in rows
     }
-
-
-_REACTIONS = (
-    select(
-        Reaction.message_id,
-        Reaction.user_id,
-        Reaction.emoji_name,
-        Reaction.emoji_code,
-        Reaction.reaction_type,
-        User.full_name,
-        User.bot_type,
-        User.delivery_email,
-        User.email_address_visibility,
-    )
-    .join(User, User.id == Reaction.user_id)
-    .order_by(Reaction.id)
-)
-
-
-def _find_reactions(
-    db: Db, viewer: Actor, message_ids: Sequence[int]
-) -> dict[int, list[dict[str, Any]]]:
-    found: dict[int, list[dict[str, Any]]] = {}
-    for row in db.execute(_REACTIONS.where(id_in(db, Reaction.message_id, message_ids))):
-        person = _Person(
-            row.user_id, row.bot_type, row.delivery_email, row.email_address_visibility
-        )
-        found.setdefault(row.message_id, []).append(
-            {
-                "emoji_name": row.emoji_name,
-                "emoji_code": row.emoji_code,
-                "reaction_type": row.reaction_type,
-                "user_id": row.user_id,
-                "user": {
-                    "email": api_email(viewer, person),
-                    "full_name": row.full_name,
-                    "id": row.user_id,
-                },
-            }
-        )
-    return found

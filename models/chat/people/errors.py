@@ -1,4 +1,4 @@
-"""Users: names, email addresses and statuses."""
+"""Users: names, email addresses, statuses and emoji."""
 
 from models.chat.errors import ChatError
 
@@ -36,6 +36,13 @@ class InvalidEmoji(ChatError):
 
     sentence = "Invalid {what}."
     advice = "Send `emoji_name` alone; the server determines the code and the type."
+
+
+class CustomEmojiDeactivated(ChatError):
+    """The organization no longer uses this emoji."""
+
+    sentence = "This custom emoji has been deactivated."
+    advice = "Choose another emoji."
 
 
 class EmailInUse(ChatError):

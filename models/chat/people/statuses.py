@@ -1,7 +1,6 @@
 """What people say they are doing: read by everybody who may know them, set by themselves."""
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol, cast
 
@@ -16,21 +15,10 @@ from models.chat.events.log import given
 from models.chat.events.people import UserStatusEvent
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
-from models.chat.people.errors import (
-    EmojiCodeWithoutName,
-    EmojiDoesNotExist,
-    InvalidEmoji,
-    NoNewStatus,
-)
-from models.chat.rendering.emoji import EMOJI
-from models.chat.tables import RealmEmoji, User, UserStatus
+from models.chat.people.emoji import Emoji
+from models.chat.people.errors import NoNewStatus
+from models.chat.tables import User, UserStatus
 from models.reader import Db, upsert
-
-UNICODE, REALM, EXTRA = "unicode_emoji", "realm_emoji", "service_extra_emoji"
-EXTRA_EMOJI = "zulip"
-"""The one emoji that comes with the service; its code is its name."""
-
-CODE_POINTS = re.compile(r"[0-9a-f]{2,6}(-[0-9a-f]{2,6}){0,9}")
 
 _STATUS = cast(Table, UserStatus.__table__)
 _STATUSES = (
@@ -67,22 +55,6 @@ class StatusRow(Protocol):
     def emoji_code(self) -> str: ...
     @property
     def reaction_type(self) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Emoji:
-    """An emoji as clients name it; all three are empty for none."""
-
-    emoji_name: str = ""
-    emoji_code: str = ""
-    reaction_type: str = ""
-
-    def as_facts(self) -> dict[str, str]:
-        return {
-            "emoji_name": self.emoji_name,
-            "emoji_code": self.emoji_code,
-            "reaction_type": self.reaction_type,
-        }
 
 
 def access_status(db: Db, actor: Actor, user_id: int) -> dict[str, Any]:
@@ -159,70 +131,6 @@ def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) 
     )
     change = UserSettingsUpdateEvent(property="presence_enabled", value=enabled)
     log.append(session, actor.realm_id, change, user_ids=[actor.id], now=now)
-
-
-def check_emoji(
-    db: Db, actor: Actor, name: str | None, code: str | None, kind: str | None
-) -> Emoji | None:
-    """The emoji a client means; None when it named none. An empty name means no emoji.
-
-    A name alone is looked up: the organization's own emoji first, then the service's. Raises
-    `EmojiCodeWithoutName`, `EmojiDoesNotExist`, `InvalidEmoji`.
-    """
-    if name is None:
-        if code is not None or kind is not None:
-            raise EmojiCodeWithoutName()
-        return None
-    if name == "":
-        return Emoji()
-    if code is None or kind is None:
-        found = _find_emoji(db, actor, name)
-        code = found.emoji_code if code is None else code
-        kind = found.reaction_type if kind is None else kind
-    match kind:
-        case "unicode_emoji":
-            # Clients know far more emoji than our table: a name it lacks is taken at its word.
-            if CODE_POINTS.fullmatch(code) is None:
-                raise InvalidEmoji(what="emoji code")
-            if EMOJI.get(name, code) != code:
-                raise InvalidEmoji(what="emoji name")
-        case "realm_emoji":
-            _check_realm_emoji(db, actor, name, code)
-        case _:
-            if code != EXTRA_EMOJI:
-                raise InvalidEmoji(what="emoji code")
-            if name != EXTRA_EMOJI:
-                raise InvalidEmoji(what="emoji name")
-    return Emoji(name, code, kind)
-
-
-def _find_emoji(db: Db, actor: Actor, name: str) -> Emoji:
-    own = select(RealmEmoji.id).where(
-        RealmEmoji.realm_id == actor.realm_id, RealmEmoji.name == name, ~RealmEmoji.is_deactivated
-    )
-    emoji_id = db.execute(own).scalar()
-    if emoji_id is not None:
-        return Emoji(name, str(emoji_id), REALM)
-    if name == EXTRA_EMOJI:
-        return Emoji(name, name, EXTRA)
-    if name in EMOJI:
-        return Emoji(name, EMOJI[name], UNICODE)
-    raise EmojiDoesNotExist(name=name)
-
-
-def _check_realm_emoji(db: Db, actor: Actor, name: str, code: str) -> None:
-    row = None
-    if re.fullmatch(r"[0-9]{1,9}", code):
-        wanted = select(RealmEmoji.name, RealmEmoji.is_deactivated).where(
-            RealmEmoji.realm_id == actor.realm_id, RealmEmoji.id == int(code)
-        )
-        row = db.execute(wanted).first()
-    if row is None:
-        raise InvalidEmoji(what="custom emoji")
-    if row.name != name:
-        raise InvalidEmoji(what="custom emoji name")
-    if row.is_deactivated:
-        raise InvalidEmoji(what="custom emoji")
 
 
 def check_status(text: str | None, away: bool | None, emoji_name: str | None) -> str | None:

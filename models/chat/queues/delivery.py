@@ -11,13 +11,13 @@ from typing import Any
 
 from models.chat.access.people import email_by_fact, find_known_ids, visible_user_id
 from models.chat.identity.actors import Actor
-from models.chat.people.statuses import EXTRA
+from models.chat.people.emoji import clients_kind
 from models.chat.queues.closed_channels import Closed, described_channels, without_channels
 from models.chat.queues.entries import Entry
 from models.chat.queues.ephemeral import LASTS
 from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
-from models.chat.queues.spellings import CLIENTS_EXTRA, EMOJISETS
+from models.chat.queues.spellings import EMOJISETS
 from models.json import Json
 from models.reader import Db
 
@@ -210,8 +210,8 @@ def _user_settings(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
 
 
 def _user_status(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
-    if body.get("reaction_type") == EXTRA:
-        body["reaction_type"] = CLIENTS_EXTRA
+    if "reaction_type" in body:
+        body["reaction_type"] = clients_kind(body["reaction_type"])
     return _about_user(viewer, entry, body)
 
 
@@ -223,7 +223,6 @@ def _realm_linkifiers(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body
 FORMS: Mapping[str, Callable[[Viewer, Entry, Body], Iterable[Body]]] = {
     "delete_message": _delete_message,
     "message": _message,
-    "reaction": _about_user,
     "realm_linkifiers": _realm_linkifiers,
     "realm_user": _realm_user,
     "stream": _stream,

@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from models.chat.access.people import email_for_all
 from models.chat.events import log
 from models.chat.events.log import ABSENT
 from models.chat.events.messages import LocalEcho, MessageEvent
@@ -259,7 +260,6 @@ def message_as_sent(
 ) -> dict[str, Any]:
     """The message as its event shows it; `people` are those of the conversation."""
     sender, channel = draft.sender, draft.channel
-    visibility = sender.email_address_visibility
     row = _SentMessage(
         id=message_id,
         sender_id=sender.id,
@@ -273,11 +273,9 @@ def message_as_sent(
         channel_name=None if channel is None else channel.name,
         full_name=sender.full_name,
         # Readers differ in whose email they may see: an event shows what all of them may.
-        delivery_email=sender.delivery_email
-        if sender.is_bot or visibility == 1
-        else sender.dummy_email,
+        delivery_email=email_for_all(sender, sender.realm.host),
         bot_type=sender.bot_type,
-        email_address_visibility=visibility,
+        email_address_visibility=sender.email_address_visibility,
         avatar_version=sender.avatar_version,
     )
     return message_object(

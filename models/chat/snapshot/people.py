@@ -5,13 +5,13 @@ from typing import Any
 from models.chat.access.groups import find_groups
 from models.chat.access.people import UserRow
 from models.chat.identity.actors import Actor
-from models.chat.people.statuses import EXTRA, find_statuses
+from models.chat.people.emoji import clients_kind
+from models.chat.people.statuses import find_statuses
 from models.chat.people.users import find_system_bots, find_users
 from models.chat.people.view import describe_own_user, describe_user
 from models.chat.profiles.fields import find_profile_fields
 from models.chat.profiles.profiles import find_profiles
 from models.chat.profiles.values import FieldType
-from models.chat.queues.spellings import CLIENTS_EXTRA
 from models.chat.snapshot.viewing import Viewing
 from models.reader import Db
 
@@ -77,8 +77,8 @@ def find_user_statuses(view: Viewing) -> dict[str, Any]:
 
 
 def _as_clients_know(status: dict[str, Any]) -> dict[str, Any]:
-    if status.get("reaction_type") == EXTRA:
-        return status | {"reaction_type": CLIENTS_EXTRA}
+    if "reaction_type" in status:
+        return status | {"reaction_type": clients_kind(status["reaction_type"])}
     return status
 
 

@@ -27,6 +27,7 @@ from models.chat.tables.message import (
     MessageArchive,
     MessageEdit,
     Reaction,
+    ReactionArchive,
     UserMessage,
 )
 from models.chat.tables.message_removal import MessageRemoval
@@ -64,6 +65,7 @@ __all__ = [
     "ProfileField",
     "ProfileValue",
     "Reaction",
+    "ReactionArchive",
     "Realm",
     "RealmDomain",
     "RealmEmoji",

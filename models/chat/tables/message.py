@@ -161,6 +161,23 @@ class MessageArchive(ChatBase):
     archived_by: Mapped[int | None] = mapped_column(BigInteger)
 
 
+class ReactionArchive(ChatBase):
+    """A reaction to a deleted message, kept as long as the message."""
+
+    __tablename__ = "reaction_archive"
+
+    message_id: Mapped[int] = mapped_column(
+        BigInteger,
+        ForeignKey("message_archive.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    )
+    user_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    reaction_type: Mapped[str] = mapped_column(String(32), primary_key=True)
+    emoji_code: Mapped[str] = mapped_column(String(100), primary_key=True)
+    emoji_name: Mapped[str] = mapped_column(String(100))
+
+
 class MessageEdit(ChatBase):
     """One edit of a message. Columns named `prev_` are null where that part stayed as it was."""
 

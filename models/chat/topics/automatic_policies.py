@@ -55,15 +55,52 @@ def follow_as_sender(
         return None
     follows = _applies(sender.automatically_follow_topics_policy, starts_topic)
     unmutes = _applies(sender.automatically_unmute_topics_in_muted_streams_policy, starts_topic)
+    return _follow(session, sender, channel_id, topic, follows=follows, unmutes=unmutes, now=now)
+
+
+def follow_as_participant(
+    session: Session, actor: Actor, channel_id: int, topic: str, *, now: datetime
+) -> None:
+    """The actor took part in a topic without writing in it; subscribers alone follow so."""
+    if actor.is_bot:
+        return
+    follows = actor.automatically_follow_topics_policy == PARTICIPATE
+    unmutes = actor.automatically_unmute_topics_in_muted_streams_policy == PARTICIPATE
+    _follow(
+        session,
+        actor,
+        channel_id,
+        topic,
+        follows=follows,
+        unmutes=unmutes,
+        now=now,
+        subscribers_only=True,
+    )
+
+
+def _follow(
+    session: Session,
+    actor: Actor,
+    channel_id: int,
+    topic: str,
+    *,
+    follows: bool,
+    unmutes: bool,
+    now: datetime,
+    subscribers_only: bool = False,
+) -> int | None:
+    """Raise the actor's policy; returns the new one, None if it stays."""
     if not follows and not unmutes:
         return None
-    key = {"user_id": sender.id, "channel_id": channel_id, "topic_key": key_of(topic)}
+    key = {"user_id": actor.id, "channel_id": channel_id, "topic_key": key_of(topic)}
     is_muted, current = session.connection().execute(_STANDING, key).one()
+    if subscribers_only and is_muted is None:
+        return None
     unmuted = VisibilityPolicy.UNMUTED if is_muted else VisibilityPolicy.NONE
     wanted = VisibilityPolicy.FOLLOWED if follows else unmuted
     if wanted <= (current or 0):
         return None
-    _raise_policy(session, sender.realm_id, [sender.id], channel_id, topic, wanted, now)
+    _raise_policy(session, actor.realm_id, [actor.id], channel_id, topic, wanted, now)
     return wanted
 
 

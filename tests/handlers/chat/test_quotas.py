@@ -68,6 +68,20 @@ class Maker:
             )["id"]
         return self.member.patch(f"/messages/{self.message}", content=f"{n}")
 
+    def reaction(self, n: int) -> Any:
+        by = (self.member, self.admin, self.owner)[n]
+        return self._react(by, "octopus")
+
+    def reaction_emoji(self, n: int) -> Any:
+        return self._react(self.member, ("octopus", "heart", "tada")[n])
+
+    def _react(self, by: ChatClient, emoji: str) -> Any:
+        if self.message is None:
+            self.message = self.member.post(
+                "/messages", type="channel", to="Denmark", topic="t", content="x"
+            )["id"]
+        return by.post(f"/messages/{self.message}/reactions", emoji_name=emoji)
+
     def linkifier(self, n: int) -> Any:
         return self.admin.post("/realm/filters", pattern=f"a{n}", url_template="https://x")
 
@@ -88,6 +102,8 @@ class Maker:
 
 
 CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
+    "add_reaction": (quotas.REACTIONS, Maker.reaction),
+    "add_reaction, other emoji": (quotas.REACTION_EMOJI, Maker.reaction_emoji),
     "register_client_device": (quotas.DEVICES, Maker.device),
     "create_scheduled_message": (quotas.SCHEDULED_MESSAGES, Maker.scheduled_message),
     "create_user_group": (quotas.GROUPS, Maker.group),
@@ -101,7 +117,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "create_domain": (quotas.DOMAINS, Maker.domain),
     "create_channel_folder": (quotas.CHANNEL_FOLDERS, Maker.folder),
 }
-"""Operation -> what bounds it, and how it makes one."""
+"""Operation, with a word where it has two -> what bounds it, and how it makes one."""
 
 BOUNDED_OTHERWISE = {
     "create_user": "only those whom the operator lets",

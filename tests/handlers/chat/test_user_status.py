@@ -193,7 +193,7 @@ class TestUpdateOwnStatus:
         for emoji_id, name, msg in (
             (yorick, "skull", "Invalid custom emoji name."),
             (theirs, "doughnut", "Invalid custom emoji."),
-            (gone, "ghost", "Invalid custom emoji."),
+            (gone, "ghost", "This custom emoji has been deactivated."),
         ):
             emoji = {"emoji_name": name, "emoji_code": str(emoji_id)}
             answer = chat.post("/users/me/status", reaction_type="realm_emoji", **emoji)

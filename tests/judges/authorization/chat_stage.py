@@ -194,6 +194,7 @@ def furnish(
         tomorrow = int(clock.now().timestamp()) + 86400
         message = ask(who, "POST", "/messages", type="channel", to="square", topic=who.name,
                       content="Words")["id"]  # fmt: skip
+        ask(who, "POST", f"/messages/{message}/reactions", emoji_name="octopus")
         later = {"type": "channel", "to": square, "topic": "later", "content": "Later",
                  "scheduled_delivery_timestamp": tomorrow}  # fmt: skip
         scheduled = ask(who, "POST", "/scheduled_messages", **later)["scheduled_message_id"]

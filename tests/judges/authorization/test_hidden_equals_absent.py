@@ -72,6 +72,8 @@ COMPANY: dict[tuple[str, str], dict[str, Any]] = {
     ("update_message", "stream_id"): {"message_id": "$own_message", "content": None},
     ("update_message", "topic"): {"message_id": "$own_message", "stream_id": "$vault"},
     ("update_message", "subject"): {"message_id": "$own_message", "stream_id": "$vault"},
+    ("add_reaction", "emoji_code"): {"emoji_name": "zq_gone", "reaction_type": "realm_emoji"},
+    ("remove_reaction", "emoji_code"): {"emoji_name": None, "reaction_type": "realm_emoji"},
     ("update_own_status", "emoji_code"): {"emoji_name": "zq_gone", "reaction_type": "realm_emoji"},
     ("update_own_profile_data", "data/#/value/#"): {"data": [{"id": "$users_field"}]},
     ("update_own_profile_data", "data/#/value"): {"data": [{"id": "$profile_field"}]},

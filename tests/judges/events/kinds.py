@@ -12,8 +12,7 @@ from sqlalchemy import select
 import specs
 from models.chat.events.kinds import list_kinds
 from models.chat.events.log import ClientEvent
-from models.chat.people.statuses import EXTRA
-from models.chat.queues.spellings import CLIENTS_EXTRA
+from models.chat.people.emoji import clients_kind
 from models.chat.tables import Event
 from models.database import Database
 from server.document.schemas import Schemas
@@ -41,8 +40,8 @@ def objections(database: Database) -> list[str]:
     for row in rows:
         payload = orjson.loads(row.payload)
         body = {key: value for key, value in payload.items() if not key.startswith("_")}
-        if body.get("reaction_type") == EXTRA:
-            body["reaction_type"] = CLIENTS_EXTRA  # as it is delivered
+        if row.type == "user_status" and "reaction_type" in body:
+            body["reaction_type"] = clients_kind(body["reaction_type"])  # as it is delivered
         name = kinds()[row.type, body.get("op")].__name__
         wrong = _judge(name)({"id": row.id, "type": row.type, **body}, "")
         found += [f"{name}{violation.path}: {violation.message}" for violation in wrong]

@@ -135,6 +135,21 @@ UNREAD_MESSAGES = Obj(
         "old_unreads_missing": BOOL,
     }
 )
+REACTION = Obj(
+    {"emoji_name": TEXT, "emoji_code": TEXT, "reaction_type": REACTION_TYPE, "user_id": INT}
+)
+REACTION_EVENT = Obj(
+    {
+        "id": INT,
+        "type": OneOf(("reaction",)),
+        "op": OneOf(("add", "remove")),
+        "emoji_name": TEXT,
+        "emoji_code": TEXT,
+        "reaction_type": REACTION_TYPE,
+        "user_id": INT,
+        "message_id": INT,
+    }
+)
 STATUS = Obj(
     {},
     {"status_text": TEXT, "emoji_name": TEXT, "emoji_code": TEXT, "reaction_type": REACTION_TYPE},

@@ -1,5 +1,5 @@
 """What zulip-term needs of a snapshot: it stops with a KeyError at start, or at its first screen,
-without any of these.
+without any of these. And what it reads of reactions.
 """
 
 from __future__ import annotations
@@ -124,6 +124,11 @@ SNAPSHOT = Obj(
         ),
     }
 )
+EMOJI = {"emoji_name": TEXT, "emoji_code": TEXT, "reaction_type": TEXT}
+REACTION = Obj({**EMOJI, "user_id": INT, "user": Obj({"id": INT})})
+REACTION_EVENT = Obj(
+    {**EMOJI, "op": OneOf(("add", "remove")), "message_id": INT, "user_id": INT}
+).with_keys(user=Obj({"user_id": INT, "email": TEXT, "full_name": TEXT}))
 FIELD = Obj({"id": INT, "name": TEXT, "type": INT, "field_data": Plain((str,))})
 
 

@@ -1,0 +1,50 @@
+"""Reactions as clients see them: those to however many messages are read in one statement."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select
+
+from models.chat.access.people import api_email
+from models.chat.identity.actors import Actor
+from models.chat.people.emoji import clients_kind
+from models.chat.tables import Reaction, User
+from models.reader import Db, id_in
+
+_REACTIONS = (
+    select(
+        Reaction.message_id,
+        Reaction.emoji_name,
+        Reaction.emoji_code,
+        Reaction.reaction_type,
+        User.id,
+        User.full_name,
+        User.bot_type,
+        User.delivery_email,
+        User.email_address_visibility,
+    )
+    .join(User, User.id == Reaction.user_id)
+    .order_by(Reaction.id)
+)
+
+
+def find_reactions(
+    db: Db, viewer: Actor, message_ids: Sequence[int]
+) -> dict[int, list[dict[str, Any]]]:
+    """Message id -> its reactions in the order they were added, for messages that have any."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in db.execute(_REACTIONS.where(id_in(db, Reaction.message_id, message_ids))):
+        found.setdefault(row.message_id, []).append(
+            {
+                "emoji_name": row.emoji_name,
+                "emoji_code": row.emoji_code,
+                "reaction_type": clients_kind(row.reaction_type),
+                "user_id": row.id,
+                "user": {
+                    "email": api_email(viewer, row),
+                    "full_name": row.full_name,
+                    "id": row.id,
+                },
+            }
+        )
+    return found

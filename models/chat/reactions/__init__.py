@@ -1,0 +1,1 @@
+"""Emoji under messages: adding and removing them."""

@@ -1,0 +1,192 @@
+"""Adding a reaction to a message, and removing one's own. Who may read the message may do both."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol, cast
+
+from sqlalchemy import Table, bindparam, delete, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.audiences import find_readers
+from models.chat.access.people import email_for_all
+from models.chat.events import log
+from models.chat.events.messages import (
+    ReactingUser,
+    ReactionAddEvent,
+    ReactionRemoveEvent,
+)
+from models.chat.identity.actors import Actor
+from models.chat.messages.access import MessageView, access_message
+from models.chat.messages.errors import InvalidMessage
+from models.chat.messages.flags import WITHOUT_COPY
+from models.chat.people.emoji import (
+    UNICODE,
+    Emoji,
+    access_emoji,
+    clients_kind,
+    complete_emoji,
+    require_usable,
+)
+from models.chat.reactions.errors import (
+    NoEmojiNamed,
+    ReactionAlreadyExists,
+    ReactionDoesNotExist,
+)
+from models.chat.tables import Reaction, UserMessage
+from models.chat.topics.automatic_policies import follow_as_participant
+from models.reader import upsert
+
+_REACTION = cast(Table, Reaction.__table__)
+_COPY = cast(Table, UserMessage.__table__)
+
+_FIRST_NAME = (
+    select(Reaction.emoji_name)
+    .where(
+        Reaction.message_id == bindparam("message_id"),
+        Reaction.reaction_type == bindparam("kind"),
+        Reaction.emoji_code == bindparam("code"),
+    )
+    .order_by(Reaction.id)
+    .limit(1)
+)
+_OWN = select(Reaction.id, Reaction.emoji_name, Reaction.emoji_code, Reaction.reaction_type).where(
+    Reaction.message_id == bindparam("message_id"), Reaction.user_id == bindparam("user_id")
+)
+
+
+class _OwnReaction(Protocol):
+    """A row of `_OWN`."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def emoji_name(self) -> str: ...
+    @property
+    def emoji_code(self) -> str: ...
+    @property
+    def reaction_type(self) -> str: ...
+
+
+def add_reaction(
+    session: Session,
+    actor: Actor,
+    message_id: int,
+    *,
+    name: str,
+    code: str | None,
+    kind: str | None,
+    now: datetime,
+) -> None:
+    """Add an emoji, as `complete_emoji` understands the last three. If the message has the emoji
+    already, under whatever name and even if it can no longer be used, this one joins it.
+
+    Raises `InvalidMessage`, `ReactionAlreadyExists`, and what `complete_emoji` and
+    `require_usable` raise.
+    """
+    message = _access_open_message(session, actor, message_id)
+    emoji = complete_emoji(session, actor, name, code, kind)
+    known_as = session.execute(
+        _FIRST_NAME,
+        {"message_id": message.id, "kind": emoji.reaction_type, "code": emoji.emoji_code},
+    ).scalar()
+    if known_as is None:
+        require_usable(session, actor, emoji)
+    else:
+        emoji = Emoji(known_as, emoji.emoji_code, emoji.reaction_type)
+    made = session.connection().execute(
+        upsert(session, _REACTION)
+        .values(message_id=message.id, user_id=actor.id, **emoji.as_facts())
+        .on_conflict_do_nothing()
+        .returning(_REACTION.c.id)
+    )
+    if made.first() is None:
+        raise ReactionAlreadyExists()
+    if message.flags is None:
+        _give_copy(session, actor, message)
+    if message.channel is not None:
+        follow_as_participant(session, actor, message.channel.id, message.topic, now=now)
+    _tell(session, ReactionAddEvent, actor, message, emoji, now)
+
+
+def remove_reaction(
+    session: Session,
+    actor: Actor,
+    message_id: int,
+    *,
+    name: str | None,
+    code: str | None,
+    kind: str | None,
+    now: datetime,
+) -> None:
+    """Remove one of the actor's own reactions: the one with that code, else with that name.
+
+    Raises `InvalidMessage`, `NoEmojiNamed`, `ReactionDoesNotExist`, and `EmojiDoesNotExist` for a
+    name that neither a reaction nor an emoji has.
+    """
+    message = _access_open_message(session, actor, message_id)
+    if name is None and code is None:
+        raise NoEmojiNamed()
+    key = {"message_id": message.id, "user_id": actor.id}
+    own: Sequence[_OwnReaction] = session.execute(_OWN, key).all()
+    own = [row for row in own if kind in (None, row.reaction_type)]
+    if code is not None:
+        meant = [row for row in own if row.emoji_code == code]
+    else:
+        assert name is not None
+        meant = [row for row in own if row.emoji_name == name]
+        if not meant:  # the message may have the emoji under another name
+            emoji = access_emoji(session, actor, name)
+            meant = [
+                row
+                for row in own
+                if (row.emoji_code, row.reaction_type) == (emoji.emoji_code, emoji.reaction_type)
+            ]
+    if not meant:
+        raise ReactionDoesNotExist()
+    gone = min(meant, key=lambda row: row.reaction_type != UNICODE)
+    session.connection().execute(delete(_REACTION).where(_REACTION.c.id == gone.id))
+    emoji = Emoji(gone.emoji_name, gone.emoji_code, gone.reaction_type)
+    _tell(session, ReactionRemoveEvent, actor, message, emoji, now)
+
+
+def _access_open_message(session: Session, actor: Actor, message_id: int) -> MessageView:
+    """The message, locked, so that the reactions to it change one after the other."""
+    message = access_message(session, actor, message_id, lock=True)
+    if message.is_archived:
+        raise InvalidMessage()
+    return message
+
+
+def _give_copy(session: Session, actor: Actor, message: MessageView) -> None:
+    """Who reacts to a message that they never received hears of it from now on."""
+    session.connection().execute(
+        upsert(session, _COPY)
+        .values(user_id=actor.id, message_id=message.id, flags=WITHOUT_COPY)
+        .on_conflict_do_nothing()
+    )
+
+
+def _tell(
+    session: Session,
+    kind: type[ReactionAddEvent] | type[ReactionRemoveEvent],
+    actor: Actor,
+    message: MessageView,
+    emoji: Emoji,
+    now: datetime,
+) -> None:
+    user: ReactingUser = {
+        "user_id": actor.id,
+        "email": email_for_all(actor, actor.realm.host),
+        "full_name": actor.full_name,
+    }
+    event = kind(
+        user_id=actor.id,
+        user=user,
+        message_id=message.id,
+        emoji_name=emoji.emoji_name,
+        emoji_code=emoji.emoji_code,
+        reaction_type=clients_kind(emoji.reaction_type),
+        place=message.channel_id,
+    )
+    readers = find_readers(session, message.channel, [message.id])
+    log.append(session, actor.realm_id, event, user_ids=[*readers, actor.id], now=now)
