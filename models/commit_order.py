@@ -5,7 +5,8 @@ a time, so there ids are in order by themselves. On PostgreSQL a sequence hands 
 commit, and a transaction with a smaller id may commit later. So who adds to a log first takes the
 log's lock, as the last thing in the transaction, and PostgreSQL gives it back when the commit is
 visible: the next writer of that log draws its ids after that. Logs do not wait for each other, and
-whoever holds a log's lock waits for nothing else, so there is no deadlock.
+whoever holds a log's lock waits for nothing else, so there is no deadlock. Units that add to logs
+of two families all take their locks in the same order (`models.chat.presence.reports`).
 """
 
 from collections.abc import Iterable

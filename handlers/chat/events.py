@@ -72,6 +72,7 @@ async def register_queue(
         include_subscribers=bool(include_subscribers),
         client_gravatar=client_gravatar,
         slim_presence=slim_presence,
+        presence_history_days=presence_history_limit_days,
         capabilities=capabilities,
     )
     head, state = await ctx.read_snapshot(partial(_read_state, ctx, wishes))

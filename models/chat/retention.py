@@ -51,6 +51,7 @@ POLICY = Policy(
         "channel_folder": "what an organization is made of",
         "subscription": "a state that people change",
         "user_topic": "a state that people change",
+        "presence": "one row for each person, written over",
         "user_status": "a state that people change",
         "jwt_configuration": "one row for each organization, written over",
         "message_edit": "as long as its message, and gone with it",

@@ -23,7 +23,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("events", "ground"),
         ("identity",),
         ("access", "calls", "devices"),
-        ("rendering", "topics"),
+        ("presence", "rendering", "topics"),
         ("people",),
         ("messages", "organization"),
         ("sending",),

@@ -357,6 +357,17 @@ class TestMessages:
         ]  # fmt: skip
         good(office.owner.zulip.deregister(hearing["queue_id"]))
 
+    def test_reports_and_reads_presence(self, office: Office) -> None:
+        client, email = office.member.zulip, office.member.email
+        report = {"status": "active", "ping_only": False, "new_user_input": False}
+        told = good(client.update_presence(report))
+        assert told["presences"][email]["aggregated"]["status"] == "active"
+        newer = {**report, "last_update_id": told["presence_last_update_id"]}
+        assert good(client.update_presence(newer))["presences"] == {}
+        assert good(client.get_realm_presence())["presences"] == told["presences"]
+        one = good(office.bot.zulip.get_user_presence(email))["presence"]
+        assert one["aggregated"]["timestamp"] == told["presences"][email]["aggregated"]["timestamp"]
+
 
 class Heard(Exception):
     """Ends the client's loop, which has no other end."""

@@ -30,6 +30,7 @@ from models.chat.rendering.quotes import one_line
 from models.chat.tables import (
     ClientDevice,
     EmailChange,
+    Presence,
     ProfileValue,
     User,
     UserStatus,
@@ -181,7 +182,7 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     user.is_deleted = True
     user.avatar_version += 1
     session.flush()
-    for table in (ProfileValue, UserStatus):
+    for table in (ProfileValue, UserStatus, Presence):
         session.execute(
             delete(table)
             .where(table.user_id == user.id)

@@ -235,6 +235,7 @@ LEFT_OUT: Mapping[str, str] = {
     "outbox": "mail on its way",
     "reaction_archive": "reactions to messages that were deleted",
     "stale_search": "messages that search has yet to follow",
+    "presence": "when people were last there",
     "spent_link": "links that were used",
     "topic": "a summary of the messages",
     "vendor_token": "what people have allowed us to do elsewhere",

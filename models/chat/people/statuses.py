@@ -17,6 +17,7 @@ from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import Emoji
 from models.chat.people.errors import NoNewStatus
+from models.chat.presence.reports import show_or_hide
 from models.chat.tables import User, UserStatus
 from models.reader import Db, upsert
 
@@ -131,6 +132,7 @@ def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) 
     )
     change = UserSettingsUpdateEvent(property="presence_enabled", value=enabled)
     log.append(session, actor.realm_id, change, user_ids=[actor.id], now=now)
+    show_or_hide(session, actor, enabled, now=now)
 
 
 def check_status(text: str | None, away: bool | None, emoji_name: str | None) -> str | None:

@@ -159,6 +159,19 @@ def _subscription(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
         yield body
 
 
+def _presence(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    presences = body.pop("presences")
+    if not _knows(viewer, body["user_id"]):
+        return
+    if "simplified_presence_events" in viewer.queue.options.capabilities:
+        yield {"id": entry.id, "type": entry.type, "presences": presences}
+        return
+    body = _with_email(viewer, entry, body)
+    if viewer.queue.options.slim_presence:
+        del body["email"]
+    yield body
+
+
 def _realm_user(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     if _knows(viewer, body["person"]["user_id"]):
         yield body
@@ -223,6 +236,7 @@ def _realm_linkifiers(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body
 FORMS: Mapping[str, Callable[[Viewer, Entry, Body], Iterable[Body]]] = {
     "delete_message": _delete_message,
     "message": _message,
+    "presence": _presence,
     "realm_linkifiers": _realm_linkifiers,
     "realm_user": _realm_user,
     "stream": _stream,

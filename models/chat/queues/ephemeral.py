@@ -7,8 +7,10 @@ A client that does not ask within it never gets them, and their rows go long bef
 from collections.abc import Mapping
 from datetime import timedelta
 
+from models.chat.presence.view import OFFLINE_AFTER
+
 LASTS: Mapping[str, timedelta] = {
-    "presence": timedelta(seconds=140),
+    "presence": OFFLINE_AFTER,
     "typing": timedelta(seconds=15),
     "typing_edit_message": timedelta(seconds=15),
 }

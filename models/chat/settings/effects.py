@@ -12,6 +12,7 @@ from models.chat.events.people import PersonChange, UserStatusEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import EmailVisibility
 from models.chat.people.events import find_email_readers, tell_of_user
+from models.chat.presence.reports import show_or_hide
 from models.chat.tables import User
 from models.chat.tables.setting_table import Value
 
@@ -33,6 +34,7 @@ def tell_of_effects(
             case "presence_enabled":
                 away = UserStatusEvent(user_id=user_id, away=not value)
                 log.append(session, actor.realm_id, away, now=now)
+                show_or_hide(session, actor, bool(value), now=now)
             case "allow_private_data_export":
                 consent = RealmExportConsentEvent(user_id=user_id, consented=bool(value))
                 log.append(session, actor.realm_id, consent, to_administrators=True, now=now)

@@ -4,16 +4,15 @@ from typing import Any
 
 from models.chat.access.groups import find_groups
 from models.chat.access.people import UserRow
-from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.people.statuses import find_statuses
 from models.chat.people.users import find_system_bots, find_users
 from models.chat.people.view import describe_own_user, describe_user
+from models.chat.presence.presences import find_presences
 from models.chat.profiles.fields import find_profile_fields
 from models.chat.profiles.profiles import find_profiles
 from models.chat.profiles.values import FieldType
 from models.chat.snapshot.viewing import Viewing
-from models.reader import Db
 
 OWN = ("avatar_url", "is_admin", "is_owner", "is_guest", "user_id")
 OWN_NAMES = ("email", "delivery_email", "full_name")
@@ -104,15 +103,10 @@ def find_custom_profile_fields(view: Viewing) -> dict[str, Any]:
 
 def find_presence(view: Viewing) -> dict[str, Any]:
     """Who is online. Clients keep `presence_last_update_id` to ask for what is newer."""
-    return {
-        "presences": find_presences(view.db, view.actor, slim=view.wishes.slim_presence),
-        "presence_last_update_id": -1,
-        "server_timestamp": view.now.timestamp(),
-    }
-
-
-def find_presences(db: Db, actor: Actor, *, slim: bool) -> dict[str, Any]:
-    """The presence of each user, by id as text (`slim`), else by API email. The server keeps no
-    presence, so there is none.
-    """
-    return {}
+    return find_presences(
+        view.db,
+        view.actor,
+        is_slim=view.wishes.slim_presence,
+        history_days=view.wishes.presence_history_days,
+        now=view.now,
+    )

@@ -10,6 +10,7 @@ from models.chat.channels import channels, folders
 from models.chat.identity import passwords
 from models.chat.identity.actors import RealmView
 from models.chat.organization.settings import OPERATOR_SETTINGS, SETTINGS
+from models.chat.presence.view import OFFLINE_AFTER, PING_EVERY
 from models.chat.profiles.field_data import EXTERNAL_ACCOUNTS
 from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.sending.reports import REPORT_TYPES
@@ -32,8 +33,8 @@ LIMITS: Mapping[str, int] = {
     "password_min_guesses": passwords.GUESSES_MIN,
 }
 TIMES: Mapping[str, int] = {
-    "server_presence_ping_interval_seconds": 60,
-    "server_presence_offline_threshold_seconds": 140,
+    "server_presence_ping_interval_seconds": int(PING_EVERY.total_seconds()),
+    "server_presence_offline_threshold_seconds": int(OFFLINE_AFTER.total_seconds()),
     "server_typing_started_expiry_period_milliseconds": 15_000,
     "server_typing_stopped_wait_period_milliseconds": 5_000,
     "server_typing_started_wait_period_milliseconds": 10_000,
@@ -42,7 +43,7 @@ WITHOUT: Mapping[str, Any] = {
     "giphy_api_key": "",
     "realm_default_code_block_language": "",
     "realm_enable_read_receipts": False,
-    "realm_presence_disabled": True,
+    "realm_presence_disabled": False,
     "realm_push_notifications_enabled_end_timestamp": None,
     "realm_waiting_period_threshold": 0,
     "server_avatar_changes_disabled": True,

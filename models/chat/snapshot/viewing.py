@@ -42,6 +42,7 @@ class Wishes:
     include_subscribers: bool = False
     client_gravatar: bool = True
     slim_presence: bool = False
+    presence_history_days: int | None = None
     capabilities: frozenset[str] = frozenset()
 
 

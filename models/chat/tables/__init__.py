@@ -32,6 +32,7 @@ from models.chat.tables.message import (
 )
 from models.chat.tables.message_removal import MessageRemoval
 from models.chat.tables.outbox import Outbox
+from models.chat.tables.presence import Presence
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage
 from models.chat.tables.spent_link import SpentLink
@@ -62,6 +63,7 @@ __all__ = [
     "MessageRemoval",
     "Outbox",
     "Playground",
+    "Presence",
     "ProfileField",
     "ProfileValue",
     "Reaction",

@@ -16,6 +16,7 @@ from tests.support.chat import flutter, zulip_term
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, unsubscribe
 from tests.support.chat.people import Cast
+from tests.support.frozen_clock import FrozenClock
 
 DONE = {"result": "success", "msg": ""}
 VERSIONS = {
@@ -341,12 +342,27 @@ class TestPeople:
             *range(1, 9)
         }
 
-    def test_nobody_is_online(self, chat: ChatClient) -> None:
+    def test_nobody_has_been_there(self, chat: ChatClient) -> None:
         assert fetch(chat, "presence") == {
             "presences": {},
             "presence_last_update_id": -1,
             "server_timestamp": 1_795_262_400.0,
         }
+
+    def test_who_has_been_there(
+        self, chat: ChatClient, as_othello: ChatClient, cast: Cast, clock: FrozenClock
+    ) -> None:
+        as_othello.post("/users/me/presence", status="idle")
+        clock.advance(seconds=86_401)
+        pinged = chat.post("/users/me/presence", status="active", last_update_id=-1)
+        for key in ("result", "msg"):
+            del pinged[key]
+        assert fetch(chat, "presence", slim_presence=True) == pinged
+        told = fetch(chat, "presence", slim_presence=True, presence_history_limit_days=1)
+        assert told["presences"].keys() == {str(cast.hamlet.id)}
+        older = fetch(chat, "presence")["presences"]
+        assert older == chat.get("/realm/presence")["presences"]
+        assert older.keys() == {cast.hamlet.email, cast.othello.email}
 
 
 class TestChannels:

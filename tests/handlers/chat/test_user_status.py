@@ -96,10 +96,13 @@ class TestUpdateOwnStatus:
         with chat_database.reading() as reader:
             events = select(Event.type, Event.payload, Event.audience).order_by(Event.id)
             rows = reader.execute(events).all()
+        (there,) = (orjson.loads(payload) for kind, payload, _ in rows if kind == "presence")
+        assert there["user_id"] == cast.hamlet.id
         hide = {"op": "update", "property": "presence_enabled", "value": False}
         told = {"user_id": cast.hamlet.id, "away": True, "status_text": "busy", **CAR}
         assert [(kind, orjson.loads(payload), to) for kind, payload, to in rows] == [
             ("user_settings", hide, "users"),
+            ("presence", there, "realm"),
             ("user_status", told, "realm"),
         ]
 

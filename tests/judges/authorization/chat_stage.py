@@ -218,6 +218,7 @@ def furnish(
     linked = {"pattern": "#(?P<id>[0-9]+)", "url_template": "https://cases.example/{id}"}
     linkifier = as_owner("POST", "/realm/filters", **linked)
     hamlets = things_of(cast.hamlet)
+    ask(cast.hamlet, "POST", "/users/me/presence", status="active")
     secret = ask(cast.hamlet, "POST", "/messages", type="channel", to="cellar", topic="cask",
                  content="Secret")["id"]  # fmt: skip
     letter = ask(cast.hamlet, "POST", "/messages", type="direct", to=[cast.hamlet.id],

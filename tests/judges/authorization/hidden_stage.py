@@ -199,6 +199,7 @@ class _Maker:
             yorick, "POST", "/user_groups/create", name="Jesters", description="",
             members=[yorick.id, self.cast.hamlet.id], can_manage_group=own,
         )  # fmt: skip
+        self.ask(yorick, "POST", "/users/me/presence", status="active")
         field = self.things["users_field"]
         self.database.run(lambda s: _leave_traces(s, self.cast, self.clock, yorick, field))
 

@@ -21,6 +21,7 @@ READING = [
 TELLING = {
     "get_events",
     "get_own_user",
+    "get_realm_presence",
     "get_user",
     "get_user_by_email",
     "list_channel_folders",

@@ -23,6 +23,7 @@ from models.chat.tables import (
     Message,
     MessageEdit,
     Playground,
+    Presence,
     ProfileField,
     ProfileValue,
     Reaction,
@@ -131,6 +132,14 @@ class Crowd:
             [
                 {"user_id": u, "status_text": "s" * 60, "updated_at": self.now}
                 for u in made
+            ],
+        )  # fmt: skip
+        self._insert(
+            Presence,
+            [
+                {"user_id": u, "realm_id": self.cast.realm_id, "last_active_at": self.now,
+                 "last_connected_at": self.now, "update_id": n}
+                for n, u in enumerate(made, start=1)
             ],
         )  # fmt: skip
         return made

@@ -12,8 +12,11 @@ from tests.judges.events.kinds import DOCUMENT, kinds
 SCHEMAS = DOCUMENT["components"]["schemas"]
 COMMON = {"id", "type", "op"}
 MADE_AT_DELIVERY = {"MessageEvent": {"local_message_id"}}
-# With the capability for many at once or without it: one of the two is there.
-EITHER = {"DeleteMessageEvent": {"message_ids"}}
+# With a capability or without it: one of two forms is there.
+EITHER = {
+    "DeleteMessageEvent": {"message_ids"},
+    "PresenceEvent": {"user_id", "email", "server_timestamp", "presence", "presences"},
+}
 
 
 @pytest.mark.parametrize("kind", kinds().values(), ids=lambda kind: kind.__name__)

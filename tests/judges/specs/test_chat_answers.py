@@ -56,6 +56,7 @@ TOPIC = {"type": "channel", "to": "square", "topic": "castle", "content": "Words
 SPOKEN = ("send_message", {**TOPIC, "read_by_sender": True})
 NO_POLICY = ("update_settings", {"automatically_follow_topics_policy": 4})
 CREED = ("update_own_profile_data", {"data": [{"id": "$profile_field", "value": "Prince"}]})
+THERE = ("update_own_presence", {"status": "active"})
 MAIL = ("update_settings", {"email": "hamlet@elsinore.example"})
 # Answers that come only after something else, or to a request that is not the first shown.
 STORIES: dict[tuple[str, str], Story] = {
@@ -77,6 +78,10 @@ STORIES: dict[tuple[str, str], Story] = {
         {"user_id": "$own_id"},
         ((("update_own_status"), {"status_text": "on vacation", "emoji_name": "car"}),),
     ),
+    ("update_own_presence", "older"): Story({"status": "active"}),
+    ("get_user_presence", "active"): Story({"user_id_or_email": "$own_id"}, (THERE,)),
+    ("get_user_presence", "offline"): Story({"user_id_or_email": "$own_id"}, (THERE,)),
+    ("get_realm_presence", "one"): Story(before=(THERE,)),
     ("list_scheduled_messages", "two"): Story(
         before=(
             ("create_scheduled_message", {**LATER, "scheduled_delivery_timestamp": "$tomorrow"}),

@@ -248,7 +248,13 @@ SNAPSHOT = Obj(
 )
 
 
+CLIENT_PRESENCE = Obj(
+    {"client": TEXT, "status": OneOf(("active", "idle")), "timestamp": INT, "pushable": BOOL}
+)
 EVENTS = {
+    "presence": Obj(
+        {"user_id": INT, "server_timestamp": NUMBER, "presence": MapOf(CLIENT_PRESENCE)}
+    ),
     "typing": Obj(
         {
             "id": INT,
@@ -264,6 +270,22 @@ EVENTS = {
     ),
 }
 """What the app reads of an event, by type; a type that it does not know it ignores."""
+
+
+PINGED = Obj(
+    {},
+    {
+        "presence_last_update_id": INT,
+        "server_timestamp": NUMBER,
+        "presences": MapOf(PRESENCE, by_id=True),
+    },
+)
+"""What it reads of the answer of `POST /users/me/presence`."""
+
+
+def check_ping(answer: dict[str, Any]) -> None:
+    """Raise unless the app takes the answer to its report of presence."""
+    check(answer, PINGED, "ping")
 
 
 def check_event(event: dict[str, Any]) -> None:

@@ -81,6 +81,8 @@ SUBSCRIPTION = Obj(
         "subscribers": IDS,
     }
 )
+CLIENT_PRESENCE = Obj({"status": OneOf(("active", "idle", "offline")), "timestamp": INT})
+PRESENCE = Obj({"aggregated": CLIENT_PRESENCE}, {"website": CLIENT_PRESENCE})
 SNAPSHOT = Obj(
     {
         "queue_id": TEXT,
@@ -95,7 +97,7 @@ SNAPSHOT = Obj(
         "cross_realm_bots": ListOf(USER),
         "subscriptions": ListOf(SUBSCRIPTION),
         "realm_user_groups": ListOf(Obj({"id": INT, "name": TEXT})),
-        "presences": MapOf(MapOf(Obj())),
+        "presences": MapOf(PRESENCE),
         "muted_topics": ListOf(ListOf(Either((TEXT, INT)))),
         "unread_msgs": Obj(
             {
@@ -141,6 +143,14 @@ def check_0_7_0(snapshot: dict[str, Any]) -> None:
     """Raise unless the released version does; it reads two settings at the top level."""
     at_top = {"twenty_four_hour_time": BOOL, "pm_content_in_desktop_notifications": BOOL}
     check(snapshot, SNAPSHOT.with_keys(**at_top), "snapshot")
+
+
+PINGED = Obj({"presences": MapOf(PRESENCE)})
+
+
+def check_ping(answer: dict[str, Any]) -> None:
+    """Raise unless both versions read the answer of `POST /users/me/presence`."""
+    check(answer, PINGED, "ping")
 
 
 EVENTS = {

@@ -1,0 +1,1 @@
+"""Who is there: reported by clients every minute, read by those who may know each other."""

@@ -1,0 +1,122 @@
+"""Who was there and when, of all whom the actor may know."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    SQLColumnExpression,
+    bindparam,
+    func,
+    select,
+    type_coerce,
+)
+
+from models.chat.access.errors import NoSuchUser
+from models.chat.access.naming import access_user
+from models.chat.access.people import api_email, known_to, sees_everybody
+from models.chat.events.presence import SlimPresence
+from models.chat.identity.actors import Actor
+from models.chat.presence.errors import NoPresence, NoPresenceOfBots
+from models.chat.presence.view import (
+    LegacyPresence,
+    Seen,
+    described_presence,
+    legacy_presence,
+    slim_presence,
+)
+from models.chat.tables import Presence, User
+from models.reader import INT_MAX, Db
+
+HISTORY_DAYS = 14
+"""A client that knows nothing yet is told of so many days, unless it asks for others."""
+NO_UPDATE = -1
+
+
+def _seconds(at: SQLColumnExpression[datetime]) -> ColumnElement[int]:
+    """As a number from the start: an answer holds thousands."""
+    return type_coerce(at, BigInteger) // 1000
+
+
+_TIMES = (
+    _seconds(func.coalesce(Presence.last_active_at, User.date_joined)),
+    _seconds(Presence.last_connected_at),
+)
+_TIMES_OF = (
+    select(*_TIMES)
+    .join(User, User.id == Presence.user_id)
+    .where(Presence.user_id == bindparam("user_id"))
+)
+_BY_ID = select(User.id, Presence.update_id, *_TIMES)
+_BY_EMAIL = select(
+    User.id,
+    Presence.update_id,
+    *_TIMES,
+    User.delivery_email,
+    User.bot_type,
+    User.email_address_visibility,
+)
+
+
+def find_presences(
+    db: Db,
+    actor: Actor,
+    *,
+    is_slim: bool,
+    after: int | None = None,
+    history_days: int | None = None,
+    now: datetime,
+) -> dict[str, Any]:
+    """`presences` of active people, by user id (`is_slim`) or by API email, the newest update among
+    them, and the time.
+
+    `after`: the newest update that the client knows, `NO_UPDATE` for none; only what is newer is
+    told. A client that knows none is told of `history_days`.
+    """
+    wanted = (_BY_ID if is_slim else _BY_EMAIL).join(User, User.id == Presence.user_id)
+    wanted = wanted.where(Presence.realm_id == actor.realm_id, User.is_active)
+    if after is not None and after > 0:
+        wanted = wanted.where(Presence.update_id > after)
+    else:
+        days = HISTORY_DAYS if history_days is None else history_days
+        wanted = wanted.where(Presence.last_connected_at >= _days_before(now, days))
+    if not sees_everybody(db, actor):
+        wanted = wanted.where(User.id.in_(known_to(actor.id)))
+    rows = db.execute(wanted, {"realm_id": actor.realm_id}).all()
+    presences: Mapping[str, SlimPresence | LegacyPresence]
+    if is_slim:
+        presences = {str(row[0]): slim_presence(Seen(row[2], row[3])) for row in rows}
+    else:
+        presences = {api_email(actor, row): legacy_presence(Seen(row[2], row[3])) for row in rows}
+    return {
+        "presences": presences,
+        "presence_last_update_id": max(
+            (row[1] for row in rows), default=NO_UPDATE if after is None else after
+        ),
+        "server_timestamp": now.timestamp(),
+    }
+
+
+def _days_before(now: datetime, days: int) -> datetime:
+    return now - timedelta(days=min(days, (now - datetime.min.replace(tzinfo=now.tzinfo)).days - 1))
+
+
+def access_presence(
+    db: Db, actor: Actor, name: str, *, now: datetime
+) -> dict[str, dict[str, str | int]]:
+    """The presence of a person whom the actor may know, named by id or API email.
+
+    Raises `NoSuchUser`, also for who has left, `NoPresenceOfBots`, `NoPresence`.
+    """
+    is_id = name.isascii() and name.isdecimal() and len(name) <= len(str(INT_MAX))
+    user = access_user(db, actor, int(name) if is_id else name)
+    if not user.is_active:
+        raise NoSuchUser()
+    if user.bot_type is not None:
+        raise NoPresenceOfBots()
+    row = db.execute(_TIMES_OF, {"user_id": user.id}).first()
+    if row is None:
+        raise NoPresence(user_id_or_email=name)
+    return described_presence(Seen(*row), now)

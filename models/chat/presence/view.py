@@ -1,0 +1,66 @@
+"""A presence as clients see it: two times by user id, or the older form by API email."""
+
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple, TypedDict
+
+from models.chat.events.presence import ClientPresence, SlimPresence
+
+OFFLINE_AFTER = timedelta(seconds=140)
+PING_EVERY = timedelta(seconds=60)
+ACTIVE_WITHIN = timedelta(seconds=70)
+"""The older form has one status: active where the person was, so shortly before the last report."""
+CLIENT: Literal["website"] = "website"
+"""The older form tells clients apart, which nobody does any more."""
+
+
+class Seen(NamedTuple):
+    """When a person was last active and when a client of theirs last reported, in Unix seconds. Who
+    was never active has joined, at least.
+    """
+
+    active_at: int
+    connected_at: int
+
+
+class LegacyPresence(TypedDict):
+    """The older form of a presence."""
+
+    aggregated: dict[str, str | int]
+    website: ClientPresence
+
+
+def slim_presence(seen: Seen) -> SlimPresence:
+    return {"active_timestamp": seen.active_at, "idle_timestamp": seen.connected_at}
+
+
+def client_presence(seen: Seen) -> ClientPresence:
+    """The status as of the last report, and its time."""
+    is_active = seen.active_at + ACTIVE_WITHIN.total_seconds() >= seen.connected_at
+    return {
+        "client": CLIENT,
+        "status": "active" if is_active else "idle",
+        "timestamp": seen.active_at if is_active else seen.connected_at,
+        "pushable": False,
+    }
+
+
+def legacy_presence(seen: Seen) -> LegacyPresence:
+    """Of all clients together, and of the one that stands for all."""
+    last = client_presence(seen)
+    together: dict[str, str | int] = {
+        "client": last["client"],
+        "status": last["status"],
+        "timestamp": last["timestamp"],
+    }
+    return {"aggregated": together, "website": last}
+
+
+def described_presence(seen: Seen, now: datetime) -> dict[str, dict[str, str | int]]:
+    """The presence of one user as it is asked for by itself."""
+    last = client_presence(seen)
+    status, timestamp = last["status"], last["timestamp"]
+    is_offline = int(now.timestamp()) - timestamp > OFFLINE_AFTER.total_seconds()
+    return {
+        "aggregated": {"status": "offline" if is_offline else status, "timestamp": timestamp},
+        "website": {"status": status, "timestamp": timestamp},
+    }
