@@ -81,7 +81,6 @@ STORIES: dict[tuple[str, str], Story] = {
     ("update_own_presence", "older"): Story({"status": "active"}),
     ("get_user_presence", "active"): Story({"user_id_or_email": "$own_id"}, (THERE,)),
     ("get_user_presence", "offline"): Story({"user_id_or_email": "$own_id"}, (THERE,)),
-    ("get_realm_presence", "one"): Story(before=(THERE,)),
     ("list_scheduled_messages", "two"): Story(
         before=(
             ("create_scheduled_message", {**LATER, "scheduled_delivery_timestamp": "$tomorrow"}),
