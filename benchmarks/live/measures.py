@@ -105,6 +105,7 @@ async def _connect_to_each(running: Running) -> list[Sender]:
 class Waiting:
     """What clients cost while they wait. Shares are of one core, for all processes together.
 
+    `idle_share` is without heartbeats, unless `tainted` of them came while it was measured.
     `statements`: of the database, in a second; None: nobody counts them. `beating_share` is the
     mean over a time in which every client got heartbeats and polled again; `told_s` how long after
     the answer the last of all clients was told of a message at the end.
@@ -114,9 +115,9 @@ class Waiting:
     processes: list[int]
     kib_each: float
     idle_share: float
+    tainted: int
     statements: float | None
     beating_share: float | None
-    heartbeats: int
     told_s: float
 
 
@@ -139,11 +140,12 @@ async def measure_waiting(
         kib_each = (running.kib() - before_kib) / len(queues)
         processes = spread((poller.port for poller in crowd.pollers), running.connections())
         statements = running.statements and running.statements()
+        heartbeats = crowd.heartbeats
         idle_share = await _watch(running, seconds)
+        tainted = crowd.heartbeats - heartbeats
         if running.statements is not None and statements is not None:
             statements = running.statements() - statements
         beating_share = await _watch(running, beating_s) if beating_s else None
-        heartbeats = crowd.heartbeats
         line = await Sender.connect(running.server.port)
         sent = await line.send(sender, channel, "Enough")
         arrivals = await crowd.told(sent.message_id, len(queues), seconds=PATIENCE_S)
@@ -155,9 +157,9 @@ async def measure_waiting(
         processes=processes,
         kib_each=kib_each,
         idle_share=idle_share,
+        tainted=tainted,
         statements=None if statements is None else statements / seconds,
         beating_share=beating_share,
-        heartbeats=heartbeats,
         told_s=max(at for at, _ in arrivals) - sent.answered,
     )
 

@@ -87,7 +87,7 @@ def waiting_table(measured: Sequence[Figures]) -> str:
             f"{found.clients:,}",
             " + ".join(f"{count:,}" for count in found.processes),
             f"{found.kib_each:.1f}",
-            f"{found.idle_share:.1%}",
+            f"{found.idle_share:.1%}" + (f" (with {found.tainted})" if found.tainted else ""),
             "" if found.beating_share is None else f"{found.beating_share:.1%}",
             "" if found.statements is None else f"{found.statements:.1f}",
             f"{found.told_s:.1f}",
