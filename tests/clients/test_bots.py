@@ -23,7 +23,7 @@ def bot(office: Office) -> Iterator[Program]:
         yield program
 
 
-def test_a_bot_answers_direct_messages_and_mentions(
+def test_a_bot_answers_direct_messages_and_mentions_and_reacts(
     office: Office, bot: Program, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
     hamlet, reminder = office.cast.hamlet, office.cast.reminder
@@ -41,6 +41,16 @@ def test_a_bot_answers_direct_messages_and_mentions(
 
     assert soon(is_listening), bot.lines
     assert {message["content"] for message in answers("private")} == {ANSWER}
+
+    def reactions() -> list[str]:
+        return [
+            reaction["emoji_name"]
+            for message in office.newest(hamlet)
+            if message["sender_id"] == hamlet.id
+            for reaction in message["reactions"]
+        ]
+
+    assert set(soon(reactions)) == {"wave"}, bot.lines
 
     office.say(hamlet, "Nobody is asked.")
     office.say(hamlet, "@**Reminder** Are you here?")

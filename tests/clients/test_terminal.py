@@ -84,3 +84,23 @@ def test_a_person_reads_and_replies_in_a_terminal(
         return "read" in flags[first] and "read" in flags[second]
 
     assert soon(are_read)
+
+
+def test_a_person_reacts_and_sees_edits_and_reactions_of_others(office: Office) -> None:
+    hamlet, cordelia = office.cast.hamlet, office.cast.cordelia
+    said = office.say(cordelia, "To thine own self be true")
+    with Terminal(office.configuration(hamlet)) as terminal:
+        terminal.read("To thine own", seconds=START_S)
+        terminal.type(RIGHT)
+        terminal.type("+", until=":thumbs_up: You", seconds=10)
+        (message,) = [it for it in office.newest(cordelia) if it["id"] == said]
+        assert [(it["emoji_name"], it["user_id"]) for it in message["reactions"]] == [
+            ("thumbs_up", hamlet.id)
+        ]
+        form = {"emoji_name": "tada"}
+        office.ask(cordelia, "POST", f"/messages/{said}/reactions", data=form)
+        terminal.read(":tada: Cordelia")
+        form = {"content": "To thine own self be kind"}
+        office.ask(cordelia, "PATCH", f"/messages/{said}", data=form)
+        terminal.read("self be kind")
+        assert not terminal.shows("self be true")
