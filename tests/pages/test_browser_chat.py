@@ -154,22 +154,24 @@ class Person:
         return any("/api/v1/events?" in address for address in self.browser.requested())
 
     def see(self, selector: str, text: str) -> None:
-        script = "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)"
+        script = (
+            "return [...document.querySelectorAll(arguments[0])]"
+            ".filter(e => e.checkVisibility()).map(e => e.innerText)"
+        )
         self.browser.wait(
             lambda: any(text in shown for shown in self.browser.run(script, selector)),
             f"{text!r} in {selector}",
         )
 
     def gone(self, selector: str) -> None:
-        self.browser.wait(lambda: not self.browser.find_all(selector), f"no {selector}")
+        seen = "return [...document.querySelectorAll(arguments[0])].some(e => e.checkVisibility())"
+        self.browser.wait(lambda: not self.browser.run(seen, selector), f"no {selector}")
 
     def go_to(self, name: str) -> None:
         """Choose a place by its name in the list."""
         self.see("#sidebar a", name)
-        for link in self.browser.find_all("#sidebar a .name"):
-            if link.text == name:
-                link.click()
-                break
+        [link] = [one for one in self.browser.find_all("#sidebar a .name") if one.text == name]
+        link.click()
         self.see("#place", name)
         self.browser.wait(
             lambda: self.browser.find("#timeline").get_attribute("aria-busy") == "false",
@@ -184,7 +186,7 @@ class Person:
         return dict(
             self.browser.run(
                 "return [...document.querySelectorAll('#sidebar a')]"
-                ".filter(a => a.querySelector('.count'))"
+                ".filter(a => !a.querySelector('.count').hidden)"
                 ".map(a => [a.querySelector('.name').innerText,"
                 " a.querySelector('.count').firstChild.data])"
             )
@@ -268,8 +270,11 @@ def test_two_people_talk(
     othello.go_to("watch")
     othello.see(".message .content strong", "there")
     othello.has_counts()
-    othello.write("Nay, answer me.")
+    othello.browser.find("#content").send_keys("Nay, ")
+    hamlet.see("#typing", "Othello is typing…")
+    othello.write("answer me.")
     hamlet.see(".message .content", "Nay, answer me.")
+    assert hamlet.browser.text("#typing") == ""
     hamlet.has_counts()
 
     # Elsewhere it is counted.
@@ -408,6 +413,30 @@ def test_what_the_server_refuses_is_told_and_kept(
     hamlet.write("To nobody")
     hamlet.see("#compose-refusal", "Sending messages to general chat is not allowed")
     assert hamlet.browser.find("#content").get_property("value") == "To nobody"
+
+
+def test_a_lost_connection_is_told_and_loses_nothing(
+    hamlet: Person, base: str, keys: dict[str, str]
+) -> None:
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    hamlet.browser.find("#topic").send_keys("storm")
+    conditions = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    hamlet.browser.command("Network.enable")
+    hamlet.browser.command("Network.emulateNetworkConditions", offline=True, **conditions)
+    hamlet.write("Blow, winds!")
+    hamlet.see("#compose-refusal", "The server cannot be reached.")
+    form = {"type": "channel", "to": "stage", "topic": "storm", "content": "Rage!"}
+    sent = httpx.post(f"{base}/api/v1/messages", auth=(OTHELLO, keys[OTHELLO]), data=form)
+    assert sent.status_code == 200
+    hamlet.see("#offline", "The connection is lost.")
+    hamlet.browser.command("Network.emulateNetworkConditions", offline=False, **conditions)
+    hamlet.see(".message .content", "Rage!")
+    hamlet.gone("#offline")
+    hamlet.browser.find("#send").click()
+    hamlet.see(".message .content", "Blow, winds!")
+    shown = [item.text for item in hamlet.browser.find_all(".message .content")]
+    assert shown[-2:] == ["Rage!", "Blow, winds!"]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

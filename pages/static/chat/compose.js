@@ -5,6 +5,7 @@ import { idempotencyKey } from "./api.js";
 import { open } from "./dialogs.js";
 import { keyOf, recipientsOf } from "./places.js";
 import { fieldValueOf, writeShort } from "./times.js";
+import { Typist } from "./typing.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -17,21 +18,27 @@ export class Compose {
   #drafts = new Map(); // place -> text
   #tried = { text: null, key: null };
   #place = null;
+  #typist;
 
   constructor(app) {
     this.#app = app;
+    this.#typist = new Typist(app);
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#send();
     });
     find("schedule").addEventListener("click", () => this.#schedule());
     this.#content.addEventListener("keydown", (event) => this.#press(event));
-    this.#content.addEventListener("input", () => (this.#refusal.textContent = ""));
+    this.#content.addEventListener("input", () => {
+      this.#refusal.textContent = "";
+      this.#typist.type(this.#target, this.#content.value);
+    });
   }
 
   /** Write to this place from now on. */
   open(place) {
     this.#keep();
+    this.#typist.stop();
     this.#place = place;
     const { maxMessage, maxTopic, emptyTopic } = this.#app.state.realm;
     this.#content.maxLength = maxMessage;
@@ -48,6 +55,7 @@ export class Compose {
   }
 
   forget() {
+    this.#typist.stop();
     this.#drafts.clear();
     this.#place = null;
     this.#form.reset();
@@ -69,9 +77,11 @@ export class Compose {
     return this.#place.userIds ? this.#place : { ...this.#place, topic: this.#topic.value.trim() };
   }
 
-  /** Returns whether the server took it. The same text is the same request until then. */
+  /** Whether the server took it and the user is still there. The same text is the same request
+   *  until then. */
   async #post(path, target, parameters) {
     const body = { ...recipientsOf(target), content: this.#content.value, read_by_sender: true, ...parameters };
+    const place = this.#place;
     const text = JSON.stringify([path, body]);
     if (this.#tried.text !== text) this.#tried = { text, key: idempotencyKey() };
     this.#form.setAttribute("aria-busy", "true");
@@ -84,9 +94,10 @@ export class Compose {
       this.#form.setAttribute("aria-busy", "false");
     }
     this.#tried = { text: null, key: null };
-    this.#drafts.delete(keyOf(this.#place));
-    this.#content.value = "";
-    return true;
+    this.#drafts.delete(keyOf(place));
+    if (this.#place === place) this.#content.value = "";
+    this.#typist.stop();
+    return this.#place === place;
   }
 
   async #send() {

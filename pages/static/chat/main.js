@@ -10,6 +10,7 @@ import { Sidebar } from "./sidebar.js";
 import { SignIn } from "./signin.js";
 import { State } from "./state.js";
 import { announceMessage, Timeline } from "./timeline.js";
+import { Typing } from "./typing.js";
 
 class App {
   api = null;
@@ -19,6 +20,7 @@ class App {
   #sidebar = new Sidebar(this);
   #timeline = new Timeline(this);
   #compose = new Compose(this);
+  #typing = new Typing(this);
   #scheduled = new Scheduled(this);
   #signIn = new SignIn((email, key) => this.#enter(email, key));
 
@@ -54,13 +56,15 @@ class App {
   }
 
   #leave(text = "") {
+    this.#compose.forget();
+    this.#typing.clear();
     this.#queue?.stop();
     this.api = this.state = this.place = this.#queue = null;
     this.#timeline.close();
-    this.#compose.forget();
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
     find("chat").hidden = true;
-    for (const list of ["channels", "people", "scheduled-list"]) find(list).replaceChildren();
+    this.#sidebar.forget();
+    find("scheduled-list").replaceChildren();
     announce("");
     history.replaceState(null, "", location.pathname);
     document.title = "Chat";
@@ -83,6 +87,7 @@ class App {
     for (const event of events) {
       this.state.apply(event);
       this.#timeline.apply(event);
+      this.#typing.apply(event);
       if (event.type === "message") announceMessage(this.state, event.message);
     }
     if (events.some((event) => event.type === "scheduled_messages")) this.#scheduled.draw();
@@ -100,6 +105,7 @@ class App {
     find("trouble").hidden = true;
     if (place === null) this.#timeline.close();
     else this.#open(place);
+    this.#typing.draw();
     this.#sidebar.draw();
   }
 

@@ -8,6 +8,7 @@ const FETCHED = [
   "scheduled_messages",
   "subscription",
   "update_message_flags",
+  "user_settings",
 ];
 const EVENTS = [
   "delete_message",
@@ -16,10 +17,17 @@ const EVENTS = [
   "scheduled_messages",
   "stream",
   "subscription",
+  "typing",
   "update_message",
   "update_message_flags",
+  "user_settings",
 ];
-const CAPABILITIES = { bulk_message_deletion: true, empty_topic_name: true, user_list_incomplete: true };
+const CAPABILITIES = {
+  bulk_message_deletion: true,
+  empty_topic_name: true,
+  stream_typing_notifications: true,
+  user_list_incomplete: true,
+};
 const LONGEST_PAUSE_MS = 30_000;
 
 /** Waits, or until the browser is connected again. */
@@ -57,9 +65,9 @@ export class Queue {
       let wait = 0;
       try {
         if (this.#id === null) await this.#register(signal);
-        const events = await this.#poll(signal);
+        const events = await this.#poll(signal, failures > 0);
         // The server stops, or another poll took over: no reason to ask at once.
-        if (events.length === 0) wait = 1000;
+        if (events.length === 0 && failures === 0) wait = 1000;
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
@@ -108,8 +116,9 @@ export class Queue {
     this.#tell.snapshot(state);
   }
 
-  async #poll(signal) {
-    const asked = { queue_id: this.#id, last_event_id: this.#lastEventId };
+  /** `isTrial`: whether there is a connection is to be known at once. */
+  async #poll(signal, isTrial) {
+    const asked = { queue_id: this.#id, last_event_id: this.#lastEventId, dont_block: isTrial };
     const limited = AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]);
     let answer;
     try {

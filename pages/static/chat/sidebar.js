@@ -1,6 +1,6 @@
 // Channels with their topics, conversations and people, each with its count of unread messages.
 
-import { find, h } from "./element.js";
+import { find, h, reconcile } from "./element.js";
 import { addressOf, conversation, keyOf } from "./places.js";
 
 const PEOPLE = 30; // at most, unless the filter asks for others
@@ -9,6 +9,7 @@ const TOPICS = 12;
 export class Sidebar {
   #app;
   #filter = find("filter");
+  #items = new Map(); // place -> element: a link that somebody is about to click stays what it is
 
   constructor(app) {
     this.#app = app;
@@ -21,13 +22,16 @@ export class Sidebar {
 
   draw() {
     const { state } = this.#app;
-    // Links are made anew; the one with the focus must not lose it.
-    const focused = document.activeElement?.closest("#sidebar a")?.getAttribute("href");
-    find("channels").replaceChildren(...this.#channels());
-    find("people").replaceChildren(...this.#conversations());
-    if (focused) find("sidebar").querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    reconcile(find("channels"), this.#channels());
+    reconcile(find("people"), this.#conversations());
     const { total } = state.unread;
     document.title = `${total > 0 ? `(${total}) ` : ""}${state.realm.name}`;
+  }
+
+  forget() {
+    this.#items.clear();
+    this.#filter.form.reset();
+    for (const list of ["channels", "people"]) find(list).replaceChildren();
   }
 
   #matches(name) {
@@ -40,9 +44,10 @@ export class Sidebar {
     return channels.flatMap((channel) => {
       const topics = this.#topics(channel.stream_id);
       if (!this.#matches(channel.name) && topics.length === 0) return [];
-      const item = this.#item({ channelId: channel.stream_id }, `#${channel.name}`, { muted: channel.is_muted });
+      const item = this.#item({ channelId: channel.stream_id }, `#${channel.name}`);
       item.style.setProperty("--channel", channel.color);
-      if (topics.length > 0) item.append(h("ul", {}, topics));
+      item.classList.toggle("muted-place", channel.is_muted);
+      reconcile(item.querySelector("ul"), topics);
       return [item];
     });
   }
@@ -73,15 +78,21 @@ export class Sidebar {
     return found.slice(0, Math.max(PEOPLE, known.length)).map((place) => this.#item(place, state.titleOf(place)));
   }
 
-  #item(place, name, { muted = false } = {}) {
-    const count = this.#app.state.unread.count(place);
-    const isOpen = this.#app.place !== null && keyOf(this.#app.place) === keyOf(place);
-    const link = h(
-      "a",
-      { href: addressOf(place), "aria-current": isOpen && "page" },
-      h("span", { class: "name" }, name),
-      count > 0 && h("span", { class: "count" }, String(count), h("span", { class: "unseen" }, " unread")),
-    );
-    return h("li", { class: muted && "muted-place", "data-place": keyOf(place) }, link);
+  #item(place, name) {
+    const key = keyOf(place);
+    if (!this.#items.has(key)) {
+      const link = h("a", { href: addressOf(place) }, h("span", { class: "name" }), h("span", { class: "count" }));
+      this.#items.set(key, h("li", {}, link, place.topic === undefined && !place.userIds && h("ul", {})));
+    }
+    const item = this.#items.get(key);
+    const link = item.firstChild;
+    const [label, count] = link.children;
+    const unread = this.#app.state.unread.count(place);
+    label.textContent = name;
+    count.hidden = unread === 0;
+    count.replaceChildren(String(unread), h("span", { class: "unseen" }, " unread"));
+    if (this.#app.place !== null && keyOf(this.#app.place) === key) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+    return item;
   }
 }

@@ -16,11 +16,15 @@ export class State {
       maxMessage: snapshot.max_message_length,
       maxTopic: snapshot.max_topic_length,
       emojiAddress: snapshot.server_emoji_data_url,
+      typingExpiryMs: snapshot.server_typing_started_expiry_period_milliseconds,
+      typingPauseMs: snapshot.server_typing_stopped_wait_period_milliseconds,
+      typingRepeatMs: snapshot.server_typing_started_wait_period_milliseconds,
     };
     const { realm_users, realm_non_active_users, cross_realm_bots } = snapshot;
     this.users = byId([...cross_realm_bots, ...realm_non_active_users, ...realm_users], "user_id");
     this.people = new Set(realm_users.map((user) => user.user_id));
     this.channels = byId(snapshot.subscriptions, "stream_id");
+    this.settings = snapshot.user_settings;
     this.scheduled = byId(snapshot.scheduled_messages, "scheduled_message_id");
     this.unread = new Unread(snapshot.unread_msgs, this.me);
     this.topics = new Map(); // channel id -> topic's key -> {name, lastId}
@@ -44,6 +48,12 @@ export class State {
 
   topicName(topic) {
     return topic || this.realm.emptyTopic;
+  }
+
+  /** Whether the user lets others know that they type in a place. */
+  tellsTypingIn({ userIds }) {
+    if (userIds === undefined) return this.settings.send_stream_typing_notifications;
+    return this.settings.send_private_typing_notifications && userIds[0] !== this.me;
   }
 
   /** Topics of a channel, as `GET /users/me/{stream_id}/topics` returns them. */
@@ -103,6 +113,10 @@ export class State {
     if (op === "update") this.users.set(id, { ...this.users.get(id), ...person });
     if (op === "add" || person.is_active === true) this.people.add(id);
     if (op === "remove" || person.is_active === false) this.people.delete(id);
+  }
+
+  on_user_settings({ property, value }) {
+    this.settings[property] = value;
   }
 
   on_scheduled_messages({ op, scheduled_messages, scheduled_message, scheduled_message_id }) {

@@ -9,6 +9,7 @@ import { dayOf, writeDay } from "./times.js";
 
 const PAGE = 50;
 const NEAR_PX = 80;
+const MOMENT_MS = 150;
 
 export class Timeline {
   #app;
@@ -23,6 +24,7 @@ export class Timeline {
   #firstUnread = null;
   #loading = null; // what has to wait for the messages under way: events
   #marking = new Set();
+  #timer = 0;
 
   constructor(app) {
     this.#app = app;
@@ -188,8 +190,13 @@ export class Timeline {
     this.markRead();
   }
 
-  /** Tell the server that what is unread here has been seen, if it has. */
-  async markRead() {
+  /** Tell the server that what is unread here has been seen: one request for all of a moment. */
+  markRead() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#markRead(), MOMENT_MS);
+  }
+
+  async #markRead() {
     if (this.#place === null || this.#loading !== null || document.hidden || !this.#isAtBottom()) return;
     const ids = this.#app.state.unread.within(this.#place).filter((id) => !this.#marking.has(id));
     if (ids.length === 0) return;
