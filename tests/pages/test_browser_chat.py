@@ -25,7 +25,7 @@ from models.chat.people.users import create_user
 from models.chat.tables import EventQueue, Realm, User
 from models.clock import SystemClock
 from models.database import Database
-from pages import chat_client
+from pages import chat_client, emoji
 from pages.app import build_pages
 from server.service import Service
 from server.serving.app import build_app
@@ -69,7 +69,7 @@ def service(place: Path) -> Service:
 
 @pytest.fixture(scope="module")
 def base(service: Service) -> Iterator[str]:
-    pages = build_pages(documents={"chat": "/api/v1"}, own=[chat_client.install])
+    pages = build_pages(documents={"chat": "/api/v1"}, own=[chat_client.install, emoji.install])
     service.database.news.follow(lambda _logs: None)  # its thread stays as long as the service
     with running(build_app([service], pages=pages)) as address:
         yield address
@@ -196,14 +196,14 @@ class Person:
         self.browser.wait(lambda: self.counts() == counts, f"the counts {counts}")
 
     def choose(self, message: str, action: str) -> None:
-        """Choose an action of the menu of a message of one's own."""
+        """Choose an action of the menu of a message, by its selector."""
         for item in self.browser.find_all(".message"):
             if message in item.text:
                 self.browser.run(
                     "arguments[0].querySelector('summary').click();"
                     "arguments[0].querySelector(arguments[1]).click()",
                     item,
-                    f".menu .{action}",
+                    f".menu {action}",
                 )
                 return
         raise AssertionError(f"no message {message!r}")
@@ -287,8 +287,22 @@ def test_two_people_talk(
     hamlet.see(".mark", "New")
     hamlet.has_counts()
 
+    # Reactions are seen by both, and taken back.
+    hamlet.choose("Who is there?", "[title='+1']")
+    othello.see(".reactions button", "1")
+    othello.browser.find(".reactions button").click()
+    hamlet.see(".reactions button", "2")
+    pressed = hamlet.browser.find(".reactions button").get_attribute("aria-pressed")
+    assert pressed == "true"
+    hamlet.choose("Nay, answer me.", ".react")
+    hamlet.see("#emoji button", "Cancel")
+    hamlet.browser.find("#emoji-name").send_keys("octopus", Keys.ENTER)
+    othello.see(".reactions button[title='Hamlet (octopus)']", "1")
+    hamlet.browser.find(".reactions button[title='Hamlet (octopus)']").click()
+    othello.gone(".reactions button[title='Hamlet (octopus)']")
+
     # An edit is seen, and so is a deletion.
-    hamlet.choose("Who is there?", "edit")
+    hamlet.choose("Who is there?", ".edit")
     hamlet.see(".editor button", "Save")
     field = hamlet.browser.find(".editor textarea")
     assert field.get_property("value") == "Who is **there**?"
@@ -296,7 +310,7 @@ def test_two_people_talk(
     othello.see(".message .content", "Who is there? Speak!")
     othello.see(".message .edited", "edited")
     hamlet.gone(".editor")
-    hamlet.choose("Who is there?", "delete")
+    hamlet.choose("Who is there?", ".delete")
     hamlet.see("#question", "Delete this message?")
     hamlet.browser.find("#question-yes").click()
     othello.browser.wait(lambda: len(othello.browser.find_all(".message")) == 2, "the deletion")

@@ -1,7 +1,9 @@
 // One message: what it says, who may change it, and its editor.
 
-import { find, h } from "./element.js";
 import { ask } from "./dialogs.js";
+import { find, h } from "./element.js";
+import { buttonOf, OFTEN } from "./emoji.js";
+import { drawReactions, react, reactWithAny } from "./reactions.js";
 import { nodesOf } from "./rendered.js";
 import { writeClock, writeIso, writeWhole } from "./times.js";
 
@@ -40,17 +42,28 @@ export function draw(app, message) {
     avatar,
     h("div", { class: "meta" }, h("strong", { class: "sender" }, name), time, edited(message)),
     content,
+    drawReactions(app, message),
     menu(app, message),
   );
+}
+
+/** Draw the reactions of a message again; the focus stays on the same emoji. */
+export function redrawReactions(app, message, item) {
+  const before = item.querySelector(".reactions");
+  const focused = before?.contains(document.activeElement) && document.activeElement.dataset.emoji;
+  before?.remove();
+  const after = drawReactions(app, message);
+  if (after === null) return;
+  item.querySelector(".content").after(after);
+  if (focused) after.querySelector(`[data-emoji="${focused}"]`)?.focus();
 }
 
 const edited = (message) =>
   message.last_edit_timestamp !== undefined &&
   h("span", { class: "edited", title: writeWhole(message.last_edit_timestamp) }, "edited");
 
-/** A menu that opens at the end of the message; null if there is nothing to do. */
+/** A menu that opens at the end of the message. */
 function menu(app, message) {
-  if (message.sender_id !== app.state.me) return null;
   const item = (name, text, act) => {
     const choose = () => {
       details.open = false;
@@ -58,6 +71,12 @@ function menu(app, message) {
     };
     return h("button", { type: "button", class: name, onclick: choose }, text);
   };
+  const often = OFTEN.map(([name, code]) =>
+    buttonOf(name, code, () => {
+      details.open = false;
+      react(app, message, name);
+    }),
+  );
   const leave = (event) => {
     if (!details.contains(event.relatedTarget)) details.open = false;
   };
@@ -69,8 +88,15 @@ function menu(app, message) {
   const details = h(
     "details",
     { class: "menu", onfocusout: leave, onkeydown: escape },
-    h("summary", { "aria-label": "Change this message", title: "Change" }, "⋯"),
-    h("div", {}, mayEdit(app.state, message) && item("edit", "Edit", openEditor), item("delete", "Delete", erase)),
+    h("summary", { "aria-label": "React or change", title: "React or change" }, "⋯"),
+    h(
+      "div",
+      {},
+      h("div", { class: "often", role: "group", "aria-label": "React" }, often),
+      item("react", "Other emoji…", reactWithAny),
+      mayEdit(app.state, message) && item("edit", "Edit", openEditor),
+      message.sender_id === app.state.me && item("delete", "Delete", erase),
+    ),
   );
   return details;
 }

@@ -13,6 +13,7 @@ const FETCHED = [
 const EVENTS = [
   "delete_message",
   "message",
+  "reaction",
   "realm_user",
   "scheduled_messages",
   "stream",

@@ -2,6 +2,7 @@
 // is dropped all the same, and the page's policy runs no script and loads nothing from elsewhere.
 
 import { h } from "./element.js";
+import { characterOf } from "./emoji.js";
 import { placeAt, addressOf } from "./places.js";
 
 const TAGS = new Set(
@@ -55,11 +56,6 @@ function stay(image) {
 function draw(span) {
   const code = /(?:^| )emoji-([0-9a-f-]+)(?: |$)/.exec(span.className)?.[1];
   if (code) span.textContent = characterOf(code);
-}
-
-/** The emoji of a code: hexadecimal code points with dashes between them. */
-export function characterOf(code) {
-  return String.fromCodePoint(...code.split("-").map((point) => Number.parseInt(point, 16)));
 }
 
 function localize(time) {

@@ -1,10 +1,11 @@
 // The messages of the place that is open: the newest first of all, older ones on demand, and live.
 
 import { announce, find, h, reconcile } from "./element.js";
-import { draw, follows } from "./message.js";
+import { draw, follows, redrawReactions } from "./message.js";
 import { addressOf, contains, keyOf, narrowOf, placeOf } from "./places.js";
-import { placeMovedTo } from "./state.js";
+import { applyReaction } from "./reactions.js";
 import { wordsOf } from "./rendered.js";
+import { placeMovedTo } from "./state.js";
 import { dayOf, writeDay } from "./times.js";
 
 const PAGE = 50;
@@ -98,6 +99,7 @@ export class Timeline {
   #apply(event) {
     if (event.type === "message") return this.#receive(event);
     if (event.type === "update_message") return this.#update(event);
+    if (event.type === "reaction") return this.#react(event);
     if (event.type !== "delete_message") return false;
     for (const id of event.message_ids) this.#forget(id);
     return true;
@@ -124,6 +126,15 @@ export class Timeline {
         this.#items.delete(id); // is drawn again
       }
     }
+    return true;
+  }
+
+  #react(event) {
+    const message = this.#messages.get(event.message_id);
+    if (message === undefined) return false;
+    applyReaction(message, event);
+    const item = this.#items.get(message.id);
+    if (item) redrawReactions(this.#app, message, item);
     return true;
   }
 
