@@ -214,6 +214,9 @@ class TestPeople:
         groups = {g["id"]: g for g in good(client.get_user_groups())["user_groups"]}
         assert groups[group_id]["members"] == [office.member.id]
 
+    def test_lists_custom_emoji(self, office: Office) -> None:
+        assert good(office.member.zulip.get_realm_emoji())["emoji"] == {}
+
 
 class TestChannels:
     def test_subscribes_lists_and_leaves(self, office: Office) -> None:

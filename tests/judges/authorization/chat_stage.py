@@ -18,7 +18,7 @@ import jwt
 from sqlalchemy.orm import Session
 
 from models.chat.identity.jwt_sign_in import change_configuration
-from models.chat.tables import DataExport, User
+from models.chat.tables import DataExport, RealmEmoji, User
 from models.database import Database
 from tests.judges.authorization.policy import Case, filled
 from tests.support.chat.app import ChatApp, ChatClient
@@ -217,6 +217,9 @@ def furnish(
     motto = as_owner("POST", "/realm/profile_fields", name="Creed", field_type=1)
     linked = {"pattern": "#(?P<id>[0-9]+)", "url_template": "https://cases.example/{id}"}
     linkifier = as_owner("POST", "/realm/filters", **linked)
+    emoji = {"realm_id": cast.realm_id, "name": "yorick", "source_url": "/yorick.png"}
+    emoji["author_id"] = cast.cordelia.id
+    database.run(lambda s: s.add(RealmEmoji(**emoji)))
     hamlets = things_of(cast.hamlet)
     ask(cast.hamlet, "POST", "/users/me/presence", status="active")
     secret = ask(cast.hamlet, "POST", "/messages", type="channel", to="cellar", topic="cask",
