@@ -279,6 +279,14 @@ class TestUpdateOwnPresence:
         answer = as_cordelia.post("/users/me/presence", status="active", last_update_id=-1)
         assert answer["presences"].keys() == {str(cast.cordelia.id)}
 
+    def test_it_goes_with_the_profile(
+        self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        chat.post("/users/me/presence", status="active")
+        answer = as_cordelia.delete(f"/users/{cast.hamlet.id}", actions={"delete_profile": True})
+        assert answer == DONE
+        assert stored(chat_database) == []
+
     def test_refuses_what_is_no_report(self, chat: ChatClient) -> None:
         assert chat.post("/users/me/presence")["var_name"] == "status"
         for sent, msg in (

@@ -73,6 +73,13 @@ def _addressed(sent: Sent, seen: Seen, chance: int) -> Sent:
     return sent
 
 
+def _typing(sent: Sent, seen: Seen, chance: int) -> Sent:
+    """In a topic of a channel, or to people."""
+    if sent.get("type", "direct") in DIRECT:
+        return {**sent, "to": [seen.one("user", chance) or 2]}
+    return {**_one_channel(sent, seen, chance), "topic": str(sent.get("topic") or "castle")}
+
+
 def _anchored(sent: Sent, seen: Seen, chance: int) -> Sent:
     """Messages by their ids, or around an anchor."""
     if "message_ids" in sent:
@@ -208,6 +215,7 @@ SENSES: dict[str, Sense] = {
     "send_message": _addressed,
     "create_scheduled_message": _addressed,
     "update_scheduled_message": _addressed,
+    "set_typing_status": _typing,
     "list_messages": _anchored,
     "update_muted_topic": _one_channel,
     "reorder_profile_fields": _whole_order("field", "order"),
