@@ -463,5 +463,7 @@ def test_nothing_is_cut_off(hamlet: Person, width: int, dark: bool) -> None:
     hamlet.write("wide " + "x" * 500)
     hamlet.see(".message .content", "wide")
     assert hamlet.browser.run("return document.documentElement.scrollWidth") == width
+    end = "return document.getElementById('compose').getBoundingClientRect().bottom"
+    assert hamlet.browser.run(end) == 844
     assert hamlet.browser.run("return document.documentElement.scrollHeight") <= 844
     assert hamlet.browser.console() == []

@@ -19,15 +19,13 @@ export function characterOf(code) {
   return code.length === 4 ? `${character}\ufe0f` : character; // older signs are drawn as text without it
 }
 
-let table = null; // name -> code
+let table = null; // [code, names]
 
 /** From the address of `server_emoji_data_url`, asked for once. */
 export async function loadEmoji(address) {
   if (table !== null) return table;
   const answer = await fetch(new URL(address).pathname, { credentials: "omit" });
-  const { code_to_names } = await answer.json();
-  const pairs = Object.entries(code_to_names).flatMap(([code, names]) => names.map((name) => [name, code]));
-  table = new Map(pairs);
+  table = Object.entries((await answer.json()).code_to_names);
   return table;
 }
 
@@ -38,8 +36,8 @@ export function chooseEmoji() {
   const list = find("emoji-list");
   const draw = () => {
     const wanted = field.value.trim().toLowerCase();
-    const found = [...table].filter(([name]) => name.includes(wanted));
-    list.replaceChildren(...found.map(([name, code]) => buttonOf(name, code, () => dialog.close(name))));
+    const found = table.filter(([, names]) => names.some((name) => name.includes(wanted)));
+    list.replaceChildren(...found.map(([code, [name]]) => buttonOf(name, code, () => dialog.close(name))));
     find("no-emoji").hidden = found.length > 0;
   };
   field.value = "";
