@@ -31,6 +31,7 @@ from server.service import Service
 from server.serving.app import build_app
 from settings import Settings
 from tests.pages.browser import Browser
+from tests.pages.person import Person
 from tests.pages.test_browser_service import running
 from tests.support.chat.fixtures import Template
 from tests.support.chat.people import KEYS, PASSWORD, VAULT
@@ -128,87 +129,6 @@ def other_chromium(
     browser.quit()
 
 
-class Person:
-    """Somebody at a browser of their own."""
-
-    def __init__(self, browser: Browser, base: str, email: str) -> None:
-        self.browser, self.base, self.email = browser, base, email
-
-    def open(self) -> None:
-        self.browser.open(f"{self.base}/chat")
-        self.see("#sign-in-title", "Sign in to Elsinore")
-
-    def sign_in(self, secret: str = PASSWORD) -> None:
-        self.browser.find("#email").clear()
-        self.browser.find("#email").send_keys(self.email)
-        self.browser.find("#secret").send_keys(secret, Keys.ENTER)
-
-    def enter(self) -> None:
-        self.open()
-        self.sign_in()
-        self.see("#realm", "Elsinore")
-        self.browser.wait(lambda: self.has_queue, "the first poll")
-
-    @property
-    def has_queue(self) -> bool:
-        return any("/api/v1/events?" in address for address in self.browser.requested())
-
-    def see(self, selector: str, text: str) -> None:
-        script = (
-            "return [...document.querySelectorAll(arguments[0])]"
-            ".filter(e => e.checkVisibility()).map(e => e.innerText)"
-        )
-        self.browser.wait(
-            lambda: any(text in shown for shown in self.browser.run(script, selector)),
-            f"{text!r} in {selector}",
-        )
-
-    def gone(self, selector: str) -> None:
-        seen = "return [...document.querySelectorAll(arguments[0])].some(e => e.checkVisibility())"
-        self.browser.wait(lambda: not self.browser.run(seen, selector), f"no {selector}")
-
-    def go_to(self, name: str) -> None:
-        """Choose a place by its name in the list."""
-        self.see("#sidebar a", name)
-        [link] = [one for one in self.browser.find_all("#sidebar a .name") if one.text == name]
-        link.click()
-        self.see("#place", name)
-        self.browser.wait(
-            lambda: self.browser.find("#timeline").get_attribute("aria-busy") == "false",
-            "the messages",
-        )
-
-    def write(self, text: str) -> None:
-        self.browser.find("#content").send_keys(text, Keys.ENTER)
-
-    def counts(self) -> dict[str, str]:
-        """The counts of unread messages by the name of the place."""
-        return dict(
-            self.browser.run(
-                "return [...document.querySelectorAll('#sidebar a')]"
-                ".filter(a => !a.querySelector('.count').hidden)"
-                ".map(a => [a.querySelector('.name').innerText,"
-                " a.querySelector('.count').firstChild.data])"
-            )
-        )
-
-    def has_counts(self, **counts: str) -> None:
-        self.browser.wait(lambda: self.counts() == counts, f"the counts {counts}")
-
-    def choose(self, message: str, action: str) -> None:
-        """Choose an action of the menu of a message, by its selector."""
-        for item in self.browser.find_all(".message"):
-            if message in item.text:
-                self.browser.run(
-                    "arguments[0].querySelector('summary').click();"
-                    "arguments[0].querySelector(arguments[1]).click()",
-                    item,
-                    f".menu {action}",
-                )
-                return
-        raise AssertionError(f"no message {message!r}")
-
-
 @pytest.fixture
 def hamlet(browser: Browser, base: str, keys: dict[str, str]) -> Iterator[Person]:
     yield Person(browser, base, HAMLET)
@@ -257,6 +177,8 @@ def test_two_people_talk(
 ) -> None:
     hamlet.enter()
     othello.enter()
+    for one, name in ((hamlet, "Othello"), (othello, "Hamlet")):
+        one.see("#people a:has([data-status=active])", name)
     hamlet.go_to("#stage")
     hamlet.browser.find("#topic").send_keys("watch")
     hamlet.write("Who is **there**?")
@@ -353,6 +275,33 @@ def test_two_people_talk(
     othello.browser.open("about:blank")
     hamlet.browser.wait(lambda: not find_queues(database), "the closed page's queue to end")
     assert hamlet.browser.console() == []
+
+
+def test_counts_follow_what_happens_elsewhere(
+    hamlet: Person, base: str, keys: dict[str, str]
+) -> None:
+    def call(email: str, method: str, path: str, **data: object) -> int:
+        url, form = f"{base}/api/v1{path}", {name: str(value) for name, value in data.items()}
+        answer = httpx.request(method, url, auth=(email, keys[email]), data=form)
+        assert answer.status_code == 200, answer.text
+        return int(answer.json().get("id", 0))
+
+    hamlet.enter()
+    place = {"type": "channel", "to": "stage", "topic": "ghost"}
+    one = call(OTHELLO, "POST", "/messages", **place, content="Swear.")
+    two = call(OTHELLO, "POST", "/messages", **place, content="Remember me.")
+    hamlet.has_counts(**{"#stage": "2", "ghost": "2"})
+    call(OWNER, "PATCH", f"/messages/{two}", topic="cellar", propagate_mode="change_one",
+         send_notification_to_new_thread="false")  # fmt: skip
+    hamlet.has_counts(**{"#stage": "2", "ghost": "1", "cellar": "1"})
+    call(OWNER, "DELETE", f"/messages/{two}")
+    hamlet.has_counts(**{"#stage": "1", "ghost": "1"})
+    call(HAMLET, "POST", "/messages/flags", messages=[one], op="add", flag="read")
+    hamlet.has_counts()
+    call(HAMLET, "POST", "/messages/flags", messages=[one], op="remove", flag="read")
+    hamlet.has_counts(**{"#stage": "1", "ghost": "1"})
+    call(HAMLET, "POST", "/mark_all_as_read")
+    hamlet.has_counts()
 
 
 def test_a_wrong_password_is_told(hamlet: Person) -> None:

@@ -4,6 +4,7 @@ import { Api } from "./api.js";
 import { Compose } from "./compose.js";
 import { announce, find } from "./element.js";
 import { addressOf, keyOf, placeAt } from "./places.js";
+import { Presence } from "./presence.js";
 import { Queue } from "./queue.js";
 import { Scheduled } from "./scheduled.js";
 import { Sidebar } from "./sidebar.js";
@@ -16,6 +17,7 @@ class App {
   api = null;
   state = null;
   place = null;
+  presence = new Presence(this);
   #queue = null;
   #sidebar = new Sidebar(this);
   #timeline = new Timeline(this);
@@ -44,6 +46,10 @@ class App {
     find("trouble").hidden = false;
   }
 
+  redrawSidebar() {
+    this.#sidebar.draw();
+  }
+
   #enter(email, key) {
     this.api = new Api(email, key);
     this.#queue = new Queue(this.api, {
@@ -58,6 +64,7 @@ class App {
   #leave(text = "") {
     this.#compose.forget();
     this.#typing.clear();
+    this.presence.end();
     this.#queue?.stop();
     this.api = this.state = this.place = this.#queue = null;
     this.#timeline.close();
@@ -79,6 +86,7 @@ class App {
     find("chat").hidden = false;
     this.#scheduled.draw();
     this.#follow();
+    this.presence.begin();
     if (isFirst && this.place === null) find("filter").focus();
   }
 
@@ -88,6 +96,7 @@ class App {
       this.state.apply(event);
       this.#timeline.apply(event);
       this.#typing.apply(event);
+      this.presence.apply(event);
       if (event.type === "message") announceMessage(this.state, event.message);
     }
     if (events.some((event) => event.type === "scheduled_messages")) this.#scheduled.draw();

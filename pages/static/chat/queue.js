@@ -13,6 +13,7 @@ const FETCHED = [
 const EVENTS = [
   "delete_message",
   "message",
+  "presence",
   "reaction",
   "realm_user",
   "scheduled_messages",
@@ -26,6 +27,7 @@ const EVENTS = [
 const CAPABILITIES = {
   bulk_message_deletion: true,
   empty_topic_name: true,
+  simplified_presence_events: true,
   stream_typing_notifications: true,
   user_list_incomplete: true,
 };

@@ -47,10 +47,10 @@ function lead(link) {
   link.setAttribute("target", "_blank");
 }
 
-/** Images of this server alone, such as its custom emoji. */
+/** The custom emoji of this server alone. */
 function stay(image) {
   const { origin } = new URL(image.getAttribute("src") ?? "", location.href);
-  if (origin !== location.origin) image.replaceWith(image.getAttribute("alt") ?? "");
+  if (origin !== location.origin || !image.classList.contains("emoji")) image.replaceWith(image.getAttribute("alt") ?? "");
 }
 
 function draw(span) {

@@ -81,18 +81,25 @@ export class Sidebar {
   #item(place, name) {
     const key = keyOf(place);
     if (!this.#items.has(key)) {
-      const link = h("a", { href: addressOf(place) }, h("span", { class: "name" }), h("span", { class: "count" }));
+      const dot = place.userIds?.length === 1 && h("span", { class: "presence" });
+      const link = h("a", { href: addressOf(place) }, dot, h("span", { class: "name" }), h("span", { class: "count" }));
       this.#items.set(key, h("li", {}, link, place.topic === undefined && !place.userIds && h("ul", {})));
     }
     const item = this.#items.get(key);
     const link = item.firstChild;
-    const [label, count] = link.children;
+    const [count, label, dot] = [...link.children].reverse();
     const unread = this.#app.state.unread.count(place);
     label.textContent = name;
+    if (dot) this.#showPresence(dot, place.userIds[0]);
     count.hidden = unread === 0;
     count.replaceChildren(String(unread), h("span", { class: "unseen" }, " unread"));
     if (this.#app.place !== null && keyOf(this.#app.place) === key) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
     return item;
+  }
+  #showPresence(dot, userId) {
+    const status = this.#app.presence.statusOf(userId);
+    dot.dataset.status = status;
+    dot.replaceChildren(h("span", { class: "unseen" }, status && `${status}: `));
   }
 }

@@ -16,6 +16,8 @@ export class State {
       maxMessage: snapshot.max_message_length,
       maxTopic: snapshot.max_topic_length,
       emojiAddress: snapshot.server_emoji_data_url,
+      pingMs: snapshot.server_presence_ping_interval_seconds * 1000,
+      offlineAfterS: snapshot.server_presence_offline_threshold_seconds,
       typingExpiryMs: snapshot.server_typing_started_expiry_period_milliseconds,
       typingPauseMs: snapshot.server_typing_stopped_wait_period_milliseconds,
       typingRepeatMs: snapshot.server_typing_started_wait_period_milliseconds,
