@@ -246,6 +246,11 @@ class Settings:
         whole(1, 315_360_000),
         "Retention of expired checkout sessions and email confirmations.",
     )
+    payment_event_retention_s: int = setting(
+        2_592_000,
+        whole(1, 315_360_000),
+        "Retention of payment events, which merchants read and webhooks deliver.",
+    )
     chat_known_place_retention_s: int = setting(
         7_776_000,
         whole(1, 315_360_000),

@@ -4,13 +4,13 @@ import hashlib
 from datetime import timedelta
 from typing import Any
 
-from handlers.payment import render
 from handlers.payment.wire.context import Context
 from handlers.payment.wire.idempotency import idempotent_response
 from models.payment import invoice_list, invoice_view, invoices, settlement
 from models.payment.errors import ChainNotConfigured
 from models.payment.invoice_list import InvoiceFilter
 from models.payment.invoice_view import InvoiceView
+from models.payment.rendering import render_invoice
 from server.response import Response, encode
 
 ASK_AGAIN = ("Cache-Control", "private, no-cache")
@@ -56,7 +56,7 @@ def list_invoices(
     )
     page = invoice_list.list_invoices(ctx.session, wanted, cursor=cursor, limit=limit, now=ctx.now)
     return {
-        "data": [render.invoice(invoice) for invoice in page.invoices],
+        "data": [render_invoice(invoice) for invoice in page.invoices],
         "has_more": page.next_cursor is not None,
         "next_cursor": page.next_cursor,
     }
@@ -67,7 +67,7 @@ def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
     invoice = invoice_view.access_invoice(
         ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
     )
-    body = encode(render.invoice(invoice))
+    body = encode(render_invoice(invoice))
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     if if_none_match.strip() == "*" or etag in if_none_match:
         return Response(304, b"", (("ETag", etag), ASK_AGAIN))

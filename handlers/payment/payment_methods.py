@@ -5,6 +5,7 @@ from typing import Any
 from handlers.payment import render
 from handlers.payment.wire.context import Context
 from models.payment import methods
+from models.payment.rendering import ENVIRONMENT
 
 
 def list_payment_methods(ctx: Context) -> dict[str, Any]:
@@ -12,7 +13,7 @@ def list_payment_methods(ctx: Context) -> dict[str, Any]:
     listed = methods.list_methods(ctx.session, project_id=ctx.actor.project_id)
     is_configured = ctx.adapters.chain.is_configured
     return {
-        "environment": render.ENVIRONMENT,
+        "environment": ENVIRONMENT,
         "methods": [
             render.route(method, is_available=is_configured(method.chain_id)) for method in listed
         ],

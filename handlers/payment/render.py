@@ -1,13 +1,11 @@
-"""Models to wire: amounts become digit strings, times Unix milliseconds."""
+"""Models to wire; models/payment/rendering.py does it for invoices, of which events tell too."""
 
 from typing import Any
 
-from models.payment.invoice_view import InvoiceView, PaymentView
 from models.payment.methods import MethodRow
+from models.payment.rendering import ENVIRONMENT
 from models.payment.tables import CheckoutSession
 from models.types import to_ms
-
-ENVIRONMENT = "test"
 
 
 def route(method: MethodRow, *, is_available: bool) -> dict[str, Any]:
@@ -22,52 +20,6 @@ def route(method: MethodRow, *, is_available: bool) -> dict[str, Any]:
         "decimals": method.decimals,
         "confirmations_required": method.confirmations_required,
         "available": is_available,
-    }
-
-
-def invoice(view: InvoiceView) -> dict[str, Any]:
-    """The document's Invoice."""
-    return {
-        "id": view.id,
-        "environment": ENVIRONMENT,
-        "external_order_id": view.external_order_id,
-        "attempt_no": view.attempt_no,
-        "status": view.status,
-        "exception": view.exception,
-        "payment_method_id": view.payment_method_id,
-        "amount": str(view.amount),
-        "amount_paid": str(view.amount_paid),
-        "amount_pending": str(view.amount_pending),
-        "amount_remaining": str(view.amount_remaining),
-        "amount_overpaid": str(view.amount_overpaid),
-        "chain_id": view.chain_id,
-        "token_address": view.token_address,
-        "deposit_address": view.deposit_address,
-        "payment_uri": view.payment_uri,
-        "confirmations_required": view.confirmations_required,
-        "payments": [payment(each) for each in view.payments],
-        "created_at": to_ms(view.created_at),
-        "updated_at": to_ms(view.updated_at),
-        "expires_at": to_ms(view.expires_at),
-        "monitoring_ends_at": to_ms(view.monitoring_ends_at),
-        "paid_at": None if view.paid_at is None else to_ms(view.paid_at),
-        "canceled_at": None if view.canceled_at is None else to_ms(view.canceled_at),
-    }
-
-
-def payment(view: PaymentView) -> dict[str, Any]:
-    """The document's Payment."""
-    return {
-        "tx_hash": view.tx_hash,
-        "log_index": view.log_index,
-        "block_number": view.block_number,
-        "block_hash": view.block_hash,
-        "from": view.from_address,
-        "amount": str(view.amount),
-        "confirmations": view.confirmations,
-        "status": view.status,
-        "late": view.late,
-        "detected_at": to_ms(view.detected_at),
     }
 
 

@@ -1,4 +1,6 @@
-"""Puts the payment service together: document, handlers, database, adapters, chores."""
+"""Puts the payment service together: documents, handlers, database, adapters, chores."""
+
+from typing import cast
 
 import specs
 from adapters.chain.gateway import RpcChainGateway
@@ -41,7 +43,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
             counted=_counted,
             announced=policy_headers,
         )
-    return Service(
+    service = Service(
         name="payment",
         documents=[Document(name, specs.load(name), specs.text(name)) for name in DOCUMENTS],
         handlers="handlers.payment",
@@ -65,6 +67,8 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,
     )
+    adapters.polls.serve(lambda: cast(Database, service.database))
+    return service
 
 
 def _counted(ctx: Context) -> tuple[str, object]:

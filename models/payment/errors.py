@@ -100,6 +100,19 @@ class InvoiceDoesNotExist(DomainError):
     advice = "Check the id, and check that the key belongs to the project that created the invoice."
 
 
+class EventDoesNotExist(DomainError):
+    """The event is unknown, belongs to another project, or is no longer kept. The answer is the
+    same for all.
+    """
+
+    code = "event_not_found"
+    sentence = "There is no such event in this project; check the id."
+    advice = (
+        "Check the id, and check that the key belongs to the project of the event. Read the "
+        "invoice instead if the event is old."
+    )
+
+
 class InvalidCursor(DomainError):
     """The cursor is cut short, or belongs to another list, other filters or another project."""
 

@@ -137,6 +137,14 @@ def find_any_invoice(
     return _view(rows, now) if rows else None
 
 
+def read_settled(connection: Connection, invoice_id: str, *, head_number: int) -> InvoiceView:
+    """The invoice as a settlement in this unit of work has just stored it, at the chain's head that
+    it was settled with; whatever the clock says.
+    """
+    rows = connection.execute(_READ, {"invoice_id": invoice_id}).all()
+    return _view(rows, None, head_number=head_number)
+
+
 def read_invoices(
     connection: Connection, invoice_ids: Sequence[str], *, now: datetime
 ) -> list[InvoiceView]:
@@ -151,14 +159,18 @@ _PaymentValues = tuple[str, int, int, str, str, int, str, bool, datetime]
 """The columns of a payment, as `_READ` ends with them."""
 
 
-def _view(rows: Sequence[Row[*tuple[Any, ...]]], now: datetime) -> InvoiceView:
-    head_number = rows[0][_WIDTH]
+def _view(
+    rows: Sequence[Row[*tuple[Any, ...]]], now: datetime | None, *, head_number: int | None = None
+) -> InvoiceView:
+    """`now` None: whatever the clock says. `head_number`: instead of the one that is stored."""
+    if head_number is None:
+        head_number = rows[0][_WIDTH]
     payments = tuple(
         _view_payment(row[_WIDTH + 1 :], head_number) for row in rows if row[_WIDTH + 1] is not None
     )
     values = dict(zip(_NAMES, rows[0][:_WIDTH], strict=True))
     view = InvoiceView(**values, payments=payments)
-    status = lifecycle.status_at(view, now)
+    status = view.status if now is None else lifecycle.status_at(view, now)
     if status == view.status:
         return view
     return replace(view, status=status, updated_at=max(view.updated_at, view.expires_at))

@@ -11,9 +11,10 @@ from typing import Any, cast
 from sqlalchemy import Table, and_, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.payment import lifecycle
+from models.payment import event_log, lifecycle
 from models.payment.addresses import derive_deposit_address
 from models.payment.errors import OrderAttemptExists, PaymentMethodNotAllowed
+from models.payment.events import InvoiceCreated
 from models.payment.invoice_view import InvoiceView
 from models.payment.money import parse_amount
 from models.payment.tables import (
@@ -161,6 +162,7 @@ def create_invoice(
     }
     connection.execute(_INSERT, row)
     connection.execute(_INSERT_EVENT, _created(view))
+    event_log.append(session, order.project_id, InvoiceCreated(view), now=now)
     return view
 
 

@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from models.payment import checkpoints
 from models.payment.lifecycle import PROCESSING, UNPAID
-from models.payment.tables import CheckoutSession, IdempotencyKey, Invoice
-from models.retention import Policy, Rule, older_than
+from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice
+from models.retention import Policy, Rule, first_in_first_out, older_than
 
 _IS_OPEN = exists().where(
     Invoice.id == IdempotencyKey.invoice_id, Invoice.status.in_([UNPAID, PROCESSING])
@@ -24,6 +24,7 @@ POLICY = Policy(
         # The key of an invoice that is still open is needed however old it is.
         older_than(IdempotencyKey.created_at, "idempotency_retention_s", only=~_IS_OPEN),
         older_than(CheckoutSession.expires_at, "expired_retention_s"),
+        first_in_first_out(Event.at, "payment_event_retention_s"),
         # By number of blocks: what a reorganisation can no longer reach.
         Rule("chain_block", None, _forget_blocks),
     ),

@@ -1,7 +1,8 @@
 """The doors through which an invoice's row changes: settling it with its payments, canceling it.
 
 Both hold the row's lock while they look and write, so that a cancel and a payment seen at the same
-time agree on one end; both append one `invoice_event` per transition in the same transaction.
+time agree on one end; both append one `invoice_event` per transition in the same transaction, and
+the event that the merchant is told.
 """
 
 import json
@@ -14,9 +15,10 @@ import structlog
 from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.payment import lifecycle
+from models.payment import event_log, lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
-from models.payment.invoice_view import InvoiceView, access_invoice
+from models.payment.events import InvoiceCanceled, kind_of
+from models.payment.invoice_view import InvoiceView, access_invoice, read_settled
 from models.payment.lifecycle import Settlement
 from models.payment.tables import Invoice, InvoiceEvent, Payment
 
@@ -98,12 +100,16 @@ def apply_settlement(
     invoice.amount_paid, invoice.amount_pending = amounts
     invoice.paid_at = settlement.paid_at
     invoice.updated_at = now
+    session.flush()
     if before != after:
         _record(session, invoice, before=before, now=now, head_number=head_number)
+        event = kind_of(before, after)(
+            read_settled(session.connection(), invoice.id, head_number=head_number)
+        )
+        event_log.append(session, invoice.project_id, event, now=now)
         if before[0] == lifecycle.PAID:
             alarm = structlog.get_logger("settlement")
             alarm.error("paid_invoice_reorged", invoice=invoice.id, status=settlement.status)
-    session.flush()
     return settlement
 
 
@@ -142,6 +148,7 @@ def cancel_invoice(
         words = (invoice.status, invoice.exception)
         raise InvoiceNotCancelable(state=", ".join(w for w in words if w != lifecycle.NONE))
     _record(session, invoice, before=(lifecycle.UNPAID, lifecycle.NONE), now=now)
+    event_log.append(session, project_id, InvoiceCanceled(invoice), now=now)
     return invoice
 
 

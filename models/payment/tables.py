@@ -185,7 +185,9 @@ class Payment(PaymentBase):
 
 
 class InvoiceEvent(PaymentBase):
-    """One transition of one invoice, appended in its transaction: audit now, outbox later."""
+    """One transition of one invoice, appended in its transaction and kept for ever: the books.
+    `Event` is what the merchant is told of it.
+    """
 
     __tablename__ = "invoice_event"
 
@@ -196,6 +198,31 @@ class InvoiceEvent(PaymentBase):
     to_status: Mapped[str] = mapped_column(String(16))
     exception: Mapped[str] = mapped_column(String(16))
     facts: Mapped[str] = mapped_column(Text)
+    at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class Event(PaymentBase):
+    """One event for a merchant, told by GET /v1/events and by webhooks. The ids of a project's
+    events are in commit order.
+
+    `data` is the JSON object that the merchant is told, of `size` bytes, as things were then.
+    `invoice_id` is null where the event is about no invoice.
+    """
+
+    __tablename__ = "event"
+    __table_args__ = (
+        Index("ix_event_listed", "project_id", "id"),
+        Index("ix_event_listed_by_type", "project_id", "type", "id"),
+        Index("ix_event_listed_by_invoice", "invoice_id", "id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    project_id: Mapped[str] = mapped_column(UUID, ForeignKey("project.id"))
+    invoice_id: Mapped[str | None] = mapped_column(UUID, ForeignKey("invoice.id"))
+    type: Mapped[str] = mapped_column(String(40))
+    data: Mapped[str] = mapped_column(Text)
+    size: Mapped[int] = mapped_column(Integer)
     at: Mapped[datetime] = mapped_column(UtcMs)
 
 

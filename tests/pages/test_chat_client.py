@@ -35,7 +35,9 @@ class Seat:
 
 @pytest.fixture
 def client() -> FlaskClient:
-    return build_pages(documents={"chat": "/api/v1"}, own=[chat_client.install]).test_client()
+    return build_pages(
+        documents={"chat": "/api/v1/openapi"}, own=[chat_client.install]
+    ).test_client()
 
 
 def test_the_page_has_the_headers_of_the_checkout_page(client: FlaskClient) -> None:

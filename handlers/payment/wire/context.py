@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import server.context
 from adapters.chain.gateway import ChainGateway
 from handlers.payment.wire.key_uses import KeyUses
+from handlers.payment.wire.polls import Polls
 from models.payment.keys import Actor
 from settings import Settings
 
@@ -15,6 +16,7 @@ class PaymentAdapters:
 
     chain: ChainGateway
     key_uses: KeyUses = field(default_factory=KeyUses)
+    polls: Polls = field(default_factory=Polls)
 
 
 Context = server.context.Context[PaymentAdapters, Actor, Settings]

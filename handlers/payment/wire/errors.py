@@ -31,6 +31,7 @@ class Answer:
 
 DOMAIN: dict[type[DomainError], Answer] = {
     domain.InvoiceDoesNotExist: Answer(404, "invoice_not_found"),
+    domain.EventDoesNotExist: Answer(404, "event_not_found"),
     domain.InvalidCursor: Answer(
         422,
         "invalid_cursor",

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from handlers.payment import render
 from handlers.payment.wire import errors
 from handlers.payment.wire.context import Context
 from models.json import Json
 from models.payment.idempotency import KEYS
 from models.payment.invoice_view import InvoiceView
+from models.payment.rendering import render_invoice
 from server.idempotency import IdempotentAnswers
 from server.response import Response, encode
 
@@ -30,7 +30,7 @@ def idempotent_response(
     def respond() -> Response:
         invoice = work()
         columns["invoice_id"] = invoice.id
-        return Response(status, encode(render.invoice(invoice)))
+        return Response(status, encode(render_invoice(invoice)))
 
     return ANSWERS.answer(
         ctx,

@@ -10,7 +10,7 @@ import httpx
 
 from models.clock import Clock
 from models.database import Database
-from models.payment import keys
+from models.payment import event_list, keys
 from tests.judges.authorization.policy import Case, filled
 from tests.support.contract import ContractClient, operations_of
 from tests.support.payment.app import PaymentApp
@@ -62,6 +62,6 @@ def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:
             "other project": ben.key,
             "project": ada.key,
         }
-        return actors, {"invoice": invoice.id}
+        return actors, {"invoice": invoice.id, "event": event_list.written_id(1)}
 
     return PaymentStage(app, *database.run(work))

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from models.database import Database
 from models.payment.settlement import cancel_invoice
-from models.payment.tables import CheckoutSession, IdempotencyKey, Invoice, InvoiceEvent
+from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice, InvoiceEvent
 from tests.judges.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
 from tests.judges.authorization.test_hidden_equals_absent import counting
 from tests.support.contract import ContractClient, operations_of
@@ -35,7 +35,7 @@ LEAVES = [
 ]
 ABSENT_ID = "00000000-0000-4000-8000-000000000000"
 KEY, ORDER, METHOD = "zq-key-gone", "zq-order-gone", "zq-method-gone"
-WRITTEN = (Invoice, InvoiceEvent, IdempotencyKey, CheckoutSession)
+WRITTEN = (Invoice, InvoiceEvent, Event, IdempotencyKey, CheckoutSession)
 Things = Mapping[str, list[tuple[str, str]]]
 """Kind -> things of Ada's, each with one of the same length that nobody has."""
 
@@ -64,9 +64,12 @@ def things(client: ContractClient, database: Database, ada: Merchant, now: datet
     first = send(client.with_key(ada.key), "create_invoice", creation("gone", KEY, ORDER))
     assert first.status_code == 201
     spelled = [*invoices, invoices[3].upper()]
+    events = client.with_key(ada.key).get("/v1/events").json()["data"]
+    absent_event = "evt_7fffffffffffffff"
     cursor = client.with_key(ada.key).get("/v1/invoices?limit=1").json()["next_cursor"]
     return {
         "cursor": [(cursor, cursor[::-1])],
+        "event": [(events[0]["id"], absent_event), (events[-1]["id"], absent_event)],
         "invoice": [(one, ABSENT_ID) for one in spelled],
         "payment method": [(METHOD, as_absent(METHOD))],
         "order": [(ORDER, as_absent(ORDER))],
@@ -118,6 +121,7 @@ def play(
             text = text.replace(str(made.get(name, text)), f"({name})")
     elif "id" in request:
         text = text.replace(request["id"], "(id)")
+    text = text.replace(request.get("after", "(after)"), "(after)")
     written = tuple(now - then for now, then in zip(rows(database), before, strict=True))
     headers = {name: value for name, value in answer.headers.items() if name != "request-id"}
     return Outcome(
@@ -143,9 +147,11 @@ def good(database: Database, ben: Merchant, now: datetime) -> Make:
     def make(operation: str, end: str) -> dict[str, Any]:
         if operation == "create_invoice":
             return creation(end, f"bens-key-{end}", f"bens-order-{end}")
-        if operation == "list_invoices":
+        if operation in ("list_invoices", "list_events"):
             return {}
         order = f"bens-own-{end}"
+        if operation == "get_event":
+            return {"id": "evt_0000000000000000"}
         request = {
             "id": database.run(
                 lambda session: make_invoice(session, ben, now=now, external_order_id=order)

@@ -1,0 +1,88 @@
+"""Operations of the tag events."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from handlers.payment.wire.context import Context
+from models.payment import event_list
+from models.payment.event_list import EventFilter, EventPage, EventRow
+from models.types import to_ms
+from server.phases import prepared_by
+
+
+def _begin(
+    ctx: Context,
+    *,
+    after: str | None = None,
+    type_: str | None = None,
+    invoice_id: str | None = None,
+    limit: int,
+    wait_s: int,
+) -> tuple[Callable[[Connection], EventPage], EventPage]:
+    """How to look for the events that are asked for, and what is there already."""
+    look = partial(
+        event_list.list_events,
+        wanted=EventFilter(ctx.actor.project_id, type=type_, invoice_id=invoice_id),
+        after=0 if after is None else event_list.read_id(after),
+        limit=limit,
+    )
+    return look, look(ctx.session)
+
+
+@prepared_by(_begin)
+async def list_events(
+    ctx: Context,
+    *,
+    after: str | None = None,
+    type_: str | None = None,
+    invoice_id: str | None = None,
+    limit: int,
+    wait_s: int,
+) -> dict[str, Any]:
+    """List events of the project."""
+    look, page = ctx.prepared
+    if not page.events and wait_s:
+        page = await _wait(ctx, look, wait_s)
+    told = [_event(row) for row in page.events]
+    return {
+        "data": told,
+        "has_more": page.has_more,
+        "next_cursor": told[-1]["id"] if told else after,
+    }
+
+
+async def _wait(ctx: Context, look: Callable[[Connection], EventPage], seconds: float) -> EventPage:
+    """The first events that come; none if none do, or if the server stops. Each look begins with
+    a look at the key.
+    """
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + seconds
+    while True:
+        with ctx.adapters.polls.joined(ctx.actor.project_id) as woken:
+            page = await ctx.read_snapshot(look)
+            if page.events or not await ctx.wait(woken, ends_at - loop.time()):
+                return page
+
+
+def get_event(ctx: Context, *, id_: str) -> dict[str, Any]:
+    """Read an event."""
+    row = event_list.access_event(
+        ctx.session, project_id=ctx.actor.project_id, event_id=event_list.read_id(id_)
+    )
+    return _event(row)
+
+
+def _event(row: EventRow) -> dict[str, Any]:
+    """The document's Event."""
+    return {
+        "id": event_list.written_id(row.id),
+        "type": row.type,
+        "created_at": to_ms(row.at),
+        "invoice_id": row.invoice_id,
+        "data": orjson.loads(row.data),
+    }

@@ -1,0 +1,59 @@
+"""The log of a project's events: appended in the transaction of the change that they tell.
+
+Rows are written at the end of the unit of work, so that the ids of a project ascend in the order of
+commits (models/commit_order.py), and all processes are told once they are kept.
+"""
+
+from datetime import datetime
+from typing import TypedDict, cast
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Table, insert
+from sqlalchemy.orm import Session
+
+from models.commit_order import hold_logs
+from models.database import at_the_end, tell_news
+from models.payment.events import MerchantEvent
+from models.payment.tables import Event
+
+LOCKS = 2
+"""The family of the locks of these logs."""
+_INSERT = insert(cast(Table, Event.__table__))
+
+
+class _Row(TypedDict):
+    project_id: str
+    invoice_id: str | None
+    type: str
+    data: str
+    size: int
+    at: datetime
+
+
+def append(session: Session, project_id: str, event: MerchantEvent, *, now: datetime) -> None:
+    """One event; several of a unit of work are kept in the order in which they were appended."""
+    data = orjson.dumps(event.data())
+    row = _Row(
+        project_id=project_id,
+        invoice_id=event.invoice_id,
+        type=event.type,
+        data=data.decode(),
+        size=len(data),
+        at=now,
+    )
+    at_the_end(session, _write, [row])
+
+
+def log_of(project_id: str) -> int:
+    """The number that a project's log is known by to locks and news. Two projects may have one
+    number: they then wait for each other, and look once too often.
+    """
+    return UUID(project_id).int % 2**31
+
+
+def _write(session: Session, rows: list[_Row]) -> None:
+    logs = {log_of(row["project_id"]) for row in rows}
+    hold_logs(session, LOCKS, logs)
+    session.connection().execute(_INSERT, cast(list[dict[str, object]], rows))
+    tell_news(session, logs)

@@ -1,0 +1,125 @@
+"""What merchants are told: a class for each type of event, and which one a transition is.
+
+`GET /v1/events` and webhooks tell the same events. A type, once released, stays; a new kind of
+event is a new class.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from models.payment.invoice_view import InvoiceView
+from models.payment.lifecycle import (
+    CANCELED,
+    EXPIRED,
+    LATE,
+    OVER,
+    PAID,
+    PARTIAL,
+    PROCESSING,
+    REORGED,
+    UNPAID,
+)
+from models.payment.rendering import render_invoice
+
+State = tuple[str, str]
+"""The status and the exception of an invoice."""
+
+
+class MerchantEvent:
+    """An event of a project. A class with a `type` is a kind: `class X(..., type="invoice.x")`."""
+
+    type: ClassVar[str]
+
+    def __init_subclass__(cls, *, type: str = "") -> None:
+        if type:
+            cls.type = type
+            KINDS[type] = cls
+
+    @property
+    def invoice_id(self) -> str | None:
+        """The invoice that it is about; None: it is about no invoice."""
+        return None
+
+    def data(self) -> dict[str, Any]:
+        """What is told, as JSON."""
+        raise NotImplementedError
+
+
+KINDS: dict[str, type[MerchantEvent]] = {}
+"""Every kind by its type."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceChanged(MerchantEvent):
+    """The status or the exception of an invoice changed; `invoice` as it was right then."""
+
+    invoice: InvoiceView
+
+    @property
+    def invoice_id(self) -> str | None:
+        return self.invoice.id
+
+    def data(self) -> dict[str, Any]:
+        return {"invoice": render_invoice(self.invoice)}
+
+
+class InvoiceCreated(InvoiceChanged, type="invoice.created"):
+    """The invoice is new."""
+
+
+class InvoicePartiallyPaid(InvoiceChanged, type="invoice.partially_paid"):
+    """Something arrived on time, but less than the amount."""
+
+
+class InvoiceProcessing(InvoiceChanged, type="invoice.processing"):
+    """The amount arrived on time and is not confirmed yet."""
+
+
+class InvoicePaid(InvoiceChanged, type="invoice.paid"):
+    """The amount is confirmed."""
+
+
+class InvoiceOverpaid(InvoiceChanged, type="invoice.overpaid"):
+    """The amount is confirmed, and more than it has arrived. `invoice.paid` may have come before,
+    and need not have.
+    """
+
+
+class InvoiceExpired(InvoiceChanged, type="invoice.expired"):
+    """The time of an unpaid invoice is over."""
+
+
+class InvoiceCanceled(InvoiceChanged, type="invoice.canceled"):
+    """The merchant canceled the invoice."""
+
+
+class InvoicePaidLate(InvoiceChanged, type="invoice.paid_late"):
+    """A payment arrived after the invoice had expired or was canceled."""
+
+
+class InvoiceReorged(InvoiceChanged, type="invoice.reorged"):
+    """A reorganisation of the chain took back what had been told before."""
+
+
+_RECEIVED = (PROCESSING, PAID)
+
+
+def kind_of(before: State, after: State) -> type[InvoiceChanged]:
+    """Which event a transition is; `before` and `after` differ.
+
+    What is unusual about the money is the news where it is new, else the status is. Whatever goes
+    back is a reorganisation.
+    """
+    (old_status, old_exception), (status, exception) = before, after
+    if exception in (LATE, REORGED) and exception != old_exception:
+        return InvoicePaidLate if exception == LATE else InvoiceReorged
+    if status == CANCELED and old_status != CANCELED:
+        return InvoiceCanceled
+    if status == PAID and (old_status != PAID or exception == OVER):
+        return InvoiceOverpaid if exception == OVER else InvoicePaid
+    if status == PROCESSING and old_status not in _RECEIVED:
+        return InvoiceProcessing
+    if status == EXPIRED and old_status == UNPAID:
+        return InvoiceExpired
+    is_more = (status, exception) == (UNPAID, PARTIAL) and old_exception != LATE
+    return InvoicePartiallyPaid if is_more and old_status == UNPAID else InvoiceReorged

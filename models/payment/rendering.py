@@ -1,0 +1,54 @@
+"""An invoice as JSON, in answers and in events: amounts are digit strings, times milliseconds."""
+
+from typing import Any
+
+from models.payment.invoice_view import InvoiceView, PaymentView
+from models.types import to_ms
+
+ENVIRONMENT = "test"
+
+
+def render_invoice(view: InvoiceView) -> dict[str, Any]:
+    """The document's Invoice."""
+    return {
+        "id": view.id,
+        "environment": ENVIRONMENT,
+        "external_order_id": view.external_order_id,
+        "attempt_no": view.attempt_no,
+        "status": view.status,
+        "exception": view.exception,
+        "payment_method_id": view.payment_method_id,
+        "amount": str(view.amount),
+        "amount_paid": str(view.amount_paid),
+        "amount_pending": str(view.amount_pending),
+        "amount_remaining": str(view.amount_remaining),
+        "amount_overpaid": str(view.amount_overpaid),
+        "chain_id": view.chain_id,
+        "token_address": view.token_address,
+        "deposit_address": view.deposit_address,
+        "payment_uri": view.payment_uri,
+        "confirmations_required": view.confirmations_required,
+        "payments": [_render_payment(each) for each in view.payments],
+        "created_at": to_ms(view.created_at),
+        "updated_at": to_ms(view.updated_at),
+        "expires_at": to_ms(view.expires_at),
+        "monitoring_ends_at": to_ms(view.monitoring_ends_at),
+        "paid_at": None if view.paid_at is None else to_ms(view.paid_at),
+        "canceled_at": None if view.canceled_at is None else to_ms(view.canceled_at),
+    }
+
+
+def _render_payment(view: PaymentView) -> dict[str, Any]:
+    """The document's Payment."""
+    return {
+        "tx_hash": view.tx_hash,
+        "log_index": view.log_index,
+        "block_number": view.block_number,
+        "block_hash": view.block_hash,
+        "from": view.from_address,
+        "amount": str(view.amount),
+        "confirmations": view.confirmations,
+        "status": view.status,
+        "late": view.late,
+        "detected_at": to_ms(view.detected_at),
+    }

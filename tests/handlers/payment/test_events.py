@@ -1,0 +1,240 @@
+"""list_events and get_event: what is told, in what order, and how a client waits."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from models.database import Database
+from models.payment import keys
+from models.types import to_ms
+from tests.support.contract import ContractClient
+from tests.support.payment.factories import Merchant, make_invoice, pay
+
+PATH = "/v1/events"
+NO_SUCH_ID = "evt_7fffffffffffffff"
+
+
+@pytest.fixture
+def made(database: Database, ada: Merchant, now: datetime) -> list[str]:
+    """Two invoices of Ada's, the first one paid; their ids."""
+    ids = [database.run(lambda s: make_invoice(s, ada, now=now)).id for _ in range(2)]
+    pay(database, ids[0], at=now, block_number=100, head_number=100)
+    pay(database, ids[0], at=now, amount=1, block_number=101, head_number=101)
+    return ids
+
+
+def page(api: ContractClient, **query: Any) -> dict[str, Any]:
+    answer = api.get(f"{PATH}?{urlencode(query)}")
+    assert answer.status_code == 200, answer.text
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def types(api: ContractClient, **query: Any) -> list[str]:
+    return [event["type"] for event in page(api, **query)["data"]]
+
+
+@contextmanager
+def soon(work: Callable[[], object]) -> Iterator[None]:
+    """Meanwhile, after a moment, `work` is done."""
+    thread = threading.Timer(0.3, work)
+    thread.start()
+    yield
+    thread.join()
+
+
+class TestListEvents:
+    def test_there_may_be_none(self, api: ContractClient) -> None:
+        assert page(api) == {"data": [], "has_more": False, "next_cursor": None}
+
+    def test_tells_whole_events_oldest_first(
+        self, api: ContractClient, made: list[str], now: datetime
+    ) -> None:
+        body = page(api)
+        events = body["data"]
+        assert [(event["type"], event["invoice_id"]) for event in events] == [
+            ("invoice.created", made[0]),
+            ("invoice.created", made[1]),
+            ("invoice.processing", made[0]),
+            ("invoice.paid", made[0]),
+        ]
+        assert sorted(event["id"] for event in events) == [event["id"] for event in events]
+        assert {event["created_at"] for event in events} == {to_ms(now)}
+        assert events[1]["data"] == {"invoice": api.get(f"/v1/invoices/{made[1]}").json()}
+        assert [event["data"]["invoice"]["status"] for event in events] == [
+            "unpaid",
+            "unpaid",
+            "processing",
+            "paid",
+        ]
+        assert (body["has_more"], body["next_cursor"]) == (False, events[-1]["id"])
+
+    def test_a_reader_gets_each_once(self, api: ContractClient, made: list[str]) -> None:
+        whole = page(api)["data"]
+        found: list[dict[str, Any]] = []
+        query: dict[str, Any] = {"limit": 3}
+        body: dict[str, Any] = {"has_more": True}
+        while body["has_more"]:
+            body = page(api, **query)
+            found += body["data"]
+            query["after"] = body["next_cursor"]
+        assert found == whole
+        at_the_end = page(api, **query)
+        assert at_the_end == {"data": [], "has_more": False, "next_cursor": whole[-1]["id"]}
+
+    def test_filters(self, api: ContractClient, made: list[str]) -> None:
+        assert types(api, type="invoice.paid") == ["invoice.paid"]
+        assert types(api, type="invoice.reorged") == []
+        assert types(api, invoice_id=made[1].upper()) == ["invoice.created"]
+        assert types(api, invoice_id=made[0]) == [
+            "invoice.created",
+            "invoice.processing",
+            "invoice.paid",
+        ]
+        assert types(api, invoice_id=made[1], type="invoice.paid") == []
+        first = page(api)["data"][0]["id"]
+        assert types(api, after=first, type="invoice.created") == ["invoice.created"]
+
+    @pytest.mark.parametrize(
+        ("query", "path"),
+        [
+            ("limit=0", "/query/limit"),
+            ("limit=101", "/query/limit"),
+            ("wait_s=31", "/query/wait_s"),
+            ("wait_s=-1", "/query/wait_s"),
+            ("type=invoice.lost", "/query/type"),
+            ("invoice_id=x", "/query/invoice_id"),
+            ("after=1", "/query/after"),
+            ("after=evt_8000000000000000", "/query/after"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, api: ContractClient, query: str, path: str) -> None:
+        answer = api.get(f"{PATH}?{query}")
+        assert answer.status_code == 422
+        assert answer.json()["code"] == "invalid_request"
+        assert {detail["path"] for detail in answer.json()["details"]} == {path}
+
+    def test_another_projects_are_not_there(
+        self, client: ContractClient, made: list[str], ben: Merchant
+    ) -> None:
+        stranger = client.with_key(ben.key)
+        assert types(stranger) == []
+        assert types(stranger, invoice_id=made[0]) == []
+
+    def test_answers_401_without_a_key(self, client: ContractClient) -> None:
+        assert client.get(f"{PATH}?wait_s=30").status_code == 401
+
+
+class TestWaiting:
+    def test_what_is_there_is_answered_at_once(self, api: ContractClient, made: list[str]) -> None:
+        began = time.monotonic()
+        assert len(types(api, wait_s=30)) == 4
+        assert time.monotonic() - began < 5
+
+    def test_an_event_ends_the_wait(
+        self, api: ContractClient, made: list[str], database: Database, now: datetime
+    ) -> None:
+        last = page(api)["next_cursor"]
+        began = time.monotonic()
+        with soon(lambda: pay(database, made[1], at=now, block_number=200)):
+            body = page(api, after=last, wait_s=30)
+        assert [event["type"] for event in body["data"]] == ["invoice.processing"]
+        assert body["next_cursor"] == body["data"][0]["id"] > last
+        assert 0.2 < time.monotonic() - began < 10
+
+    def test_the_first_event_of_a_project_ends_it_too(
+        self, api: ContractClient, database: Database, ada: Merchant, now: datetime
+    ) -> None:
+        with soon(lambda: database.run(lambda session: make_invoice(session, ada, now=now))):
+            assert types(api, wait_s=30) == ["invoice.created"]
+
+    def test_only_what_passes_the_filters_ends_it(
+        self, api: ContractClient, made: list[str], database: Database, now: datetime
+    ) -> None:
+        def work() -> None:
+            pay(database, made[1], at=now, amount=1, block_number=200)
+            time.sleep(0.3)
+            pay(database, made[1], at=now, block_number=201, head_number=210)
+
+        with soon(work):
+            body = page(api, type="invoice.overpaid", wait_s=30)
+        assert [event["invoice_id"] for event in body["data"]] == [made[1]]
+
+    def test_it_ends_without_an_event(
+        self,
+        api: ContractClient,
+        made: list[str],
+        database: Database,
+        ben: Merchant,
+        now: datetime,
+    ) -> None:
+        last = page(api)["next_cursor"]
+        began = time.monotonic()
+        with soon(lambda: database.run(lambda session: make_invoice(session, ben, now=now))):
+            body = page(api, after=last, wait_s=1)
+        assert body == {"data": [], "has_more": False, "next_cursor": last}
+        assert 0.9 < time.monotonic() - began < 10
+
+    def test_many_wait_at_once(
+        self, api: ContractClient, made: list[str], database: Database, now: datetime
+    ) -> None:
+        last = page(api)["next_cursor"]
+        polls = [api.build("GET", f"{PATH}?after={last}&wait_s=30") for _ in range(40)]
+        with soon(lambda: pay(database, made[1], at=now, block_number=200)):
+            answers = api.at_once(*polls)
+        bodies = [answer.json() for answer in answers]
+        assert [len(body["data"]) for body in bodies] == [1] * 40
+        assert all(body == bodies[0] for body in bodies)
+
+    def test_a_revoked_key_is_told_no_more(
+        self, api: ContractClient, made: list[str], database: Database, ada: Merchant, now: datetime
+    ) -> None:
+        last = page(api)["next_cursor"]
+
+        def work() -> None:
+            key_id = keys.id_of(ada.key)
+            assert key_id is not None
+            database.run(lambda session: keys.revoke_key(session, key_id=key_id, now=now))
+            pay(database, made[1], at=now, block_number=200)
+
+        with soon(work):
+            answer = api.get(f"{PATH}?after={last}&wait_s=30")
+        assert answer.status_code == 401
+
+
+class TestGetEvent:
+    def test_gives_the_event_as_the_list_does(self, api: ContractClient, made: list[str]) -> None:
+        for event in page(api)["data"]:
+            answer = api.get(f"{PATH}/{event['id']}")
+            assert (answer.status_code, answer.json()) == (200, event)
+
+    @pytest.mark.reaches("event_not_found")
+    def test_anothers_is_none(
+        self, api: ContractClient, client: ContractClient, made: list[str], ben: Merchant
+    ) -> None:
+        event_id = page(api)["data"][0]["id"]
+        hidden = client.with_key(ben.key).get(f"{PATH}/{event_id}")
+        absent = api.get(f"{PATH}/{NO_SUCH_ID}")
+        for answer in (hidden, absent):
+            assert answer.status_code == 404
+            assert answer.json() == {
+                "code": "event_not_found",
+                "message": "There is no such event in this project; check the id.",
+                "request_id": answer.headers["Request-Id"],
+                "details": [],
+            }
+
+    @pytest.mark.parametrize("event_id", ["1", "evt_1", "evt_000000000000000G", "evt_" + "f" * 16])
+    def test_what_is_no_id_is_refused(self, api: ContractClient, event_id: str) -> None:
+        answer = api.get(f"{PATH}/{event_id}")
+        assert answer.status_code == 422
+        assert [detail["path"] for detail in answer.json()["details"]] == ["/path/id"]
+
+    def test_answers_401_without_a_key(self, client: ContractClient) -> None:
+        assert client.get(f"{PATH}/{NO_SUCH_ID}").status_code == 401

@@ -1,0 +1,55 @@
+"""The long polls of a process: nothing stays behind, and nobody is woken for nothing."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from handlers.payment.wire.polls import Polls
+from models.database import Database
+from tests.support.payment.factories import Merchant, make_invoice
+
+
+def playing(database: Database) -> Polls:
+    polls = Polls()
+    polls.serve(lambda: database)
+    return polls
+
+
+async def is_true(condition: Callable[[], Any]) -> bool:
+    """Whether it becomes true within some seconds."""
+    for _ in range(500):
+        if condition():
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+def test_only_the_projects_own_events_wake(
+    database: Database, ada: Merchant, ben: Merchant, now: datetime
+) -> None:
+    polls = playing(database)
+
+    async def work() -> None:
+        with polls.joined(ada.id) as one, polls.joined(ben.id) as other:
+            await asyncio.to_thread(polls._look, None)  # the first one knows nothing, and wakes
+            assert await is_true(lambda: one.done() and other.done())
+            with polls.joined(ada.id) as adas, polls.joined(ben.id) as bens:
+                await asyncio.to_thread(database.run, lambda s: make_invoice(s, ben, now=now))
+                assert await is_true(bens.done)
+                assert not adas.done()
+
+    asyncio.run(work())
+
+
+def test_who_leaves_leaves_nothing_behind(database: Database, ada: Merchant, now: datetime) -> None:
+    polls = playing(database)
+
+    async def work() -> None:
+        with polls.joined(ada.id) as one, polls.joined(ada.id) as other:
+            await asyncio.to_thread(polls._look, None)
+            assert await is_true(lambda: one.done() and other.done())
+        await asyncio.to_thread(polls._look, None)
+        assert (dict(polls._waiting), polls._heads) == ({}, {})
+
+    asyncio.run(work())
