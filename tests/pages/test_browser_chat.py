@@ -70,7 +70,8 @@ def service(place: Path) -> Service:
 
 @pytest.fixture(scope="module")
 def base(service: Service) -> Iterator[str]:
-    pages = build_pages(documents={"chat": "/api/v1/openapi"}, own=[chat_client.install, emoji.install])
+    documents = {"chat": "/api/v1/openapi"}
+    pages = build_pages(documents=documents, own=[chat_client.install, emoji.install])
     service.database.news.follow(lambda _logs: None)  # its thread stays as long as the service
     with running(build_app([service], pages=pages)) as address:
         yield address
