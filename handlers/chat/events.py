@@ -139,8 +139,7 @@ class _Begun:
 
 def _begin(ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool = False) -> _Begun:
     reader, actor = ctx.session, ctx.actor
-    queue = queues.access_queue(reader, actor, queue_id, now=ctx.now)
-    head = queues.find_head(reader, actor.realm_id)
+    queue, head = queues.access_queue(reader, actor, queue_id, now=ctx.now)
     position = queues.check_position(queue, last_event_id, head)
     viewer = find_viewer(reader, actor, queue)
     found = catch_up(reader, viewer, after=position, until=head, now=ctx.now)
