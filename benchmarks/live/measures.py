@@ -105,7 +105,8 @@ async def _connect_to_each(running: Running) -> list[Sender]:
 class Waiting:
     """What clients cost while they wait. Shares are of one core, for all processes together.
 
-    `idle_share` is without heartbeats, unless `tainted` of them came while it was measured.
+    `idle_share` is without heartbeats, unless `tainted` of them came while it was measured; where
+    the server was not `at_rest`, some clients did not wait yet.
     `statements`: of the database, in a second; None: nobody counts them. `beating_share` is the
     mean over a time in which every client got heartbeats and polled again; `told_s` how long after
     the answer the last of all clients was told of a message at the end.
@@ -115,6 +116,7 @@ class Waiting:
     processes: list[int]
     kib_each: float
     idle_share: float
+    at_rest: bool
     tainted: int
     statements: float | None
     beating_share: float | None
@@ -136,7 +138,7 @@ async def measure_waiting(
     crowd = Crowd(running.server.port)
     try:
         await crowd.join(queues)
-        await settle(running)
+        at_rest = await settle(running)
         kib_each = (running.kib() - before_kib) / len(queues)
         processes = spread((poller.port for poller in crowd.pollers), running.connections())
         statements = running.statements and running.statements()
@@ -157,6 +159,7 @@ async def measure_waiting(
         processes=processes,
         kib_each=kib_each,
         idle_share=idle_share,
+        at_rest=at_rest,
         tainted=tainted,
         statements=None if statements is None else statements / seconds,
         beating_share=beating_share,

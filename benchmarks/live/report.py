@@ -73,6 +73,14 @@ def fan_out_table(measured: Sequence[Figures], clients: int) -> str:
     return "\n".join(lines)
 
 
+def doubts(found: Waiting) -> str:
+    """What makes the share of a core higher than that of clients who only wait."""
+    said = [] if found.at_rest else ["not at rest"]
+    if found.tainted:
+        said.append(f"{found.tainted:,} heartbeats")
+    return f" ({', '.join(said)})" if said else ""
+
+
 def waiting_table(measured: Sequence[Figures]) -> str:
     lines = [
         "| clients that wait | clients | in each process | KiB each | CPU of a core |"
@@ -87,7 +95,7 @@ def waiting_table(measured: Sequence[Figures]) -> str:
             f"{found.clients:,}",
             " + ".join(f"{count:,}" for count in found.processes),
             f"{found.kib_each:.1f}",
-            f"{found.idle_share:.1%}" + (f" (with {found.tainted})" if found.tainted else ""),
+            f"{found.idle_share:.1%}{doubts(found)}",
             "" if found.beating_share is None else f"{found.beating_share:.1%}",
             "" if found.statements is None else f"{found.statements:.1f}",
             f"{found.told_s:.1f}",

@@ -62,9 +62,9 @@ def _pss(pid: int) -> int:
     raise AssertionError("the kernel tells no Pss")
 
 
-async def settle(running: Running, *, seconds: float = 20.0) -> None:
+async def settle(running: Running, *, seconds: float = 20.0) -> bool:
     """Wait, on the event loop, until the server is at rest, but not for long: sooner or later the
-    heartbeats of those who wait begin.
+    heartbeats of those who wait begin. Is it at rest?
     """
     deadline = time.perf_counter() + seconds
     calm = 0
@@ -72,6 +72,7 @@ async def settle(running: Running, *, seconds: float = 20.0) -> None:
         began, before = time.perf_counter(), running.server.cpu_seconds()
         await asyncio.sleep(0.5)
         calm = calm + 1 if running.core_share(began, before) < QUIET else 0
+    return calm >= 3
 
 
 def free_port() -> int:
