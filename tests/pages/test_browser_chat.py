@@ -241,7 +241,11 @@ def test_two_people_talk(
     # A message for later comes when it is its time.
     othello.browser.find("#content").send_keys("'Tis now struck twelve.")
     othello.browser.find("#schedule").click()
-    othello.browser.find("#schedule-it").click()
+    othello.see("#scheduling button", "Cancel")
+    othello.browser.find("#scheduling [data-dismiss]").click()
+    othello.gone("#scheduling")
+    othello.browser.find("#schedule").click()
+    othello.browser.find("#when").send_keys(Keys.ENTER)
     othello.see("#show-scheduled", "Scheduled (1)")
     late = FrozenClock(CLOCK.now() + timedelta(hours=1))
     delivery = ScheduledDelivery(database, late, late_window=timedelta(minutes=10))
@@ -344,6 +348,16 @@ def test_a_renewed_key_signs_out(hamlet: Person, base: str, keys: dict[str, str]
     httpx.post(f"{base}/api/v1/messages", auth=(OTHELLO, keys[OTHELLO]), data=form)
     hamlet.see("#sign-in-refusal", "Invalid API key")
     assert not hamlet.browser.find("#chat").is_displayed()
+
+
+def test_a_channel_is_made_and_joined(hamlet: Person, othello: Person) -> None:
+    for person in (hamlet, othello):
+        person.enter()
+        person.browser.find("#join").click()
+        person.browser.find("#channel-name").send_keys("battlements", Keys.ENTER)
+        person.see("#place", "#battlements")
+    othello.write("Is it a custom?")
+    hamlet.see(".message .content", "Is it a custom?")
 
 
 def test_older_messages_come_on_demand(hamlet: Person, base: str, keys: dict[str, str]) -> None:

@@ -2,6 +2,9 @@
 
 import { find } from "./element.js";
 
+// Not a button that submits: the Enter key in a field would choose the first of those.
+document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("dialog").close(""));
+
 /** Open a dialog; resolves with the value of the button that closed it, "" when it was dismissed. */
 export function open(dialog) {
   dialog.returnValue = "";

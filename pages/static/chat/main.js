@@ -1,6 +1,7 @@
 // The chat page: signs a person in, keeps their state true, and shows the place they are at.
 
 import { Api } from "./api.js";
+import { Channels } from "./channels.js";
 import { Compose } from "./compose.js";
 import { announce, find } from "./element.js";
 import { addressOf, keyOf, placeAt } from "./places.js";
@@ -32,6 +33,7 @@ class App {
     addEventListener("pagehide", () => this.#queue?.stop());
     addEventListener("pageshow", (event) => event.persisted && location.reload());
     find("sign-out").addEventListener("click", () => this.#leave());
+    new Channels(this);
     this.#signIn.open();
   }
 
@@ -101,6 +103,7 @@ class App {
     }
     if (events.some((event) => event.type === "scheduled_messages")) this.#scheduled.draw();
     this.#sidebar.draw();
+    if (this.place !== null) find("place").textContent = this.state.titleOf(this.place);
   }
 
   /** Show the place that the address names. */
