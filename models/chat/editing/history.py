@@ -1,15 +1,15 @@
 """What became of a message, edit by edit."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from models.chat.access.channels import find_channels, has_content_access
 from models.chat.editing.errors import EditHistoryDisabled
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView, access_message
+from models.chat.messages.edit_history import Edit, find_open_places, undo_move
 from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
@@ -35,23 +35,6 @@ _EDITS = (
 )
 
 
-class _Edit(Protocol):
-    """A row of `_EDITS`."""
-
-    @property
-    def editor_id(self) -> int | None: ...
-    @property
-    def edited_at(self) -> datetime: ...
-    @property
-    def prev_topic(self) -> str | None: ...
-    @property
-    def prev_channel_id(self) -> int | None: ...
-    @property
-    def prev_content(self) -> str | None: ...
-    @property
-    def prev_rendered_content(self) -> str | None: ...
-
-
 def find_history(
     db: Db, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
 ) -> list[dict[str, Any]]:
@@ -75,15 +58,17 @@ def find_history(
         empty = actor.realm.empty_topic_display_name
         return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
 
-    edits: Sequence[_Edit] = db.execute(_EDITS, {"message_id": message.id}).all()
+    edits: Sequence[Edit] = db.execute(_EDITS, {"message_id": message.id}).all()
     began_at = message.sent_at
     author_id: int | None = message.sender_id
     if len(edits) > MOST_EDITS:
         began_at, author_id = edits[-1].edited_at, edits[-1].editor_id
-    readable = _find_readable_places(db, actor, message, edits[:MOST_EDITS])
+    newest = edits[:MOST_EDITS]
+    before = {edit.prev_channel_id for edit in newest if edit.prev_channel_id is not None}
+    readable = find_open_places(db, actor, before - {message.channel_id}) | {message.channel_id}
     past = _Past(message, shown, readable, tells_content=policy == "all")
     snapshots: list[dict[str, Any]] = []
-    for edit in edits[:MOST_EDITS]:
+    for edit in newest:
         here = past.channel_id in readable
         snapshot = past.undo(edit)
         moved = edit.prev_topic is not None or edit.prev_channel_id is not None
@@ -129,18 +114,16 @@ class _Past:
             "user_id": user_id,
         }
 
-    def undo(self, edit: _Edit) -> dict[str, Any]:
+    def undo(self, edit: Edit) -> dict[str, Any]:
         """Go back before an edit. The snapshot that the edit had left, with what it had changed."""
         snapshot = self.snapshot(edit.edited_at, edit.editor_id)
-        came_from = edit.prev_channel_id if edit.prev_channel_id is not None else self.channel_id
+        told, came_from = undo_move(edit, self.channel_id, self._readable)
+        if "prev_topic" in told:
+            told["prev_topic"] = self._shown(told["prev_topic"])
+        snapshot |= told
+        self.channel_id = came_from
         if edit.prev_topic is not None:
-            if came_from in self._readable:
-                snapshot["prev_topic"] = self._shown(edit.prev_topic)
             self._topic = edit.prev_topic
-        if edit.prev_channel_id is not None:
-            if came_from in self._readable:
-                snapshot |= {"stream": self.channel_id, "prev_stream": came_from}
-            self.channel_id = came_from
         if edit.prev_content is not None and edit.prev_rendered_content is not None:
             if self._tells_content:
                 snapshot |= self._compare(edit.prev_content, edit.prev_rendered_content)
@@ -158,20 +141,3 @@ class _Past:
             "prev_rendered_content": rendered,
             "content_html_diff": compare(rendered, self._rendered),
         }
-
-
-def _find_readable_places(
-    db: Db, actor: Actor, message: MessageView, edits: Iterable[_Edit]
-) -> set[int | None]:
-    """Ids of the channels that the message stands or stood in and the reader may read; None for a
-    direct message. In a protected history nobody reads what they were not there for, and a copy
-    that came with a later place does not say that they were.
-    """
-    before = {edit.prev_channel_id for edit in edits if edit.prev_channel_id is not None}
-    places = before - {message.channel_id}
-    readable: set[int | None] = {message.channel_id}
-    if places:
-        for channel in find_channels(db, actor, channel_ids=places):
-            if not channel.has_protected_history and has_content_access(db, actor, channel):
-                readable.add(channel.id)
-    return readable

@@ -11,6 +11,7 @@ from sqlalchemy.orm import aliased
 from models.chat.access.people import api_email, email_for_all, picture_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_members
+from models.chat.messages.edit_history import find_edit_histories
 from models.chat.messages.flags import WITHOUT_COPY, names_of
 from models.chat.messages.reactions import find_reactions
 from models.chat.rendering import find_linkifiers, topic_links
@@ -119,6 +120,9 @@ def find_messages(
     conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
     people = _find_people(db, viewer, find_members(db, conversations))
     reactions = find_reactions(db, viewer, message_ids)
+    histories = find_edit_histories(
+        db, viewer, rows, allow_empty_topic_name=options.allow_empty_topic_name
+    )
     linkifiers = find_linkifiers(db, viewer.realm_id)
     links: dict[str, list[dict[str, str]]] = {}
     messages = []
@@ -127,6 +131,8 @@ def find_messages(
             links[row.topic] = topic_links(row.topic, linkifiers)
         message = message_object(row, viewer, options, people.get(row.conversation_id, []))
         message["reactions"] = reactions.get(row.id, [])
+        if row.id in histories:
+            message["edit_history"] = histories[row.id]
         message["topic_links"] = links[row.topic]
         message["flags"] = names_of(WITHOUT_COPY if row.flags is None else row.flags)
         messages.append(message)

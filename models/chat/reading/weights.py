@@ -7,21 +7,32 @@ from itertools import chain, zip_longest
 
 from sqlalchemy import text
 
+from models.chat.messages.edit_history import MOST_TEXT
 from models.chat.reading.ranges import Range
 from models.reader import Db, bound_ids, dialect_of
 
 MOST_BYTES = 10_000_000
-"""Of Markdown and HTML together, whichever of them is asked for."""
+"""Of Markdown and HTML together, whichever of them is asked for, of edits and of reactions."""
 FEW = 20
 """So many messages are never too much."""
+REACTION_BYTES = 250
 
 # Rows come in the order of the ids. SQLite reads no more of them than are asked for.
 _SQLITE = text(
     "SELECT length(CAST(m.content AS BLOB)) + length(CAST(m.rendered_content AS BLOB))"
+    f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id = m.id)"
+    f" + coalesce((SELECT min(sum(l), {MOST_TEXT} + max(l)) FROM (SELECT"
+    " coalesce(length(CAST(prev_content AS BLOB)), 0)"
+    " + coalesce(length(CAST(prev_rendered_content AS BLOB)), 0) AS l"
+    " FROM message_edit WHERE message_id = m.id)), 0)"
     " FROM json_each(:ids) AS listed CROSS JOIN message AS m ON m.id = listed.value"
 )
 _POSTGRESQL = text(
     "SELECT octet_length(m.content) + octet_length(m.rendered_content)"
+    f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id = m.id)"
+    f" + coalesce((SELECT least(sum(l), {MOST_TEXT} + max(l)) FROM (SELECT"
+    " coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0)"
+    " AS l FROM message_edit WHERE message_id = m.id) AS edits), 0)"
     " FROM unnest(CAST(:ids AS bigint[])) WITH ORDINALITY AS listed (id, place)"
     " JOIN message AS m ON m.id = listed.id ORDER BY listed.place"
 )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.messages.edit_history import MOST_TEXT
 from models.chat.reading import weights as message_weights
 from models.chat.reading.ranges import Range
 from models.chat.reading.weights import FEW, cut_to_weight
-from models.chat.tables import Message
+from models.chat.tables import Message, MessageEdit, Reaction
 from models.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
@@ -46,6 +49,37 @@ CASES = [
     (0, 0, 0, 2, True, False),
 ]
 """The place of the anchor, the most bytes; the first and last that stay, which ends are found."""
+
+
+def test_reactions_and_edits_weigh_too(chat_database: Database, cast: Cast, ids: list[int]) -> None:
+    emoji = {"user_id": cast.hamlet.id, "reaction_type": "unicode_emoji", "emoji_name": "x"}
+    reactions = [{**emoji, "message_id": ids[-1], "emoji_code": f"{n}"} for n in range(2)]
+    edited = {"editor_id": cast.hamlet.id, "edited_at": datetime.now(UTC)}
+    edits = [
+        {**edited, "message_id": ids[-2], "prev_content": "ä" * 200, "prev_rendered_content": ""},
+        {**edited, "message_id": ids[-2], "prev_content": None, "prev_rendered_content": None},
+    ]
+    long = "x" * MOST_TEXT
+    edits += [
+        {**edited, "message_id": ids[-3], "prev_content": long, "prev_rendered_content": "y" * n}
+        for n in (0, 1, 0, 0, 0)
+    ]
+
+    def add(session: Session) -> None:
+        session.execute(insert(Reaction), reactions)
+        session.execute(insert(MessageEdit), edits)
+
+    chat_database.run(add)
+    last = 100 + 2 * message_weights.REACTION_BYTES
+    with chat_database.reading() as reader:
+        second = 100 + 400
+        third = 100 + 2 * MOST_TEXT + 1
+        for most, left in (
+            (last, 1), (last + second - 1, 1), (last + second, 2),
+            (last + second + third - 1, 2), (last + second + third, 3),
+        ):  # fmt: skip
+            found = Range(ids, 10**16, False, True, True)
+            assert len(cut_to_weight(reader, found, most=most).ids) == left
 
 
 def test_cut_to_weight(chat_database: Database, ids: list[int]) -> None:

@@ -138,6 +138,17 @@ UNREAD_MESSAGES = Obj(
 REACTION = Obj(
     {"emoji_name": TEXT, "emoji_code": TEXT, "reaction_type": REACTION_TYPE, "user_id": INT}
 )
+EDIT = Obj(
+    {"user_id": Maybe(INT), "timestamp": INT},
+    {
+        "prev_content": TEXT,
+        "prev_rendered_content": TEXT,
+        "prev_stream": INT,
+        "prev_topic": TEXT,
+        "stream": INT,
+        "topic": TEXT,
+    },
+)
 REACTION_EVENT = Obj(
     {
         "id": INT,
