@@ -139,12 +139,12 @@ async def measure_waiting(
     try:
         await crowd.join(queues)
         at_rest = await settle(running)
-        kib_each = (running.kib() - before_kib) / len(queues)
         processes = spread((poller.port for poller in crowd.pollers), running.connections())
         statements = running.statements and running.statements()
         heartbeats = crowd.heartbeats
         idle_share = await _watch(running, seconds)
         tainted = crowd.heartbeats - heartbeats
+        kib_each = (running.kib() - before_kib) / len(queues)
         if running.statements is not None and statements is not None:
             statements = running.statements() - statements
         beating_share = await _watch(running, beating_s) if beating_s else None

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from handlers.chat import events as operations
-from handlers.chat.wire.polls import Polls
+from handlers.chat.wire.polls import Polls, Waiter
 from models.chat.events.log import append
 from models.chat.events.organization import RealmDomainsRemoveEvent
 from models.chat.queues.entries import MOST_ENTRIES
@@ -58,6 +58,39 @@ class TestGetEvents:
     def test_waits_for_the_next_event(
         self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
     ) -> None:
+        place = queues.open(as_cordelia)
+        poll = as_cordelia.build("GET", "/events", place.query())
+        send = chat.build(
+            "POST", "/messages", {"type": "direct", "to": [cast.cordelia.id], "content": "Hi"}
+        )
+        polled, sent = chat.at_once(poll, send)
+        (event,) = polled.json()["events"]
+        assert event["message"]["id"] == sent.json()["id"]
+
+    def test_tells_what_came_in_time_however_long_the_telling_takes(
+        self,
+        chat: ChatClient,
+        as_cordelia: ChatClient,
+        queues: Queues,
+        cast: Cast,
+        clock: FrozenClock,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """Thousands are told of one message; the last of them do not ask the database for it."""
+        leave, late, look_again = Polls.leave, [], operations._look_again
+
+        def leave_late(polls: Polls, waiter: Waiter) -> None:
+            if waiter.entries:
+                clock.advance(seconds=2 * operations.FRESH_FOR.total_seconds())
+                late.append(waiter)
+            leave(polls, waiter)
+
+        def look(*arguments: Any, **named: Any) -> Any:
+            assert not late
+            return look_again(*arguments, **named)
+
+        monkeypatch.setattr(Polls, "leave", leave_late)
+        monkeypatch.setattr(operations, "_look_again", look)
         place = queues.open(as_cordelia)
         poll = as_cordelia.build("GET", "/events", place.query())
         send = chat.build(
