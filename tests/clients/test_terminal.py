@@ -104,3 +104,27 @@ def test_a_person_reacts_and_sees_edits_and_reactions_of_others(office: Office) 
         office.ask(cordelia, "PATCH", f"/messages/{said}", data=form)
         terminal.read("self be kind")
         assert not terminal.shows("self be true")
+
+
+def test_a_person_sees_who_is_there_and_who_types(
+    office: Office, soon: Callable[[Callable[[], Any]], Any]
+) -> None:
+    hamlet, cordelia = office.cast.hamlet, office.cast.cordelia
+    there = {"status": "active", "ping_only": "true"}
+    office.ask(cordelia, "POST", "/users/me/presence", data=there)
+    office.whisper(cordelia, hamlet, "A word, my lord")
+    with Terminal(office.configuration(hamlet)) as terminal:
+        terminal.read("A word, my lord", seconds=START_S)
+        terminal.read("● Cordelia +1")  # in the list of users
+        terminal.type(RIGHT)
+        terminal.type("S", until="Private conversation", seconds=10)
+        for op, shown in (("start", "Cordelia +is typing"), ("stop", r"Help\(\?\)")):
+            form = {"op": op, "to": f"[{hamlet.id}]"}
+            office.ask(cordelia, "POST", "/typing", data=form)
+            terminal.read(shown)
+
+        def is_seen() -> bool:
+            told = office.ask(cordelia, "GET", "/realm/presence")["presences"]
+            return hamlet.email in told
+
+        assert soon(is_seen)
