@@ -54,6 +54,9 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 """Text parameter -> values that mean something."""
 
+TYPING = ("start", "stop")
+"""What `op` is where it is neither `add` nor `remove`."""
+
 SPELLINGS = (
     ("topic", "subject"),
     ("client_extavatar", "client_gravatar"),
@@ -104,7 +107,7 @@ def _near(value: Any, seen: Seen, name: str = "") -> Any:
     if kind is not None and type(value) is int and 0 <= value < UNTOUCHED and value % 16:
         known = seen.one(kind, value)
         return value % HIGHEST.get(kind, 5) + 1 if known is None else known
-    if name in WORDS and isinstance(value, str) and len(value) % 4:
+    if name in WORDS and isinstance(value, str) and len(value) % 4 and value not in TYPING:
         return WORDS[name][len(value) % len(WORDS[name])]
     return value
 
