@@ -6,6 +6,7 @@ import click
 
 from cli.databases import open_database
 from cli.output import answer, answer_table, json_option
+from cli.payment_events import events, listen
 from cli.payment_pay import pay
 from models.clock import SystemClock
 from models.payment import keys, methods, projects
@@ -17,7 +18,8 @@ def payment() -> None:
     """Administer the payment service."""
 
 
-payment.add_command(pay)
+for command in (pay, events, listen):
+    payment.add_command(command)
 
 
 @payment.command("create-project")

@@ -25,6 +25,7 @@ LEFT_OUT = {
     "scripts/sdk generate": "needs Node.js and Java; tests/judges/sdk drives what it makes",
     "import zulip": "listens for ever; tests/clients/test_readme.py runs it",
     "import os": "needs that SDK; tests/judges/sdk/test_readme.py runs it",
+    ".venv/bin/specd payment listen": "runs on; tests/cli/test_payment_events.py runs it",
     "python -m benchmarks": "measures for many minutes",
     'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",
     "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",

@@ -79,6 +79,7 @@ PLACES = {
     "models.chat.ground.vault": NONE + "the nonce of a cipher",
     "models.payment.keys": "API key",
     "models.payment.checkout_sessions": "checkout token",
+    "models.payment.signing": NONE + "what one run of `specd payment listen` signs with",
     "models.chat.identity.attempts": NONE + "a digest, for a count",
     "handlers.chat.users": NONE + "a digest, for the fingerprint of a request",
     "handlers.chat.wire.limits": NONE + "a digest, for a count",

@@ -1,0 +1,138 @@
+"""`specd payment events` and `specd payment listen`: a project's events, as they come."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import click
+import httpx
+
+from adapters.exchanges import LOOPBACK
+from cli.payment_feed import Event, Feed, FeedRefused
+from models.clock import SystemClock
+from models.payment import signing
+from models.types import from_ms
+from settings import Settings
+
+RECEIVER_S = 15.0
+"""How long a receiver has to answer."""
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def feed_options(command: F) -> F:
+    """The options that say whose events are followed, where, and from which one on."""
+    for option in (
+        click.option("--all", "from_start", is_flag=True, help="Begin with the oldest event kept."),
+        click.option("--after", metavar="EVENT", help="Begin after this event.  [default: now]"),
+        click.option(
+            "--key",
+            envvar="KEY",
+            required=True,
+            help="API key of the project; better in the variable KEY.",
+        ),
+        click.option("--url", help="Address of the server.  [default: SPECD_PUBLIC_URL]"),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@feed_options
+@click.option("--json", "as_json", is_flag=True, help="Print each event as one line of JSON.")
+def events(url: str | None, key: str, after: str | None, from_start: bool, as_json: bool) -> None:
+    """Print the events of a project as they come, until interrupted."""
+    with following(url, key, after, from_start=from_start) as found:
+        for event in found:
+            click.echo(json.dumps(event) if as_json else line_of(event))
+
+
+@click.command()
+@feed_options
+@click.option(
+    "--forward-to",
+    "receiver",
+    required=True,
+    metavar="URL",
+    help="Address that events are sent to.",
+)
+@click.option(
+    "--secret",
+    envvar="WEBHOOK_SECRET",
+    help="Signing secret (whsec_...).  [default: a new one, which is shown]",
+)
+def listen(
+    url: str | None,
+    key: str,
+    after: str | None,
+    from_start: bool,
+    receiver: str,
+    secret: str | None,
+) -> None:
+    """Send the events of a project to a local address as they come, signed as webhooks are.
+
+    Each event is sent once. For development: webhook endpoints try again.
+    """
+    if urlsplit(receiver).scheme not in ("http", "https"):
+        raise click.BadParameter("is no http or https address", param_hint="--forward-to")
+    if secret is None:
+        secret = signing.new_secret()
+        click.echo(f"Events are signed with {secret}")
+    elif not signing.is_secret(secret):
+        raise click.BadParameter("is no secret that begins with whsec_", param_hint="--secret")
+    trusts = urlsplit(receiver).hostname not in LOOPBACK
+    with (
+        following(url, key, after, from_start=from_start) as found,
+        httpx.Client(timeout=RECEIVER_S, trust_env=trusts) as client,
+    ):
+        for event in found:
+            click.echo(f"{line_of(event)} -> {forward(client, receiver, event, secret)}")
+
+
+@contextmanager
+def following(
+    url: str | None, key: str, after: str | None, *, from_start: bool
+) -> Iterator[Iterator[Event]]:
+    """The events to follow. An interruption ends the command without a word; a refusal ends it with
+    what the server says.
+    """
+    address = url or Settings.from_env().public_url
+    with closing(Feed(address, key, tell=lambda text: click.echo(text, err=True))) as feed:
+        try:
+            if after is None and not from_start:
+                after = feed.newest()
+            click.echo(f"Following the events at {address}; Ctrl-C ends it.", err=True)
+            yield feed.follow(after)
+        except FeedRefused as error:
+            raise click.ClickException(f"the server refused: {error}") from None
+        except KeyboardInterrupt:
+            return
+
+
+def forward(client: httpx.Client, receiver: str, event: Event, secret: str) -> str:
+    """Send an event as a webhook; what the receiver answered, and how long it took."""
+    body = signing.write_message(event["type"], from_ms(event["created_at"]), event["data"])
+    headers = signing.sign(event["id"], body, [secret], now=SystemClock().now())
+    headers = {"Content-Type": "application/json", **headers}
+    began = time.monotonic()
+    try:
+        answer = client.post(receiver, content=body, headers=headers)
+        said = f"{answer.status_code} {answer.reason_phrase}".rstrip()
+    except httpx.HTTPError as error:
+        said = f"no answer ({type(error).__name__})"
+    return f"{said}, {(time.monotonic() - began) * 1000:.0f} ms"
+
+
+def line_of(event: Event) -> str:
+    """An event for people: when (UTC), its id, what happened, to which invoice, where it stands."""
+    at = datetime.fromtimestamp(event["created_at"] / 1000, UTC)
+    invoice = event["data"].get("invoice", {})
+    words = [event["id"], event["type"], event["invoice_id"] or "", invoice.get("status", "")]
+    if invoice.get("exception", "none") != "none":
+        words.append(invoice["exception"])
+    return " ".join([f"{at:%H:%M:%S}", *filter(None, words)])

@@ -1,0 +1,61 @@
+"""Standard Webhooks (https://www.standardwebhooks.com): how a message to a merchant is written and
+signed. A receiver verifies it with any library of that specification.
+"""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import orjson
+
+from models.json import Json
+
+PREFIX = "whsec_"
+SECRET_BYTES = 32
+
+
+def new_secret() -> str:
+    """`whsec_` and 32 random bytes in base64."""
+    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def write_message(type_: str, at: datetime, data: Json) -> bytes:
+    """The body: what happened, when (RFC 3339), and what there is to tell."""
+    timestamp = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return orjson.dumps({"type": type_, "timestamp": timestamp, "data": data})
+
+
+def sign(
+    message_id: str, body: bytes, signing: Sequence[str], *, now: datetime
+) -> Mapping[str, str]:
+    """The headers of one attempt to deliver. `signing`: one secret, or several while one is
+    replaced.
+
+    A receiver refuses a message whose `webhook-timestamp` is more than some minutes away.
+    """
+    seconds = str(int(now.timestamp()))
+    signed = f"{message_id}.{seconds}.".encode() + body
+    signatures = [
+        base64.b64encode(hmac.digest(_key(secret), signed, hashlib.sha256)).decode()
+        for secret in signing
+    ]
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": seconds,
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
+    }
+
+
+def is_secret(text: str) -> bool:
+    """Whether it is a secret as `new_secret` makes them; others may have 24 to 64 bytes."""
+    try:
+        return text.startswith(PREFIX) and 24 <= len(_key(text)) <= 64
+    except ValueError:
+        return False
+
+
+def _key(secret: str) -> bytes:
+    return base64.b64decode(secret.removeprefix(PREFIX), validate=True)

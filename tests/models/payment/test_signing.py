@@ -1,0 +1,53 @@
+"""Messages are written and signed as Standard Webhooks says."""
+
+import base64
+from datetime import UTC, datetime
+
+import pytest
+
+from models.payment import signing
+
+AT = datetime(2021, 2, 25, 15, 42, 10, 250_000, tzinfo=UTC)
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+def test_the_example_of_the_specification() -> None:
+    now = datetime.fromtimestamp(1614265330, UTC)
+    signed = signing.sign(
+        "msg_p5jXN8AQM9LWM0D4loKWxJek", b'{"test": 2432232314}', [SECRET], now=now
+    )
+    assert signed == {
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    }
+
+
+def test_each_secret_signs() -> None:
+    old, new = signing.new_secret(), signing.new_secret()
+    alone = [signing.sign("evt_1", b"{}", [one], now=AT)["webhook-signature"] for one in (old, new)]
+    both = signing.sign("evt_1", b"{}", [old, new], now=AT)["webhook-signature"]
+    assert both.split(" ") == alone
+    assert alone[0] != alone[1]
+
+
+def test_a_message_has_type_timestamp_and_data() -> None:
+    body = signing.write_message("invoice.paid", AT, {"invoice": {"external_order_id": "Ä"}})
+    assert body.decode() == (
+        '{"type":"invoice.paid","timestamp":"2021-02-25T15:42:10.250Z",'
+        '"data":{"invoice":{"external_order_id":"Ä"}}}'
+    )
+
+
+def test_a_new_secret_has_32_bytes() -> None:
+    secret = signing.new_secret()
+    assert len(base64.b64decode(secret.removeprefix("whsec_"))) == 32
+    assert signing.is_secret(secret)
+    assert signing.is_secret(SECRET)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "whsec_", SECRET[6:], "whsec_AAAA", "whsec_" + "A" * 88, "whsec_!!!!", "whsec_äöü"]
+)
+def test_what_is_no_secret(text: str) -> None:
+    assert not signing.is_secret(text)
