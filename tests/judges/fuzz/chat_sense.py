@@ -178,6 +178,12 @@ def _status(sent: Sent, seen: Seen, chance: int) -> Sent:
     return sent if sent else {"status_text": "In the castle"}
 
 
+def _reacting(sent: Sent, seen: Seen, chance: int) -> Sent:
+    """An emoji whose name and code agree."""
+    name, code = EMOJIS[chance % len(EMOJIS)]
+    return {**sent, "emoji_name": name, "emoji_code": code, "reaction_type": "unicode_emoji"}
+
+
 def _reported(sent: Sent, seen: Seen, chance: int) -> Sent:
     return {**sent, "description": f"Words {chance}"}
 
@@ -216,6 +222,8 @@ SENSES: dict[str, Sense] = {
     "create_scheduled_message": _addressed,
     "update_scheduled_message": _addressed,
     "set_typing_status": _typing,
+    "add_reaction": _reacting,
+    "remove_reaction": _reacting,
     "list_messages": _anchored,
     "update_muted_topic": _one_channel,
     "reorder_profile_fields": _whole_order("field", "order"),
