@@ -217,7 +217,7 @@ def furnish(
     motto = as_owner("POST", "/realm/profile_fields", name="Creed", field_type=1)
     linked = {"pattern": "#(?P<id>[0-9]+)", "url_template": "https://cases.example/{id}"}
     linkifier = as_owner("POST", "/realm/filters", **linked)
-    emoji = {"realm_id": cast.realm_id, "name": "yorick", "source_url": "/yorick.png"}
+    emoji = {"realm_id": cast.realm_id, "name": "castle", "source_url": "/castle.png"}
     emoji["author_id"] = cast.cordelia.id
     database.run(lambda s: s.add(RealmEmoji(**emoji)))
     hamlets = things_of(cast.hamlet)
