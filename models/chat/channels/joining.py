@@ -163,11 +163,12 @@ def _tell_of_subscribers(
     for channel in shown:
         newcomers = set(joined.get(channel.id, ()))
         audience = audiences.of(channel, subscribers[channel.id])
-        create = StreamCreateEvent(streams=[described[channel.id]])
         if channel.id in is_new:
-            appeared.append((create, audience))
+            empty = {**described[channel.id], "subscriber_count": 0}  # the peers are told of below
+            appeared.append((StreamCreateEvent(streams=[empty]), audience))
         else:
             before = audiences.of(channel, set(subscribers[channel.id]) - newcomers)
+            create = StreamCreateEvent(streams=[described[channel.id]])
             appeared.append((create, set() if before is None else newcomers - before))
         if newcomers:
             peer = SubscriptionPeerAddEvent(stream_ids=[channel.id], user_ids=sorted(newcomers))

@@ -5,14 +5,14 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Protocol, cast
 
-from sqlalchemy import Column, ScalarSelect, Table, delete, exists, func, select, update
+from sqlalchemy import Column, ScalarSelect, Table, delete, exists, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.deletion.messages import remove_messages
 from models.chat.events import log
-from models.chat.events.channels import StreamUpdateEvent
 from models.chat.events.messages import DeleteMessageEvent
-from models.chat.tables import Channel, Message, Topic, UserMessage
+from models.chat.tables import Message, Topic, UserMessage
+from models.chat.topics.first_messages import recount_first_messages
 from models.reader import id_in
 
 _MESSAGE = cast(Table, Message.__table__)
@@ -54,7 +54,7 @@ def delete_batch(
     remove_messages(session, message_ids, actor_id=actor_id, now=now)
     _recount_topics(session, channel_ids, message_ids)
     _tell(session, batch, readers, now)
-    _recount_first_messages(session, batch[0].realm_id, channel_ids, message_ids, readers, now)
+    recount_first_messages(session, batch[0].realm_id, channel_ids, now=now)
 
 
 def _find_readers(
@@ -116,36 +116,3 @@ def _recount_topics(
         .where(stale)
         .values(name=newest(_MESSAGE.c.topic), max_id=newest(_MESSAGE.c.id))
     )
-
-
-def _recount_first_messages(
-    session: Session,
-    realm_id: int,
-    channel_ids: Collection[int],
-    message_ids: Sequence[int],
-    readers: dict[tuple[int | None, int | None, str], set[int]],
-    now: datetime,
-) -> None:
-    first = (
-        select(func.min(_MESSAGE.c.id))
-        .where(_MESSAGE.c.channel_id == Channel.id)
-        .correlate(Channel)
-        .scalar_subquery()
-    )
-    moved = session.execute(
-        update(Channel)
-        .where(Channel.id.in_(channel_ids), id_in(session, Channel.first_message_id, message_ids))
-        .values(first_message_id=first)
-        .returning(Channel.id, Channel.name, Channel.first_message_id)
-        .execution_options(synchronize_session=False)
-    ).all()
-    told = [
-        (
-            StreamUpdateEvent(
-                property="first_message_id", value=first_id, stream_id=channel_id, name=name
-            ),
-            {user for place, users in readers.items() if place[0] == channel_id for user in users},
-        )
-        for channel_id, name, first_id in moved
-    ]
-    log.append_all(session, realm_id, told, now=now)

@@ -11,14 +11,14 @@ from models.chat.access.audiences import find_readers
 from models.chat.access.membership import belongs
 from models.chat.deletion.errors import DeletionNotAllowed, DeletionTooLate, MessageAlreadyDeleted
 from models.chat.events import log
-from models.chat.events.channels import StreamUpdateEvent
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Message, MessageArchive, Reaction, ReactionArchive, User
-from models.chat.topics.summary import recount_first_message, recount_topics
+from models.chat.topics.first_messages import recount_first_messages
+from models.chat.topics.summary import recount_topics
 from models.reader import Db
 from models.types import UtcMs
 
@@ -54,11 +54,7 @@ def delete_message(session: Session, actor: Actor, message_id: int, *, now: date
     log.append(session, actor.realm_id, gone, user_ids=[*readers, actor.id], now=now)
     channel = message.channel
     if channel is not None and channel.first_message_id == message.id:
-        first = recount_first_message(session, channel.id)
-        update = StreamUpdateEvent(
-            property="first_message_id", value=first, stream_id=channel.id, name=channel.name
-        )
-        log.append(session, actor.realm_id, update, user_ids=readers, now=now)
+        recount_first_messages(session, actor.realm_id, [channel.id], now=now)
 
 
 def check_may_delete(db: Db, actor: Actor, message: MessageView, *, now: datetime) -> None:

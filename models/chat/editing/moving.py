@@ -29,8 +29,9 @@ from models.chat.sending.errors import NotAuthorizedToSend
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToChannel
 from models.chat.tables import Message, Subscription, User, UserMessage
+from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.names import RESOLVED, key_of, normalise_topic
-from models.chat.topics.summary import recount_first_message, recount_topics
+from models.chat.topics.summary import recount_topics
 from models.reader import id_in
 
 _COPY = cast(Table, UserMessage.__table__)
@@ -209,8 +210,7 @@ def move_messages(
     )
     if move.channel_changes:
         _carry_copies(session, old, move)
-        recount_first_message(session, old.id)
-        recount_first_message(session, move.channel.id)
+        recount_first_messages(session, actor.realm_id, [old.id, move.channel.id], now=now)
         recount_topics(session, old.id, [message.topic_key])
         recount_topics(session, move.channel.id, [key_of(move.topic)])
     else:

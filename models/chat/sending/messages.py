@@ -18,7 +18,6 @@ from sqlalchemy import (
     insert,
     literal,
     select,
-    update,
 )
 from sqlalchemy.orm import Session
 
@@ -32,13 +31,12 @@ from models.chat.messages.view import ViewOptions, find_people, message_object
 from models.chat.rendering import plain_text
 from models.chat.sending.drafts import Draft
 from models.chat.tables import (
-    Channel,
     Message,
     Subscription,
     User,
     UserMessage,
 )
-from models.chat.topics import automatic_policies
+from models.chat.topics import automatic_policies, first_messages
 from models.chat.topics import summary as topic_summary
 
 _MESSAGE = cast(Table, Message.__table__)
@@ -99,11 +97,7 @@ def send_message(
         )
         topic_summary.note_topic(session, channel.id, draft.topic, message_id)
         if channel.first_message_id is None:
-            connection.execute(
-                update(Channel)
-                .where(Channel.id == channel.id, Channel.first_message_id.is_(None))
-                .values(first_message_id=message_id)
-            )
+            first_messages.note_first_message(session, channel, message_id, now=now)
         new_policy = automatic_policies.follow_as_sender(
             session, sender, channel.id, draft.topic, starts_topic=starts_topic, now=now
         )

@@ -5,12 +5,12 @@ without reading them.
 from collections.abc import Callable, Iterable
 from typing import cast
 
-from sqlalchemy import Table, bindparam, case, func, insert, select, update
+from sqlalchemy import Table, bindparam, case, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
-from models.chat.tables import Channel, Message, Topic, UserMessage
+from models.chat.tables import Message, Topic, UserMessage
 from models.chat.topics.names import key_of
 from models.reader import UPSERTS, Db, Upsert, dialect_of
 
@@ -103,21 +103,3 @@ def recount_topics(session: Session, channel_id: int, topic_keys: Iterable[str])
                     "max_id": newest.id,
                 },
             )
-
-
-def recount_first_message(session: Session, channel_id: int) -> int | None:
-    """Set the channel's first message anew; returns its id."""
-    first = (
-        select(func.min(_MESSAGE.c.id)).where(_MESSAGE.c.channel_id == channel_id)
-    ).scalar_subquery()
-    found: int | None = (
-        session.connection()
-        .execute(
-            update(Channel)
-            .where(Channel.id == channel_id)
-            .values(first_message_id=first)
-            .returning(Channel.first_message_id)
-        )
-        .scalar()
-    )
-    return found

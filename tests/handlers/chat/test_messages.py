@@ -22,6 +22,7 @@ from models.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
+from tests.support.chat.rows import events_of
 from tests.support.frozen_clock import FrozenClock
 
 
@@ -262,6 +263,26 @@ class TestSendMessage:
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/messages", {}).status_code == 401
+
+
+class TestFirstMessage:
+    def test_everybody_who_knows_the_channel_hears_which_it_is(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        """The first, the next when that is deleted, and where they move to."""
+        norway = chat_database.run(
+            lambda s: make_channel(s, cast, "Norway", subscribers=[cast.hamlet])
+        )
+        first, second, _ = (say(chat)["id"] for _ in range(3))
+        chat.delete(f"/messages/{first}")
+        chat.acting_as(cast.iago).patch(f"/messages/{second}", stream_id=norway)
+        told = [
+            (event["stream_id"], event["value"])
+            for event in events_of(chat_database, "stream")
+            if event["property"] == "first_message_id" and event["to"] is None
+        ]
+        assert told[:2] == [(denmark, first), (denmark, second)]
+        assert sorted(told[2:]) == [(denmark, second + 1), (norway, second)]
 
 
 class TestGetMessage:

@@ -286,12 +286,15 @@ class TestSubscribe:
             ("stream", "create", sorted([*admins, cast.hamlet.id])),
             ("subscription", "add", [cast.hamlet.id]),
             ("subscription", "peer_add", admins),
+            ("stream", "update", None),
             ("stream", "create", new),
             ("subscription", "add", new),
             ("subscription", "peer_add", sorted([*admins, cast.hamlet.id])),
         ]
-        assert told[5][1]["user_ids"] == new
-        assert told[4][1]["subscriptions"][0]["subscribers"] == sorted([cast.hamlet.id, *new])
+        assert told[0][1]["streams"][0]["subscriber_count"] == 0, "its first subscriber is a peer"
+        assert told[3][1]["property"] == "first_message_id", "of what the bot says"
+        assert told[6][1]["user_ids"] == new
+        assert told[5][1]["subscriptions"][0]["subscribers"] == sorted([cast.hamlet.id, *new])
 
     def test_the_bot_writes_to_others_and_into_new_channels(
         self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, chat_database: Database

@@ -1,0 +1,57 @@
+"""The first message of each channel, which clients follow."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Row, Table, func, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.access.channels import ChannelView
+from models.chat.events import log
+from models.chat.events.channels import StreamUpdateEvent
+from models.chat.tables import Channel, Message
+
+_CHANNEL = cast(Table, Channel.__table__)
+_FIRST = select(func.min(Message.id)).where(Message.channel_id == _CHANNEL.c.id).scalar_subquery()
+_RETURNED = (_CHANNEL.c.id, _CHANNEL.c.name, _CHANNEL.c.first_message_id)
+
+
+def note_first_message(
+    session: Session, channel: ChannelView, message_id: int, *, now: datetime
+) -> None:
+    """A channel has its first message, unless another was faster."""
+    changed = session.connection().execute(
+        update(_CHANNEL)
+        .where(_CHANNEL.c.id == channel.id, _CHANNEL.c.first_message_id.is_(None))
+        .values(first_message_id=message_id)
+        .returning(*_RETURNED)
+    )
+    _tell(session, channel.realm_id, changed.all(), now)
+
+
+def recount_first_messages(
+    session: Session, realm_id: int, channel_ids: Collection[int], *, now: datetime
+) -> None:
+    """Make the first messages of these channels true again after messages left or came in."""
+    changed = session.connection().execute(
+        update(_CHANNEL)
+        .where(_CHANNEL.c.id.in_(channel_ids), _CHANNEL.c.first_message_id.is_distinct_from(_FIRST))
+        .values(first_message_id=_FIRST)
+        .returning(*_RETURNED)
+    )
+    _tell(session, realm_id, changed.all(), now)
+
+
+def _tell(session: Session, realm_id: int, changed: list[Row[Any]], now: datetime) -> None:
+    """Everybody who may know of the channels, which the delivery decides."""
+    told = [
+        (
+            StreamUpdateEvent(
+                property="first_message_id", value=first, stream_id=channel_id, name=name
+            ),
+            None,
+        )
+        for channel_id, name, first in changed
+    ]
+    log.append_all(session, realm_id, told, now=now)
