@@ -19,12 +19,17 @@ from models.chat.accounts.errors import LastUser, OnlyOwner
 from models.chat.accounts.key_renewal import renew_key
 from models.chat.deletion.removals import DeletionScope, remove_sent
 from models.chat.events.channels import SubscriptionPeerAddEvent, SubscriptionPeerRemoveEvent
-from models.chat.events.people import UserGroupAddMembersEvent, UserGroupRemoveMembersEvent
+from models.chat.events.people import (
+    PersonChange,
+    UserGroupAddMembersEvent,
+    UserGroupRemoveMembersEvent,
+)
 from models.chat.ground import audit
 from models.chat.ground.outbox import enqueue_mail
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
+from models.chat.people import statuses
 from models.chat.people.events import find_named_group_ids, tell_of_membership, tell_of_user
 from models.chat.rendering.quotes import one_line
 from models.chat.tables import (
@@ -146,6 +151,7 @@ def _set_active(
             actor_id=actor.id, user_id=user.id, now=now,
         )  # fmt: skip
         tell_of_user(session, actor.realm, user.id, {"is_active": active}, now=now)
+        statuses.tell_of_standing(session, realm_id, user.id, is_active=active, now=now)
         groups = find_named_group_ids(session, user.id)
         kind = UserGroupAddMembersEvent if active else UserGroupRemoveMembersEvent
         tell_of_membership(session, realm_id, kind, groups, [user.id], now=now)
@@ -182,13 +188,16 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     user.is_deleted = True
     user.avatar_version += 1
     session.flush()
-    for table in (ProfileValue, UserStatus, Presence):
-        session.execute(
-            delete(table)
-            .where(table.user_id == user.id)
-            .execution_options(synchronize_session=False)
-        )
-    tell_of_user(session, actor.realm, user.id, {"full_name": DELETED_NAME}, now=now)
+    connection = session.connection()
+    for table in (UserStatus, Presence):
+        connection.execute(delete(table).where(table.user_id == user.id))
+    values = delete(ProfileValue).where(ProfileValue.user_id == user.id)
+    field_ids = connection.execute(values.returning(ProfileValue.field_id)).scalars()
+    changes: list[PersonChange] = [
+        {"custom_profile_field": {"id": field_id, "value": None}} for field_id in sorted(field_ids)
+    ]
+    changes.append({"full_name": DELETED_NAME})
+    tell_of_user(session, actor.realm, user.id, *changes, now=now)
     tell_of_picture(session, actor.realm, user, dummy_email(user.id, actor.realm.host), now=now)
 
 

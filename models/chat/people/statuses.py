@@ -1,5 +1,6 @@
 """What people say they are doing: read by everybody who may know them, set by themselves."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol, cast
@@ -87,6 +88,25 @@ def _described(row: StatusRow) -> dict[str, Any]:
     if row.emoji_name:
         status |= Emoji(row.emoji_name, row.emoji_code, row.reaction_type).as_facts()
     return status
+
+
+def tell_of_standing(
+    session: Session, realm_id: int, user_id: int, *, is_active: bool, now: datetime
+) -> None:
+    """Deactivated users have no status: theirs is gone, or there again."""
+    status = _described(session.execute(_FIND, {"user_id": user_id}).one())
+    if status:
+        shown = status if is_active else {name: _NONE[name] for name in status}
+        log.append(session, realm_id, UserStatusEvent(user_id=user_id, **shown), now=now)
+
+
+_NONE: Mapping[str, Any] = {
+    "away": False,
+    "status_text": "",
+    "emoji_name": "",
+    "emoji_code": "",
+    "reaction_type": "",
+}
 
 
 def change_status(

@@ -352,6 +352,32 @@ class TestActions:
         assert answer == refusal("Insufficient permission")
         assert said(chat_database) == before
 
+    def test_tells_that_the_profile_is_gone(
+        self, as_iago: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        job = make_fields(chat_database, cast.realm_id)["Job"]
+        as_iago.patch(path_of(cast.hamlet), profile_data=[{"id": job, "value": "Prince"}])
+        as_iago.delete(path_of(cast.hamlet), actions={"delete_profile": True})
+        told = [event["person"] for event in events_of(chat_database, "realm_user")]
+        value = {"custom_profile_field": {"id": job, "value": None}}
+        assert {"user_id": cast.hamlet.id, **value} in told
+
+
+class TestStatus:
+    def test_goes_and_comes_back_with_the_account(
+        self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        chat.post("/users/me/status", status_text="mad", emoji_name="car", away=True)
+        car = {"emoji_name": "car", "emoji_code": "1f697", "reaction_type": "unicode_emoji"}
+        before = len(events_of(chat_database, "user_status"))
+        as_iago.delete(path_of(cast.hamlet))
+        as_iago.post(f"{path_of(cast.hamlet)}/reactivate")
+        gone, back = events_of(chat_database, "user_status")[before:]
+        whose = {"type": "user_status", "user_id": cast.hamlet.id, "to": None}
+        none = dict.fromkeys(car, "")
+        assert gone == {**whose, "away": False, "status_text": "", **none}
+        assert back == {**whose, "away": True, "status_text": "mad", **car}
+
 
 class TestDeactivateOwnUser:
     def test_ends_ones_own_account_and_bots(
