@@ -4,16 +4,26 @@ from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 from models.chat.events.log import ClientEvent, WireObject
+from models.chat.tables.setting_table import Value
 
 
 class RealmUpdateDictEvent(ClientEvent, type="realm", op="update_dict"):
-    """Settings of the organization have other values. Tells everybody.
+    """Settings of the organization have other values. Tells everybody, older forms too.
 
     `data` has the new values by the settings' names (`models.chat.organization.settings`).
     """
 
     property: Literal["default"] = "default"
     data: WireObject
+
+
+class RealmUserSettingsDefaultsUpdateEvent(
+    ClientEvent, type="realm_user_settings_defaults", op="update"
+):
+    """A setting of new users begins with another value. Tells everybody."""
+
+    property: str
+    value: Value
 
 
 class EmailDomain(TypedDict):

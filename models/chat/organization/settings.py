@@ -15,7 +15,10 @@ from sqlalchemy.orm import Session
 from models.chat.access.errors import InvalidChannelId, MustBeOwner
 from models.chat.access.group_settings import REALM_GROUPS, find_group_values, store_group_value
 from models.chat.events import log
-from models.chat.events.organization import RealmUpdateDictEvent
+from models.chat.events.organization import (
+    RealmUpdateDictEvent,
+    RealmUserSettingsDefaultsUpdateEvent,
+)
 from models.chat.ground import audit
 from models.chat.ground.errors import BadParameter, InvalidChoice, InvalidParameter
 from models.chat.ground.one_line import require_one_line
@@ -25,6 +28,7 @@ from models.chat.organization.errors import (
     RealmDoesNotExist,
     UnknownRealmSetting,
 )
+from models.chat.organization.older_settings import find_older_settings
 from models.chat.tables import Channel, Realm
 from models.json import Json
 from models.reader import INT_MAX
@@ -130,6 +134,8 @@ OPERATOR_SETTINGS = {"owner_full_content_access": RealmSetting(_boolean)}
 
 TEXT_SETTINGS = frozenset(("name", "description", "default_language", "empty_topic_display_name"))
 CHANNEL_SETTINGS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
+USER_DEFAULTS = ("default_language", "email_address_visibility")
+"""Settings of new users that the organization decides."""
 OWNER_GROUPS = frozenset(("can_create_groups", "can_manage_all_groups"))
 
 
@@ -150,6 +156,7 @@ def change_realm(
     if realm is None:
         raise RealmDoesNotExist(realm=realm_id)
     told: dict[str, Any] = {}
+    older = find_older_settings(realm)
     for name in sorted(changes):
         before = getattr(realm, name, None)
         after: int | str | None
@@ -181,7 +188,21 @@ def change_realm(
         data = {
             name: values[value] if name in REALM_GROUPS else value for name, value in told.items()
         }
+        data |= dict(find_older_settings(realm).items() - older.items())
         log.append(session, realm_id, RealmUpdateDictEvent(data=data), now=now)
+        _tell_of_defaults(session, realm_id, data, now)
+
+
+def _tell_of_defaults(
+    session: Session, realm_id: int, data: Mapping[str, Any], now: datetime
+) -> None:
+    """What new users begin with from now on."""
+    told = [
+        (RealmUserSettingsDefaultsUpdateEvent(property=name, value=data[name]), None)
+        for name in USER_DEFAULTS
+        if name in data
+    ]
+    log.append_all(session, realm_id, told, now=now)
 
 
 def _group(

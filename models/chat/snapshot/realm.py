@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, select
 from models.chat.access.group_settings import REALM_GROUPS, find_group_values
 from models.chat.channels import channels, folders
 from models.chat.identity import passwords
-from models.chat.identity.actors import RealmView
+from models.chat.organization.older_settings import find_older_settings
 from models.chat.organization.settings import OPERATOR_SETTINGS, SETTINGS
 from models.chat.presence.view import OFFLINE_AFTER, PING_EVERY
 from models.chat.profiles.field_data import EXTERNAL_ACCOUNTS
@@ -55,8 +55,6 @@ WITHOUT: Mapping[str, Any] = {
 }
 """What clients ask for and this server decides once for every organization."""
 
-ANYBODY, NOBODY = 1, 6
-
 
 def find_realm(view: Viewing) -> dict[str, Any]:
     """Every setting of the organization under its name with `realm_` before it, and the rest."""
@@ -87,9 +85,7 @@ def _derived(view: Viewing) -> dict[str, Any]:
         "realm_email_auth_enabled": True,
         "realm_password_auth_enabled": True,
         "realm_push_notifications_enabled": server.push_enabled,
-        "realm_allow_edit_history": realm.message_edit_history_visibility_policy == "all",
-        "realm_mandatory_topics": realm.topics_policy == "disable_empty_topic",
-        "realm_wildcard_mention_policy": _policy_of(realm, realm.can_mention_many_users_group),
+        **{f"realm_{name}": value for name, value in find_older_settings(realm).items()},
         "realm_default_external_accounts": {
             key: {
                 "name": account.name,
@@ -106,18 +102,3 @@ def _derived(view: Viewing) -> dict[str, Any]:
         ],
         "server_web_public_streams_enabled": server.web_public_enabled,
     }
-
-
-def _policy_of(realm: RealmView, group_id: int) -> int:
-    """The number that stood for a permission before groups held it. A group that none stood for is
-    anybody: the server still decides when somebody tries.
-    """
-    policies = {
-        realm.members_group_id: 2,
-        realm.fullmembers_group_id: 3,
-        realm.administrators_group_id: 5,
-        realm.owners_group_id: 5,
-        realm.nobody_group_id: NOBODY,
-        realm.moderators_group_id: 7,
-    }
-    return policies.get(group_id, ANYBODY)

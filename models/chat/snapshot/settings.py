@@ -5,6 +5,7 @@ from typing import Any
 
 from models.chat.calls.tokens import has_token
 from models.chat.devices.devices import find_devices
+from models.chat.organization.settings import USER_DEFAULTS
 from models.chat.queues.spellings import EMOJISETS
 from models.chat.scheduling.scheduled_messages import find_scheduled_messages
 from models.chat.snapshot.viewing import Viewing
@@ -34,10 +35,8 @@ def find_notification_settings(view: Viewing) -> dict[str, Any]:
 def find_settings_defaults(view: Viewing) -> dict[str, Any]:
     """The settings that a new user begins with."""
     realm = view.actor.realm
-    defaults = {name: setting.default for name, setting in SETTINGS.items()} | {
-        "default_language": realm.default_language,
-        "email_address_visibility": realm.email_address_visibility,
-    }
+    defaults = {name: setting.default for name, setting in SETTINGS.items()}
+    defaults |= {name: getattr(realm, name) for name in USER_DEFAULTS}
     return {"realm_user_settings_defaults": describe_settings(defaults)}
 
 

@@ -1,6 +1,6 @@
 """The first message of each channel, which clients follow."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -43,15 +43,18 @@ def recount_first_messages(
     _tell(session, realm_id, changed.all(), now)
 
 
-def _tell(session: Session, realm_id: int, changed: list[Row[Any]], now: datetime) -> None:
+def _tell(session: Session, realm_id: int, changed: Sequence[Row[Any]], now: datetime) -> None:
     """Everybody who may know of the channels, which the delivery decides."""
     told = [
         (
             StreamUpdateEvent(
-                property="first_message_id", value=first, stream_id=channel_id, name=name
+                property="first_message_id",
+                value=row.first_message_id,
+                stream_id=row.id,
+                name=row.name,
             ),
             None,
         )
-        for channel_id, name, first in changed
+        for row in changed
     ]
     log.append_all(session, realm_id, told, now=now)

@@ -13,6 +13,7 @@ from models.database import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import CAST_MADE_AT, Cast
+from tests.support.chat.rows import events_of
 
 DONE = {"result": "success", "msg": ""}
 
@@ -292,3 +293,28 @@ class TestUpdateRealm:
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("PATCH", "/realm").status_code == 401
+
+
+class TestFormsForOlderClients:
+    def test_are_told_with_the_settings_they_follow_from(
+        self, as_cordelia: ChatClient, chat_database: Database
+    ) -> None:
+        nobody = ids_of(as_cordelia)["role:nobody"]
+        as_cordelia.patch("/realm", topics_policy="disable_empty_topic")
+        as_cordelia.patch("/realm", message_edit_history_visibility_policy="moves")
+        as_cordelia.patch("/realm", message_edit_history_visibility_policy="none")
+        as_cordelia.patch("/realm", can_mention_many_users_group=nobody)
+        assert [event["data"] for event in events_of(chat_database, "realm")] == [
+            {"topics_policy": "disable_empty_topic", "mandatory_topics": True},
+            {"message_edit_history_visibility_policy": "moves", "allow_edit_history": False},
+            {"message_edit_history_visibility_policy": "none"},
+            {"can_mention_many_users_group": nobody, "wildcard_mention_policy": 6},
+        ]
+
+    def test_what_new_users_begin_with_is_told_as_well(
+        self, as_cordelia: ChatClient, chat_database: Database
+    ) -> None:
+        as_cordelia.patch("/realm", default_language="de", name="Globe")
+        defaults = {"type": "realm_user_settings_defaults", "op": "update", "to": None}
+        told = {**defaults, "property": "default_language", "value": "de"}
+        assert events_of(chat_database, "realm_user_settings_defaults") == [told]
