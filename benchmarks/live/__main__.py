@@ -6,13 +6,16 @@ plainly with FastAPI: queues in memory, one process, no database.
 """
 
 import argparse
+import logging
 import resource
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import structlog
 import uvloop
 
 from benchmarks.live.contenders import Contender, Peer, Specd
@@ -51,6 +54,9 @@ def read_arguments() -> argparse.Namespace:
 def main() -> int:
     arguments = read_arguments()
     allow_files(arguments.clients)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and stop what was started
+    quiet = structlog.make_filtering_bound_logger(logging.WARNING)
+    structlog.configure(wrapper_class=quiet)
     with tempfile.TemporaryDirectory(prefix="specd-live-") as name:
         measured = [
             measure(contender, arguments) for contender in contenders(arguments, Path(name))
