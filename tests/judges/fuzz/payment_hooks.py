@@ -1,7 +1,8 @@
-"""What the payment document cannot say in JSON Schema, told to schemathesis.
+"""What the payment documents cannot say in JSON Schema, told to schemathesis.
 
 Valid cases get a payment method that exists, an amount in range and an Idempotency-Key of their
-own. Invalid cases go out as generated; nothing about checks or operations is changed.
+own. They send no cursor, which is good for its filters only, and wait no longer than a second for
+events. Invalid cases go out as generated; nothing about checks or operations is changed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from models.payment.money import parse_amount
 
 METHOD = os.environ.get("SPECD_FUZZ_METHOD", "tusd-local")
 KEY = "Idempotency-Key"
+LONGEST_WAIT_S = 1
 
 
 @schemathesis.hook
@@ -27,6 +29,10 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         return
     if case.headers is not None and KEY in case.headers:
         case.headers[KEY] = f"{case.headers[KEY][:60]}.{uuid.uuid4().hex}"
+    if case.query:
+        case.query.pop("cursor", None)
+        if "wait_s" in case.query:
+            case.query["wait_s"] = min(int(case.query["wait_s"]), LONGEST_WAIT_S)
     body = case.body
     if isinstance(body, dict) and "payment_method_id" in body:
         case.body = {**body, "payment_method_id": METHOD, "amount": _payable(body["amount"])}

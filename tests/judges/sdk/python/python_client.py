@@ -5,6 +5,7 @@ import importlib
 import inspect
 import json
 import typing
+from collections.abc import Mapping
 from typing import Any
 
 from drive import JSON, Answer, main
@@ -28,7 +29,7 @@ class Generated:
         send = importlib.import_module(module).sync_detailed
         hints = inspect.get_annotations(send)
         values = {**call["path_values"], **call["query"], **call["header"]}
-        arguments = {_snake(name): value for name, value in values.items()}
+        arguments = {_argument(hints, name): value for name, value in values.items()}
         typed = {name: _typed(hints[name], value) for name, value in arguments.items()}
         if call["body"] is not None:
             typed["body"] = self._body(call["body_schema"], call["body"])
@@ -89,8 +90,10 @@ def _field(record: Any, name: str) -> str:
     return name if name in type(record).__annotations__ else f"{name}_"
 
 
-def _snake(name: str) -> str:
-    return name.replace("-", "_").lower()
+def _argument(hints: Mapping[str, Any], name: str) -> str:
+    """The argument for a parameter: `type_` for `type`."""
+    snake = name.replace("-", "_").lower()
+    return snake if snake in hints else f"{snake}_"
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ HEAD = """\
 import * as sdk from "../DOCUMENT/hey-api";
 import { createClient, createConfig } from "../DOCUMENT/hey-api/client";
 
-/** The query as the document says: text as it is, all else as JSON. */
+/** A query with parameters that are JSON: text as it is, all else as JSON. */
 function querySerializer(query: Record<string, unknown>): string {
   const texts = Object.entries(query).map(([name, value]): [string, string] => [
     name,
@@ -20,7 +20,7 @@ function querySerializer(query: Record<string, unknown>): string {
 
 function signIn({ username, password, token, headers }: Caller) {
   const auth = token ?? (username && `${username}:${password}`);
-  const config = { baseUrl: facts.base_url, auth, headers, querySerializer };
+  const config = { baseUrl: facts.base_url, auth, headers };
   return createClient(createConfig(config));
 }
 """
@@ -38,4 +38,5 @@ class HeyApi(Writer):
             "body": call.body,
         }
         sent = [f"{n}: {self.value(v)}" for n, v in parts.items() if v or (v == {} and n == "body")]
+        sent += ["querySerializer"] if call.json_query else []
         return f"sdk.{camel(call.operation)}({{ {', '.join([f'client: by.{call.by}', *sent])} }})"

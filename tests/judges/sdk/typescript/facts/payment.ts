@@ -3,5 +3,4 @@ export interface Facts {
   payment_method_id: string;
   chain_id: number;
   token_symbol: string;
-  invoice_id: string;
 }
