@@ -92,6 +92,16 @@ def parse_proxies(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def parse_networks(text: str) -> tuple[str, ...]:
+    """Comma-separated networks, such as 10.0.0.0/8."""
+    try:
+        return tuple(str(ip_network(part.strip())) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise ValueError(
+            "must be a comma-separated list of networks, for example 127.0.0.0/8,::1/128"
+        ) from None
+
+
 def parse_public_url(text: str) -> str:
     with suppress(ValueError):
         url = urlsplit(text)

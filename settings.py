@@ -22,6 +22,7 @@ from setting_values import (
     parse_bool,
     parse_database_url,
     parse_mail_url,
+    parse_networks,
     parse_origins,
     parse_proxies,
     parse_public_url,
@@ -226,6 +227,29 @@ class Settings:
     )
     video_vendor_timeout_s: float = setting(
         5.0, seconds(0.05, 60), "Timeout of one response from the vendor."
+    )
+    payment_secret: str = setting(
+        "",
+        secret_text(32),
+        "Secret that encrypts the signing secrets of webhooks; the same on every machine.",
+        shown="kept in {SPECD_DATA_DIR}/payment-secret",
+        secret=True,
+    )
+    payment_secret_previous: str = setting(
+        "",
+        secret_text(32),
+        "Secret used before `SPECD_PAYMENT_SECRET`, required until `specd payment reseal` has run.",
+        shown="",
+        secret=True,
+    )
+    webhook_networks: tuple[str, ...] = setting(
+        (),
+        parse_networks,
+        "Networks, besides the public Internet, that webhooks can be posted to, also by `http`.",
+        shown="",
+    )
+    webhook_endpoints_per_project: int = setting(
+        20, whole(1, 100), "Maximum number of webhook endpoints per payment project."
     )
     invoice_lifetime_s: int = setting(
         1800, whole(1, 31_536_000), "Time from an invoice's creation to its expiry."

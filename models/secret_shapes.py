@@ -20,5 +20,8 @@ TOKEN = re.compile(r"(?!0x)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[A-Za-z0-9_-]{43,}")
 the vault has sealed, such as the links of exports. No hexadecimal digest is one.
 """
 
-SHAPES = (AUTHORIZATION, JWT, SECRET, TOKEN, API_KEY)
+WEBHOOK_SECRET = re.compile(r"whsec_[A-Za-z0-9+/]{43}=")
+"""What signs the messages to a webhook endpoint."""
+
+SHAPES = (AUTHORIZATION, JWT, SECRET, WEBHOOK_SECRET, TOKEN, API_KEY)
 """In this order: the long ones hold what looks like the short ones."""

@@ -6,6 +6,7 @@ import specs
 from adapters.chain.gateway import RpcChainGateway
 from handlers.payment.wire import errors, failures
 from handlers.payment.wire.context import Context, PaymentAdapters
+from handlers.payment.wire.webhooks import webhooks_of
 from models import migrate
 from models.clock import Clock, SystemClock
 from models.database import Database
@@ -25,7 +26,8 @@ MINUTE = 60.0
 def compose(settings: Settings) -> Service:
     """The payment service as it is in production."""
     chain = RpcChainGateway(settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s)
-    return build_service(settings, clock=SystemClock(), adapters=PaymentAdapters(chain=chain))
+    adapters = PaymentAdapters(chain=chain, webhooks=webhooks_of(settings))
+    return build_service(settings, clock=SystemClock(), adapters=adapters)
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters) -> Service:

@@ -113,6 +113,54 @@ class EventDoesNotExist(DomainError):
     )
 
 
+class WebhookEndpointDoesNotExist(DomainError):
+    """The webhook endpoint is unknown, removed, or belongs to another project. The answer is the
+    same for all.
+    """
+
+    code = "webhook_endpoint_not_found"
+    sentence = "There is no such webhook endpoint in this project; check the id."
+    advice = "Use an `id` that `GET /v1/webhook-endpoints` returns."
+
+
+class InvalidWebhookUrl(DomainError):
+    """Webhooks are not posted to that address. Facts: `problem`."""
+
+    code = "invalid_webhook_url"
+    sentence = (
+        "The address {problem}; give a public https address on port 443 or above 1023, "
+        "such as https://shop.example/webhooks."
+    )
+    advice = (
+        "Give an `https` address without credentials and fragment, on port 443 or above 1023, "
+        "whose name leads to public addresses only. Write an international name in ASCII (`xn--`)."
+    )
+
+
+class TooManyWebhookEndpoints(DomainError):
+    """The project has as many webhook endpoints as it may have. Facts: `quota`."""
+
+    code = "too_many_webhook_endpoints"
+    sentence = "A project has at most {quota} webhook endpoints; remove one that you do not need."
+    advice = "Remove an endpoint that you do not need, or have one endpoint take more event types."
+
+
+class WebhookEndpointNotEnabled(DomainError):
+    """Nothing is sent to the webhook endpoint, since it is disabled."""
+
+    code = "webhook_endpoint_disabled"
+    sentence = "Nothing is sent to a disabled webhook endpoint; enable it first."
+    advice = "Set `status` to `enabled` with `PATCH /v1/webhook-endpoints/{id}`."
+
+
+class WebhookTestInProgress(DomainError):
+    """The receiver has not answered the last test yet, or the server runs as many as it may."""
+
+    code = "webhook_test_in_progress"
+    sentence = "The last test has not been answered yet; try again in a moment."
+    advice = "Wait the number of seconds in `Retry-After`, then test again."
+
+
 class InvalidCursor(DomainError):
     """The cursor is cut short, or belongs to another list, other filters or another project."""
 

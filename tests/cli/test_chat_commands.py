@@ -12,11 +12,11 @@ from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, authenticate, find_actor
-from models.chat.identity.api_keys import load_secret
 from models.chat.identity.errors import InvalidApiKey
 from models.chat.identity.passwords import is_password
 from models.chat.tables import AuditLog, JwtConfiguration, Realm, Subscription, User
 from models.database import Database
+from models.secret_files import load_secret
 from tests.cli.runner import Specd
 from tests.support.archives import verify_archive
 
@@ -354,7 +354,7 @@ class TestTokenSignIn:
             ).one()
         assert (algorithms, max_age_s) == ("HS256", 600)
         assert "canary" not in sealed
-        vault = Vault(load_secret(tmp_path / "var", ""))
+        vault = Vault(load_secret(tmp_path / "var" / "chat-secret", ""))
         assert vault.open(sealed, purpose="jwt_key:1") == "canary: a shared secret of Acme's"
 
     def test_is_refused_in_a_sentence(
@@ -487,7 +487,7 @@ class TestKeys:
         key.write_text("canary " * 8)
         rules = ("jwt_algorithms=HS256", f"jwt_key=@{key}", "jwt_audience=")
         migrated.json("chat", "set-realm", "--realm", "1", *rules)
-        old = load_secret(tmp_path / "var", "").decode()
+        old = load_secret(tmp_path / "var" / "chat-secret", "").decode()
         monkeypatch.setenv("SPECD_CHAT_SECRET", "another secret of 32 bytes, and some more")
         monkeypatch.setenv("SPECD_CHAT_SECRET_PREVIOUS", old)
         assert migrated.json("chat", "reseal") == {"resealed": 1, "lost": 0}

@@ -18,13 +18,14 @@ import pytest
 import zulip
 
 from models import migrate
-from models.chat.identity.api_keys import KeyMaker, load_secret
+from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.passwords import hash_password
 from models.chat.identity.roles import BotType, Role
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from models.clock import SystemClock
 from models.database import Database
+from models.secret_files import load_secret
 from tests.live.running_server import RunningServer
 
 HOST = "127.0.0.1"
@@ -74,7 +75,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 
 
 def found_office(session: Any, data_dir: Path) -> dict[str, tuple[int, str, str]]:
-    keys = KeyMaker(load_secret(data_dir, None))
+    keys = KeyMaker(load_secret(data_dir / "chat-secret", ""))
     now = SystemClock().now()
     realm, owner, owners_key = create_realm(
         session, keys, name="Office", host=HOST, owner_email="owner@office.example",

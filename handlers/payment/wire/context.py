@@ -6,6 +6,7 @@ import server.context
 from adapters.chain.gateway import ChainGateway
 from handlers.payment.wire.key_uses import KeyUses
 from handlers.payment.wire.polls import Polls
+from handlers.payment.wire.webhooks import Webhooks
 from models.payment.keys import Actor
 from settings import Settings
 
@@ -17,6 +18,7 @@ class PaymentAdapters:
     chain: ChainGateway
     key_uses: KeyUses = field(default_factory=KeyUses)
     polls: Polls = field(default_factory=Polls)
+    webhooks: Webhooks = field(default_factory=Webhooks)
 
 
 Context = server.context.Context[PaymentAdapters, Actor, Settings]

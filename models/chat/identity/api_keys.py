@@ -7,17 +7,16 @@ users fetch new ones. docs/decisions tells why.
 """
 
 import hmac
-import os
 import secrets
-from contextlib import suppress
 from pathlib import Path
 
+from models import secret_files
 from models.chat.identity.key_digests import digest_of
 from models.chat.tables import User
+from models.secret_files import SECRET_BYTES
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 LENGTH = 32
-SECRET_BYTES = 32
 
 
 class KeyMaker:
@@ -67,24 +66,4 @@ class KeyMaker:
 
 def load_secrets(data_dir: Path, given: str, previous: str) -> tuple[bytes, bytes | None]:
     """The present secret and the previous one, if any: for `KeyMaker` and `Vault`."""
-    return load_secret(data_dir, given), previous.encode("utf-8") if previous else None
-
-
-def load_secret(data_dir: Path, given: str) -> bytes:
-    """The setting if given, else what the data directory keeps; made on first use, owner-only.
-
-    Several processes may come first at once: one file wins, whole, and all read it.
-    """
-    if given:
-        return given.encode("utf-8")
-    file = data_dir / "chat-secret"
-    if not file.exists():
-        data_dir.mkdir(parents=True, exist_ok=True)
-        unfinished = file.with_suffix(f".{os.getpid()}.{secrets.token_hex(4)}")
-        descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "w") as out:
-            out.write(secrets.token_hex(SECRET_BYTES))
-        with suppress(FileExistsError):
-            os.link(unfinished, file)
-        unfinished.unlink()
-    return file.read_text().strip().encode("utf-8")
+    return secret_files.load_secrets(data_dir / "chat-secret", given, previous)

@@ -2,11 +2,11 @@
 
 from alembic import context
 
-from models.payment.tables import Invoice
+from models.payment.webhooks.tables import WebhookEndpoint
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=Invoice.metadata,
+    target_metadata=WebhookEndpoint.metadata,
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -16,6 +16,7 @@ from tests.support.contract import ContractClient, operations_of
 from tests.support.payment.app import PaymentApp
 from tests.support.payment.factories import (
     BEN_XPUB,
+    make_endpoint,
     make_invoice,
     make_key,
     make_merchant,
@@ -37,8 +38,9 @@ class PaymentStage:
         method, path = operations_of(self.app.document)[case.operation]
         parameters = dict(filled(case.request, self.things))
         sent: dict[str, Any] = {"json": parameters.pop("body")} if "body" in parameters else {}
-        if "id" in parameters:
-            path = path.replace("{id}", parameters.pop("id"))
+        for name in ("id", "event_id"):
+            if name in parameters:
+                path = path.replace(f"{{{name}}}", parameters.pop(name))
         client = ContractClient(self.app, self.app.document)
         key = self.keys[actor]
         if key is not None:
@@ -62,6 +64,8 @@ def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:
             "other project": ben.key,
             "project": ada.key,
         }
-        return actors, {"invoice": invoice.id, "event": event_list.written_id(1)}
+        endpoint = make_endpoint(session, app.webhooks.vault, ada, now=now)
+        event = event_list.written_id(1)
+        return actors, {"invoice": invoice.id, "event": event, "endpoint": endpoint.id}
 
     return PaymentStage(app, *database.run(work))

@@ -17,12 +17,26 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from models.database import Database
+from models.payment.event_list import read_id
 from models.payment.settlement import cancel_invoice
 from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice, InvoiceEvent
+from models.payment.webhooks.tables import (
+    WebhookAttempt,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookSecret,
+)
 from tests.judges.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
 from tests.judges.authorization.test_hidden_equals_absent import counting
 from tests.support.contract import ContractClient, operations_of
-from tests.support.payment.factories import Merchant, make_invoice, make_method, pay
+from tests.support.payment.app import PaymentApp
+from tests.support.payment.factories import (
+    Merchant,
+    make_endpoint,
+    make_invoice,
+    make_method,
+    pay,
+)
 from tests.support.served import served
 
 DOCUMENT = served("payment")
@@ -35,7 +49,16 @@ LEAVES = [
 ]
 ABSENT_ID = "00000000-0000-4000-8000-000000000000"
 KEY, ORDER, METHOD = "zq-key-gone", "zq-order-gone", "zq-method-gone"
-WRITTEN = (Invoice, InvoiceEvent, Event, IdempotencyKey, CheckoutSession)
+WRITTEN = (
+    Invoice,
+    InvoiceEvent,
+    Event,
+    IdempotencyKey,
+    CheckoutSession,
+    WebhookEndpoint,
+    WebhookSecret,
+    WebhookDelivery,
+)
 Things = Mapping[str, list[tuple[str, str]]]
 """Kind -> things of Ada's, each with one of the same length that nobody has."""
 
@@ -45,7 +68,13 @@ def as_absent(text: str) -> str:
 
 
 @pytest.fixture
-def things(client: ContractClient, database: Database, ada: Merchant, now: datetime) -> Things:
+def things(
+    client: ContractClient,
+    payment_app: PaymentApp,
+    database: Database,
+    ada: Merchant,
+    now: datetime,
+) -> Things:
     """Ada's invoices, one of each status, and what she has used up or alone accepts."""
 
     def make(session: Session) -> list[str]:
@@ -65,16 +94,41 @@ def things(client: ContractClient, database: Database, ada: Merchant, now: datet
     assert first.status_code == 201
     spelled = [*invoices, invoices[3].upper()]
     events = client.with_key(ada.key).get("/v1/events").json()["data"]
+    endpoint_id = database.run(
+        lambda session: _make_tried(session, payment_app, ada, read_id(events[0]["id"]), now)
+    )
     absent_event = "evt_7fffffffffffffff"
     cursor = client.with_key(ada.key).get("/v1/invoices?limit=1").json()["next_cursor"]
     return {
         "cursor": [(cursor, cursor[::-1])],
+        "webhook endpoint": [(endpoint_id, ABSENT_ID), (endpoint_id.upper(), ABSENT_ID)],
+        "attempt": [("att_0000000000000001", "att_0000000000000009")],
         "event": [(events[0]["id"], absent_event), (events[-1]["id"], absent_event)],
         "invoice": [(one, ABSENT_ID) for one in spelled],
         "payment method": [(METHOD, as_absent(METHOD))],
         "order": [(ORDER, as_absent(ORDER))],
         "idempotency key": [(KEY, as_absent(KEY))],
     }
+
+
+def _make_tried(
+    session: Session, app: PaymentApp, ada: Merchant, event_id: int, now: datetime
+) -> str:
+    """An endpoint of Ada's to which something was sent."""
+    endpoint_id = make_endpoint(session, app.webhooks.vault, ada, now=now).id
+    session.add(
+        WebhookAttempt(
+            endpoint_id=endpoint_id,
+            event_id=event_id,
+            event_type="invoice.created",
+            number=1,
+            at=now,
+            duration_ms=1,
+            status_code=200,
+            answer="",
+        )
+    )
+    return endpoint_id
 
 
 def creation(end: str, key: str, order: str) -> dict[str, Any]:
@@ -91,7 +145,8 @@ def send(client: ContractClient, operation: str, request: Mapping[str, Any]) -> 
     method, path = operations_of(DOCUMENT)[operation]
     body = dict(request)
     headers = {"Idempotency-Key": body.pop("Idempotency-Key")} if "Idempotency-Key" in body else {}
-    path = path.replace("{id}", body.pop("id", ""))
+    for name in ("id", "event_id"):
+        path = path.replace(f"{{{name}}}", body.pop(name, ""))
     if method == "GET" and body:
         return client.get(f"{path}?{urlencode(body)}", headers=headers)
     return client.request(method, path, headers=headers, **({"json": body} if body else {}))
@@ -115,12 +170,13 @@ def play(
     with counting() as statements:
         answer = send(client, operation, request)
     text = answer.text.replace(answer.headers["Request-Id"], "(request)")
-    if answer.is_success and "data" not in answer.json():
+    if answer.status_code != 204 and answer.is_success and "data" not in answer.json():
         made = answer.json()
-        for name in ("id", "deposit_address", "invoice_id", "checkout_token"):
+        for name in ("id", "deposit_address", "invoice_id", "checkout_token", "secret"):
             text = text.replace(str(made.get(name, text)), f"({name})")
     elif "id" in request:
         text = text.replace(request["id"], "(id)")
+    text = text.replace(request.get("event_id", "(event)"), "(event)")
     text = text.replace(request.get("after", "(after)"), "(after)")
     written = tuple(now - then for now, then in zip(rows(database), before, strict=True))
     headers = {name: value for name, value in answer.headers.items() if name != "request-id"}
@@ -138,11 +194,27 @@ def rows(database: Database) -> list[int]:
 
 
 Make = Callable[[str, str], dict[str, Any]]
+WEBHOOK = {"url": "https://shop.example/webhooks", "event_types": ["*"]}
+
+
+def _webhook_request(operation: str, endpoint_id: str) -> dict[str, Any]:
+    """A good request that concerns an endpoint."""
+    request: dict[str, Any] = {"id": endpoint_id}
+    if operation == "redeliver_webhook_event":
+        request["event_id"] = "evt_0000000000000000"
+    if operation == "update_webhook_endpoint":
+        request["description"] = "mine"
+    if operation == "rotate_webhook_secret":
+        request["grace_s"] = 60
+    return request
 
 
 @pytest.fixture
-def good(database: Database, ben: Merchant, now: datetime) -> Make:
+def good(database: Database, payment_app: PaymentApp, ben: Merchant, now: datetime) -> Make:
     """A good request of Ben's own for an operation; the word at its end sets two of them apart."""
+
+    def make_own(session: Session) -> str:
+        return make_endpoint(session, payment_app.webhooks.vault, ben, now=now).id
 
     def make(operation: str, end: str) -> dict[str, Any]:
         if operation == "create_invoice":
@@ -152,6 +224,10 @@ def good(database: Database, ben: Merchant, now: datetime) -> Make:
         order = f"bens-own-{end}"
         if operation == "get_event":
             return {"id": "evt_0000000000000000"}
+        if operation == "create_webhook_endpoint":
+            return WEBHOOK | {"Idempotency-Key": f"bens-key-{end}"}
+        if "webhook" in operation:
+            return _webhook_request(operation, database.run(make_own))
         request = {
             "id": database.run(
                 lambda session: make_invoice(session, ben, now=now, external_order_id=order)

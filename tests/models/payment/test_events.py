@@ -18,6 +18,7 @@ from models.payment.events import KINDS, InvoiceCreated, MerchantEvent, kind_of
 from models.payment.lifecycle import EXCEPTIONS, STATUSES, TRANSITIONS
 from models.payment.settlement import apply_settlement, cancel_invoice
 from models.payment.tables import Event, Payment
+from models.payment.webhooks.events import WebhookEndpointDisabled
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay, set_head
 from tests.support.served import served
 
@@ -62,8 +63,8 @@ def told(database: Database) -> list[tuple[str, str, str]]:
 
 class TestKinds:
     def test_the_document_has_every_type(self) -> None:
-        assert list(KINDS) == TYPES
-        assert served("payment")["components"]["schemas"]["EventType"]["enum"] == TYPES
+        assert list(KINDS) == [*TYPES, WebhookEndpointDisabled.type]
+        assert served("payment")["components"]["schemas"]["EventType"]["enum"] == list(KINDS)
 
     @pytest.mark.parametrize(
         ("before", "after", "type_"),

@@ -4,11 +4,13 @@ from typing import Any
 
 from adapters.chain.gateway import ChainUnreachable, NoEndpoint
 from handlers.payment.wire.context import PaymentAdapters
+from handlers.payment.wire.webhooks import Webhooks
 from handlers.payment.wiring import build_service
 from models.clock import Clock
 from models.database import Database
 from settings import Settings
 from tests.support.app import ServiceApp, Swap
+from tests.support.payment.receivers import ScriptedReceivers
 
 PUBLIC_URL = "https://pay.example"
 
@@ -45,10 +47,22 @@ class PaymentApp(ServiceApp):
             public_url=PUBLIC_URL,
             **({"rate_limits": False, "validate_responses": True} | settings),
         )
-        adapters = PaymentAdapters(chain=self._chain)  # type: ignore[arg-type]
+        self._receivers = Swap(ScriptedReceivers())
+        self.webhooks = Webhooks(sender=self._receivers)  # type: ignore[arg-type]
+        adapters = PaymentAdapters(
+            chain=self._chain,  # type: ignore[arg-type]
+            webhooks=self.webhooks,
+        )
         service = build_service(self._settings, clock=self._clock, adapters=adapters)
         super().__init__(service, self._database)
 
     def play(self, database: Database, clock: Clock, chain: FakeGateway) -> None:
         """Use these from now on."""
         self._database.target, self._clock.target, self._chain.target = database, clock, chain
+        self._receivers.target = ScriptedReceivers()
+
+    @property
+    def receivers(self) -> ScriptedReceivers:
+        """Who is posted to in the present test."""
+        receivers: ScriptedReceivers = self._receivers.target
+        return receivers

@@ -5,6 +5,7 @@ Ada sells books, Ben sells records; neither may ever see the other's invoices.
 
 import hashlib
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +17,9 @@ from models.payment import invoices, keys, methods, projects
 from models.payment.invoice_view import InvoiceView
 from models.payment.settlement import apply_settlement
 from models.payment.tables import ChainHead, Payment, PaymentMethod, Project
+from models.payment.webhooks import endpoints
+from models.payment.webhooks.endpoints import Endpoint
+from models.payment.webhooks.vault import WebhookVault
 
 # Accounts 0 and 1 of the public test mnemonic "legal winner thank year wave sausage worth useful
 # legal winner thank yellow"; deposits are their children 0/0, 0/1, ...
@@ -111,6 +115,27 @@ def make_invoice(
         monitoring=MONITORING,
         now=now,
     )
+
+
+def make_endpoint(
+    session: Session,
+    vault: WebhookVault,
+    merchant: Merchant,
+    *,
+    now: datetime,
+    url: str = "https://shop.example/webhooks",
+    event_types: Sequence[str] = ("*",),
+) -> Endpoint:
+    return endpoints.create_endpoint(
+        session,
+        vault,
+        project_id=merchant.id,
+        url=url,
+        event_types=event_types,
+        description="",
+        quota=100,
+        now=now,
+    )[0]
 
 
 def make_payment(

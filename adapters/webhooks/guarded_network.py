@@ -1,0 +1,105 @@
+"""Connections that never lead inside: a name is resolved once, and connected to as resolved.
+
+Each address that a name has is checked before the first one is connected to. TLS is asked for the
+name, not for the address (SNI), and the certificate must be the name's.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from socket import SOCK_STREAM, getaddrinfo
+
+import httpcore
+
+from models.payment.webhooks.addresses import (
+    Address,
+    Network,
+    Target,
+    read_address,
+    require_open,
+)
+
+Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
+"""The addresses of a name. Raises `NameNotResolved`."""
+RESOLVERS = 64
+"""Names that are resolved at once: a name server that hangs holds a thread."""
+TRIED_ADDRESSES = 3
+
+
+class NameNotResolved(Exception):
+    """The name has no address, or its name server does not tell it."""
+
+
+async def resolve(host: str, port: int) -> Sequence[Address]:
+    """The addresses that the resolver of the system finds."""
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.run_in_executor(
+            _resolvers(), lambda: getaddrinfo(host, port, type=SOCK_STREAM)
+        )
+    except (OSError, UnicodeError):
+        raise NameNotResolved() from None
+    return list(dict.fromkeys(read_address(str(entry[4][0])) for entry in found))
+
+
+@cache
+def _resolvers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolver")
+
+
+async def find_addresses(
+    target: Target, resolve: Resolve, opened: Sequence[Network]
+) -> Sequence[Address]:
+    """What may be connected to. Raises `AddressRefused` if any of the addresses leads inside, and
+    `NameNotResolved`.
+    """
+    found = [target.address] if target.address else await resolve(target.host, target.port)
+    if not found:
+        raise NameNotResolved()
+    require_open(target, found, opened)
+    return found
+
+
+class GuardedNetwork(httpcore.AsyncNetworkBackend):
+    """The network of a connection pool whose requests all have the same scheme."""
+
+    def __init__(self, scheme: str, resolve: Resolve, opened: Sequence[Network]) -> None:
+        self._scheme, self._resolve, self._opened = scheme, resolve, opened
+        self._inner = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        target = Target(self._scheme, host, port, _address_of(host), "")
+        addresses = await find_addresses(target, self._resolve, self._opened)
+        for address in addresses[: TRIED_ADDRESSES - 1]:
+            try:
+                return await self._inner.connect_tcp(str(address), port, timeout)
+            except httpcore.ConnectError:
+                if address == addresses[-1]:
+                    raise
+        return await self._inner.connect_tcp(str(addresses[-1]), port, timeout)
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        raise httpcore.ConnectError("webhooks are not posted to Unix sockets")
+
+    async def sleep(self, seconds: float) -> None:
+        await self._inner.sleep(seconds)
+
+
+def _address_of(host: str) -> Address | None:
+    try:
+        return read_address(host)
+    except ValueError:
+        return None

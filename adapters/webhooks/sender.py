@@ -1,0 +1,167 @@
+"""One request to one receiver: bounded in time and size, never redirected, never inside.
+
+The client is httpcore, which httpx stands on: its network can be exchanged, it has no cookies, no
+proxies of the environment, no redirects and no encodings.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import httpcore
+
+from adapters.exchanges import verification_for
+from adapters.webhooks.guarded_network import (
+    GuardedNetwork,
+    NameNotResolved,
+    Resolve,
+    find_addresses,
+    resolve,
+)
+from models.payment.webhooks.addresses import AddressRefused, Network, Target, check_url
+
+TIMEOUT_S = 15.0
+"""For the whole of a request, up to the head of the answer."""
+BODY_S = 2.0
+"""For the rest of an answer whose head has come."""
+ANSWER_READ = 64 * 1024
+ANSWER_KEPT = 1024
+CONNECTIONS_KEPT = 200
+KEPT_FOR_S = 20.0
+
+TIMED_OUT, CANNOT_CONNECT, NOT_RESOLVED = "timeout", "cannot_connect", "name_not_resolved"
+REFUSED, BROKEN = "address_refused", "connection_broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What came back. `status` is None where nothing did; then `failure` is one of the words above.
+    `answer`: the first KiB of the body, as text.
+    """
+
+    status: int | None
+    failure: str | None
+    answer: str
+    retry_after: str | None
+    duration_ms: int
+
+
+class WebhookSender:
+    """Posts to receivers, on one event loop. Connections are kept for a while and used again."""
+
+    def __init__(
+        self,
+        opened: Sequence[Network],
+        *,
+        resolve: Resolve = resolve,
+        timeout_s: float = TIMEOUT_S,
+        certificates: ssl.SSLContext | None = None,
+    ) -> None:
+        self._opened, self._resolve, self._timeout_s = opened, resolve, timeout_s
+        self._certificates = certificates
+        self._pools: dict[str, httpcore.AsyncConnectionPool] = {}
+
+    async def check(self, url: str) -> None:
+        """Raises `AddressRefused` for an address that nothing will be posted to, as far as can be
+        known: a name that has no address now may have one later.
+        """
+        target = check_url(url, self._opened)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await find_addresses(target, self._resolve, self._opened)
+        except (NameNotResolved, TimeoutError):
+            if target.scheme == "http":
+                raise AddressRefused("does not begin with https://") from None
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Received:
+        """One request. Never raises for what a receiver does."""
+        began = time.monotonic()
+        status, failure, answer, retry_after = None, None, b"", None
+        try:
+            target = check_url(url, self._opened)
+            async with asyncio.timeout(self._timeout_s):
+                response = await self._ask(target, headers, body)
+            status = response.status
+            retry_after = _header(response, b"retry-after")
+            answer = await _read(response)
+        except (TimeoutError, httpcore.TimeoutException):
+            failure = TIMED_OUT
+        except AddressRefused:
+            failure = REFUSED
+        except NameNotResolved:
+            failure = NOT_RESOLVED
+        except (httpcore.ConnectError, ssl.SSLError):
+            failure = CANNOT_CONNECT
+        except (httpcore.NetworkError, httpcore.ProtocolError, OSError):
+            failure = BROKEN
+        took = round((time.monotonic() - began) * 1000)
+        return Received(status, failure, _readable(answer), retry_after, took)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        pools, self._pools = self._pools, {}
+        for pool in pools.values():
+            await pool.aclose()
+
+    async def _ask(
+        self, target: Target, headers: Mapping[str, str], body: bytes
+    ) -> httpcore.Response:
+        """The head of the answer; its body is still to be read."""
+        host = f"[{target.host}]" if ":" in target.host else target.host
+        usual = 443 if target.scheme == "https" else 80
+        sent = {
+            "Host": host if target.port == usual else f"{host}:{target.port}",
+            "User-Agent": "specd-webhooks",
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+            "Accept-Encoding": "identity",
+            **headers,
+        }
+        address = httpcore.URL(
+            scheme=target.scheme, host=target.host, port=target.port, target=target.request_target
+        )
+        request = httpcore.Request("POST", address, headers=list(sent.items()), content=body)
+        return await self._pool(target.scheme).handle_async_request(request)
+
+    def _pool(self, scheme: str) -> httpcore.AsyncConnectionPool:
+        if scheme not in self._pools:
+            certificates = None
+            if scheme == "https":
+                usual = verification_for("https://")
+                certificates = self._certificates or (usual if usual is not False else None)
+            self._pools[scheme] = httpcore.AsyncConnectionPool(
+                ssl_context=certificates if isinstance(certificates, ssl.SSLContext) else None,
+                max_connections=None,
+                max_keepalive_connections=CONNECTIONS_KEPT,
+                keepalive_expiry=KEPT_FOR_S,
+                network_backend=GuardedNetwork(scheme, self._resolve, self._opened),
+            )
+        return self._pools[scheme]
+
+
+async def _read(response: httpcore.Response) -> bytes:
+    """The beginning of the body; a connection with more to come is closed."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_S):
+            async for chunk in response.aiter_stream():
+                body += chunk
+                if len(body) >= ANSWER_READ:
+                    break
+    except (TimeoutError, httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
+        pass  # the head has said it
+    finally:
+        await response.aclose()
+    return bytes(body[:ANSWER_KEPT])
+
+
+def _header(response: httpcore.Response, name: bytes) -> str | None:
+    values = [value for key, value in response.headers if key.lower() == name]
+    return values[0].decode("latin-1").strip() if values else None
+
+
+def _readable(answer: bytes) -> str:
+    """Text of any bytes; no database stores a NUL."""
+    return answer.decode("utf-8", errors="replace").replace("\0", "\ufffd")

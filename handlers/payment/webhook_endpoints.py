@@ -1,0 +1,200 @@
+"""Operations of the tag webhook_endpoints."""
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from sqlalchemy.orm import Session
+
+from adapters.webhooks.sender import Received
+from handlers.payment.wire.context import Context
+from handlers.payment.wire.idempotency import ANSWERS
+from models.payment.errors import InvalidWebhookUrl
+from models.payment.event_list import read_id, written_id
+from models.payment.webhooks import deliveries, endpoints, signatures, signing_secrets
+from models.payment.webhooks.addresses import AddressRefused
+from models.payment.webhooks.deliveries import AttemptRow
+from models.payment.webhooks.events import PING, render_endpoint
+from models.payment.webhooks.outcomes import is_success
+from models.types import to_ms
+from server.response import Response, encode
+
+
+def list_webhook_endpoints(ctx: Context) -> dict[str, Any]:
+    """List webhook endpoints of the project."""
+    found = endpoints.list_endpoints(ctx.session, project_id=ctx.actor.project_id)
+    return {"data": [render_endpoint(endpoint) for endpoint in found]}
+
+
+async def create_webhook_endpoint(
+    ctx: Context, *, idempotency_key: str, body: dict[str, Any]
+) -> Response:
+    """Create a webhook endpoint."""
+    await _check(ctx, body["url"])
+
+    def work(session: Session) -> Response:
+        endpoint, sealed = endpoints.create_endpoint(
+            session,
+            ctx.adapters.webhooks.vault,
+            project_id=ctx.actor.project_id,
+            url=body["url"],
+            event_types=body["event_types"],
+            description=body.get("description", ""),
+            quota=ctx.settings.webhook_endpoints_per_project,
+            now=ctx.now,
+        )
+        return Response(201, encode(render_endpoint(endpoint) | {"secret": sealed}))
+
+    def answer(session: Session) -> Response:
+        return ANSWERS.answer(
+            ctx,
+            session,
+            owner=ctx.actor.project_id,
+            key=idempotency_key,
+            sent=body,
+            work=lambda: work(session),
+        )
+
+    return _opened(ctx, await ctx.write(answer))
+
+
+def get_webhook_endpoint(ctx: Context, *, id_: str) -> dict[str, Any]:
+    """Read a webhook endpoint."""
+    endpoint = endpoints.access_endpoint(
+        ctx.session, project_id=ctx.actor.project_id, endpoint_id=id_
+    )
+    return render_endpoint(endpoint)
+
+
+async def update_webhook_endpoint(ctx: Context, *, id_: str, body: dict[str, Any]) -> Response:
+    """Change a webhook endpoint."""
+    project_id = ctx.actor.project_id
+    if "url" in body:
+        await ctx.read(
+            lambda db: endpoints.access_endpoint(db, project_id=project_id, endpoint_id=id_)
+        )
+        await _check(ctx, body["url"])
+    changed = await ctx.write(
+        lambda session: endpoints.change_endpoint(
+            session, project_id=ctx.actor.project_id, endpoint_id=id_, changes=body, now=ctx.now
+        )
+    )
+    return Response(200, encode(render_endpoint(changed)))
+
+
+def delete_webhook_endpoint(ctx: Context, *, id_: str) -> Response:
+    """Remove a webhook endpoint."""
+    endpoints.remove_endpoint(
+        ctx.session, project_id=ctx.actor.project_id, endpoint_id=id_, now=ctx.now
+    )
+    return Response(204, b"")
+
+
+def rotate_webhook_secret(ctx: Context, *, id_: str, body: dict[str, Any]) -> Response:
+    """Replace the secret of a webhook endpoint."""
+    row = endpoints.access_row(ctx.session, project_id=ctx.actor.project_id, endpoint_id=id_)
+    grace = timedelta(seconds=body.get("grace_s", 86_400))
+    sealed = signing_secrets.rotate(
+        ctx.session, ctx.adapters.webhooks.vault, row.id, grace=grace, now=ctx.now
+    )
+    told = render_endpoint(endpoints.view_of(row)) | {"secret": sealed}
+    return _opened(ctx, Response(200, encode(told)))
+
+
+async def test_webhook_endpoint(ctx: Context, *, id_: str) -> Response:
+    """Send a ping to a webhook endpoint."""
+    webhooks, project_id = ctx.adapters.webhooks, ctx.actor.project_id
+    endpoint = await ctx.read(
+        lambda db: endpoints.access_endpoint(db, project_id=project_id, endpoint_id=id_)
+    )
+    sealed = await ctx.read(lambda db: signing_secrets.find_sealed(db, [endpoint.id], now=ctx.now))
+    signing = signing_secrets.open_sealed(webhooks.vault, endpoint.id, sealed[endpoint.id])
+    data = orjson.dumps({"webhook_endpoint_id": endpoint.id}).decode()
+    body = signatures.write_body(PING, ctx.now, data)
+    headers = signatures.sign(
+        body, message_id=f"ping_{secrets.token_hex(12)}", at=ctx.now, signing=signing
+    )
+    with webhooks.testing(endpoint.id):
+        received = await webhooks.sender.post(endpoint.url, headers, body)
+    return Response(200, encode({"webhook_endpoint_id": endpoint.id, **_received(received)}))
+
+
+def list_webhook_deliveries(
+    ctx: Context, *, id_: str, cursor: str | None = None, limit: int
+) -> dict[str, Any]:
+    """List attempts to deliver events to a webhook endpoint."""
+    page = deliveries.list_attempts(
+        ctx.session,
+        project_id=ctx.actor.project_id,
+        endpoint_id=id_,
+        before=None if cursor is None else deliveries.read_id(cursor),
+        limit=limit,
+    )
+    told = [_attempt(row) for row in page.attempts]
+    return {
+        "data": told,
+        "has_more": page.has_more,
+        "next_cursor": told[-1]["id"] if page.has_more else None,
+    }
+
+
+def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> dict[str, Any]:
+    """Send an event once more."""
+    reopened = deliveries.redeliver(
+        ctx.session,
+        project_id=ctx.actor.project_id,
+        endpoint_id=id_,
+        event_id=read_id(event_id),
+        now=ctx.now,
+    )
+    return {
+        "webhook_endpoint_id": id_.lower(),
+        "event_id": written_id(reopened.event_id),
+        "state": reopened.state,
+    }
+
+
+async def _check(ctx: Context, url: str) -> None:
+    try:
+        await ctx.adapters.webhooks.sender.check(url)
+    except AddressRefused as refusal:
+        raise InvalidWebhookUrl(problem=str(refusal)) from None
+
+
+def _opened(ctx: Context, response: Response) -> Response:
+    """The answer with the secret in clear. It is stored and repeated as it is sealed."""
+    told = orjson.loads(response.body)
+    if "secret" in told:
+        (told["secret"],) = signing_secrets.open_sealed(
+            ctx.adapters.webhooks.vault, told["id"], [told["secret"]]
+        )
+        response.body = encode(told)
+    return response
+
+
+def _received(received: Received) -> dict[str, Any]:
+    return {
+        "taken": is_success(received.status),
+        "status_code": received.status,
+        "failure": received.failure,
+        "duration_ms": received.duration_ms,
+        "answer": received.answer,
+    }
+
+
+def _attempt(row: AttemptRow) -> dict[str, Any]:
+    """The document's WebhookAttempt."""
+    return {
+        "id": deliveries.written_id(row.id),
+        "event_id": written_id(row.event_id),
+        "event_type": row.event_type,
+        "attempt_no": row.number,
+        "at": to_ms(row.at),
+        "taken": is_success(row.status_code),
+        "status_code": row.status_code,
+        "failure": row.failure,
+        "duration_ms": row.duration_ms,
+        "answer": row.answer,
+        "next_attempt_at": None if row.next_try_at is None else to_ms(row.next_try_at),
+    }

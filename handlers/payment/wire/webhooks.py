@@ -1,0 +1,42 @@
+"""What webhooks need beyond the database: the seal of their secrets, and the way to receivers."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+
+from adapters.webhooks.sender import WebhookSender
+from models.payment.errors import WebhookTestInProgress
+from models.payment.webhooks.vault import WebhookVault, open_vault
+from settings import Settings
+
+TESTS_AT_ONCE = 50
+"""Of one process: each may wait for its receiver for many seconds."""
+
+
+@dataclass(slots=True)
+class Webhooks:
+    """Without settings: sealed for this process alone, and nothing but public addresses."""
+
+    vault: WebhookVault = field(default_factory=lambda: WebhookVault(secrets.token_bytes(32)))
+    sender: WebhookSender = field(default_factory=lambda: WebhookSender(()))
+    _tested: set[str] = field(default_factory=set)
+
+    @contextmanager
+    def testing(self, endpoint_id: str) -> Iterator[None]:
+        """One test of an endpoint at a time. Raises `WebhookTestInProgress`."""
+        if endpoint_id in self._tested or len(self._tested) >= TESTS_AT_ONCE:
+            raise WebhookTestInProgress()
+        self._tested.add(endpoint_id)
+        try:
+            yield
+        finally:
+            self._tested.discard(endpoint_id)
+
+
+def webhooks_of(settings: Settings) -> Webhooks:
+    """As the settings say."""
+    vault = open_vault(settings.data_dir, settings.payment_secret, settings.payment_secret_previous)
+    opened = [ip_network(network) for network in settings.webhook_networks]
+    return Webhooks(vault, WebhookSender(opened))

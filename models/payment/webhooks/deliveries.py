@@ -1,0 +1,117 @@
+"""What became of an endpoint's messages: the attempts as they are read, and one more by request."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.payment.errors import EventDoesNotExist, WebhookEndpointNotEnabled
+from models.payment.tables import Event
+from models.payment.webhooks.endpoints import ENABLED, access_endpoint, access_row
+from models.payment.webhooks.fan_out import find_open
+from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
+from models.reader import Db
+
+DUE, WAITING = "due", "waiting"
+_ID = re.compile(r"att_([0-9a-f]{16})")
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """One attempt, with what was decided after it (`next_try_at`; None: no further one)."""
+
+    id: int
+    event_id: int
+    event_type: str
+    number: int
+    at: datetime
+    duration_ms: int
+    status_code: int | None
+    failure: str | None
+    answer: str
+    next_try_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptPage:
+    """Some attempts, newest first, and whether there are older ones."""
+
+    attempts: Sequence[AttemptRow]
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """A delivery that is to be sent once more: now, or behind an earlier event of its invoice."""
+
+    event_id: int
+    state: str
+
+
+_COLUMNS = tuple(getattr(WebhookAttempt, name) for name in AttemptRow.__dataclass_fields__)
+
+
+def written_id(attempt_id: int) -> str:
+    """The id as merchants see it."""
+    return f"att_{attempt_id:016x}"
+
+
+def read_id(written: str) -> int:
+    """The id that a merchant sent; the document says how it is written."""
+    found = _ID.fullmatch(written)
+    return int(found[1], 16) if found else 0
+
+
+def list_attempts(
+    db: Db, *, project_id: str, endpoint_id: str, before: int | None, limit: int
+) -> AttemptPage:
+    """The attempts before an id, newest first. Raises `WebhookEndpointDoesNotExist`."""
+    endpoint = access_endpoint(db, project_id=project_id, endpoint_id=endpoint_id)
+    asked = select(*_COLUMNS).where(WebhookAttempt.endpoint_id == endpoint.id)
+    if before is not None:
+        asked = asked.where(WebhookAttempt.id < before)
+    found = db.execute(asked.order_by(WebhookAttempt.id.desc()).limit(limit + 1)).all()
+    rows = [AttemptRow(*row) for row in found[:limit]]
+    return AttemptPage(rows, has_more=len(found) > limit)
+
+
+def redeliver(
+    session: Session, *, project_id: str, endpoint_id: str, event_id: int, now: datetime
+) -> Reopened:
+    """Have an event sent once more, also one that the endpoint was never told of.
+
+    It is due now, unless an earlier event of its invoice is on its way. The pauses between attempts
+    begin anew. Raises `WebhookEndpointDoesNotExist`, `WebhookEndpointNotEnabled`,
+    `EventDoesNotExist`.
+    """
+    endpoint = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
+    invoice = session.execute(
+        select(Event.invoice_id).where(Event.id == event_id, Event.project_id == project_id)
+    ).first()
+    if invoice is None:
+        raise EventDoesNotExist()
+    if endpoint.status != ENABLED:
+        raise WebhookEndpointNotEnabled()
+    (invoice_id,) = invoice
+    row = session.get(WebhookDelivery, (event_id, endpoint.id))
+    if row is None:
+        row = WebhookDelivery(
+            event_id=event_id,
+            endpoint_id=endpoint.id,
+            invoice_id=invoice_id,
+            tried=0,
+            created_at=now,
+            closed_at=now,
+        )
+        session.add(row)
+    elif row.closed_at is None and row.next_try_at is None:
+        return Reopened(event_id, WAITING)
+    pair = (endpoint.id, invoice_id)
+    is_blocked = row.closed_at is not None and invoice_id is not None and find_open(session, [pair])
+    row.attempts, row.outcome, row.closed_at = 0, None, None
+    row.next_try_at = None if is_blocked else now
+    session.flush()
+    return Reopened(event_id, WAITING if is_blocked else DUE)

@@ -1,0 +1,196 @@
+"""A project's webhook endpoints: made, listed, read, changed, removed."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy.orm import Session
+
+from models.payment.errors import TooManyWebhookEndpoints, WebhookEndpointDoesNotExist
+from models.payment.tables import Event, Project
+from models.payment.webhooks import signing_secrets
+from models.payment.webhooks.tables import WebhookEndpoint
+from models.payment.webhooks.vault import WebhookVault
+from models.reader import Db
+
+ALL = "*"
+"""Stands for every type of event, also for those that are added later."""
+ENABLED, DISABLED = "enabled", "disabled"
+GONE, FAILING = "gone", "failing"
+"""Why the service disabled an endpoint: it answered 410, or it took nothing for five days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An endpoint without its secrets. `disabled_reason`: why the service disabled it; None where
+    it is enabled, or its project disabled it.
+    """
+
+    id: str
+    url: str
+    event_types: tuple[str, ...]
+    description: str
+    status: str
+    disabled_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+_COLUMNS = (
+    WebhookEndpoint.id,
+    WebhookEndpoint.url,
+    WebhookEndpoint.event_types,
+    WebhookEndpoint.description,
+    WebhookEndpoint.status,
+    WebhookEndpoint.disabled_reason,
+    WebhookEndpoint.created_at,
+    WebhookEndpoint.updated_at,
+)
+
+
+def create_endpoint(
+    session: Session,
+    vault: WebhookVault,
+    *,
+    project_id: str,
+    url: str,
+    event_types: Sequence[str],
+    description: str,
+    quota: int,
+    now: datetime,
+) -> tuple[Endpoint, str]:
+    """A new endpoint, told of what happens from now on, and its sealed secret.
+
+    `url` has been checked. Raises `TooManyWebhookEndpoints`.
+    """
+    session.execute(  # two that are created at once count each other
+        select(Project.id).where(Project.id == project_id).with_for_update(key_share=True)
+    )
+    mine = (WebhookEndpoint.project_id == project_id) & WebhookEndpoint.deleted_at.is_(None)
+    if session.execute(select(func.count()).where(mine)).scalar_one() >= quota:
+        raise TooManyWebhookEndpoints(quota=quota)
+    newest = select(func.max(Event.id)).where(Event.project_id == project_id)
+    row = WebhookEndpoint(
+        id=str(uuid.uuid4()),
+        project_id=project_id,
+        url=url,
+        event_types=_written(event_types),
+        description=description,
+        status=ENABLED,
+        cursor=session.execute(newest).scalar() or 0,
+        created_at=now,
+        updated_at=now,
+    )
+    session.add(row)
+    session.flush()
+    return view_of(row), signing_secrets.add_secret(session, vault, row.id)
+
+
+def list_endpoints(db: Db, *, project_id: str) -> Sequence[Endpoint]:
+    """All of the project, the oldest first."""
+    asked = select(*_COLUMNS).where(
+        WebhookEndpoint.project_id == project_id, WebhookEndpoint.deleted_at.is_(None)
+    )
+    rows = db.execute(asked.order_by(WebhookEndpoint.created_at, WebhookEndpoint.id))
+    return [_view(row) for row in rows]
+
+
+def access_endpoint(db: Db, *, project_id: str, endpoint_id: str) -> Endpoint:
+    """Raises `WebhookEndpointDoesNotExist` for an unknown id, another project's and a removed one,
+    alike.
+    """
+    row = db.execute(select(*_COLUMNS).where(*_is_this(project_id, endpoint_id))).first()
+    if row is None:
+        raise WebhookEndpointDoesNotExist()
+    return _view(row)
+
+
+def access_row(session: Session, *, project_id: str, endpoint_id: str) -> WebhookEndpoint:
+    """The endpoint's row, held against all who change it or send to it. Raises as above."""
+    row = session.scalars(
+        select(WebhookEndpoint).where(*_is_this(project_id, endpoint_id)).with_for_update()
+    ).first()
+    if row is None:
+        raise WebhookEndpointDoesNotExist()
+    return row
+
+
+def change_endpoint(
+    session: Session,
+    *,
+    project_id: str,
+    endpoint_id: str,
+    changes: Mapping[str, object],
+    now: datetime,
+) -> Endpoint:
+    """Set those of `url`, `event_types`, `description` and `status` that are given.
+
+    Whatever waited while it was disabled is sent once it is enabled. Raises
+    `WebhookEndpointDoesNotExist`.
+    """
+    row = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
+    before = view_of(row)
+    for name, value in changes.items():
+        setattr(row, name, _written(value) if isinstance(value, list) else value)
+    if "status" in changes:
+        row.disabled_reason = None
+    if row.status != before.status or row.url != before.url:
+        row.failing_since = row.paused_until = None
+    if view_of(row) != before:
+        row.updated_at = now
+    session.flush()
+    return view_of(row)
+
+
+def remove_endpoint(session: Session, *, project_id: str, endpoint_id: str, now: datetime) -> None:
+    """Nothing is sent to it any more. Raises `WebhookEndpointDoesNotExist`."""
+    row = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
+    row.deleted_at = now
+    row.status, row.url, row.description = DISABLED, "", ""
+    signing_secrets.forget_secrets(session, row.id)
+    session.flush()
+
+
+def view_of(row: WebhookEndpoint) -> Endpoint:
+    """The endpoint of a row."""
+    return Endpoint(
+        id=row.id,
+        url=row.url,
+        event_types=_read(row.event_types),
+        description=row.description,
+        status=row.status,
+        disabled_reason=row.disabled_reason,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
+
+
+def wants(event_types: str, event_type: str) -> bool:
+    """Is the endpoint told of events of this type? `event_types`: as stored."""
+    return bool({ALL, event_type} & set(_read(event_types)))
+
+
+def _view(row: Row[str, str, str, str, str, str | None, datetime, datetime]) -> Endpoint:
+    endpoint_id, url, event_types, description, status, reason, created_at, updated_at = row
+    types = _read(event_types)
+    return Endpoint(endpoint_id, url, types, description, status, reason, created_at, updated_at)
+
+
+def _written(event_types: Sequence[str]) -> str:
+    """As stored: each once, in the order given."""
+    return orjson.dumps(list(dict.fromkeys(event_types))).decode()
+
+
+def _read(event_types: str) -> tuple[str, ...]:
+    return tuple(orjson.loads(event_types))
+
+
+def _is_this(project_id: str, endpoint_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        WebhookEndpoint.id == endpoint_id.lower(),
+        WebhookEndpoint.project_id == project_id,
+        WebhookEndpoint.deleted_at.is_(None),
+    )

@@ -1,0 +1,35 @@
+"""What webhooks themselves tell merchants."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from models.payment.events import MerchantEvent
+from models.payment.webhooks.endpoints import Endpoint
+from models.types import to_ms
+
+PING = "ping"
+"""The type of a message that tests an endpoint. It is no event: the log does not show it."""
+
+
+@dataclass(frozen=True)
+class WebhookEndpointDisabled(MerchantEvent, type="webhook_endpoint.disabled"):
+    """The service disabled an endpoint that is gone or took nothing for five days."""
+
+    endpoint: Endpoint
+
+    def data(self) -> dict[str, Any]:
+        return {"webhook_endpoint": render_endpoint(self.endpoint)}
+
+
+def render_endpoint(endpoint: Endpoint) -> dict[str, Any]:
+    """The document's WebhookEndpoint."""
+    return {
+        "id": endpoint.id,
+        "url": endpoint.url,
+        "event_types": list(endpoint.event_types),
+        "description": endpoint.description,
+        "status": endpoint.status,
+        "disabled_reason": endpoint.disabled_reason,
+        "created_at": to_ms(endpoint.created_at),
+        "updated_at": to_ms(endpoint.updated_at),
+    }

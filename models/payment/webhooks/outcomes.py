@@ -1,0 +1,236 @@
+"""What came of attempts, written down: taken, tried again later, or given up."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from sqlalchemy import Table, bindparam, exists, func, insert, select, tuple_, update
+from sqlalchemy.orm import Session
+
+from models.payment import event_log
+from models.payment.tables import Event
+from models.payment.webhooks import schedule
+from models.payment.webhooks.endpoints import DISABLED, ENABLED, FAILING, GONE, view_of
+from models.payment.webhooks.events import WebhookEndpointDisabled
+from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
+
+TAKEN, GIVEN_UP = "taken", "given_up"
+ANSWER_KEPT = 1024
+"""Bytes of an answer that are kept."""
+
+_DELIVERY = cast(Table, WebhookDelivery.__table__)
+_ATTEMPT = cast(Table, WebhookAttempt.__table__)
+_is_its = (_DELIVERY.c.event_id == bindparam("its_event")) & (
+    _DELIVERY.c.endpoint_id == bindparam("its_endpoint")
+)
+_NOTE = (
+    update(_DELIVERY)
+    .where(_is_its)
+    .values(
+        {
+            name: bindparam(f"new_{name}")
+            for name in ("attempts", "tried", "next_try_at", "outcome", "closed_at")
+        }
+    )
+)
+_MAKE_DUE = update(_DELIVERY).where(_is_its).values(next_try_at=bindparam("new_next_try_at"))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one request came to. `status_code` is None where no answer came; then `failure` says
+    why. `answer`: the first bytes of the body, readable. `retry_after`: what the receiver asked.
+    """
+
+    at: datetime
+    duration_ms: int
+    status_code: int | None
+    failure: str | None
+    answer: str
+    retry_after: str | None = None
+
+    @property
+    def is_taken(self) -> bool:
+        return is_success(self.status_code)
+
+
+def is_success(status_code: int | None) -> bool:
+    """Does an answer of this status take a message?"""
+    return status_code is not None and 200 <= status_code < 300
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A delivery that was tried."""
+
+    endpoint_id: str
+    event_id: int
+    event_type: str
+    reply: Reply
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return (self.event_id, self.endpoint_id)
+
+
+def note_attempts(
+    session: Session,
+    endpoints: Mapping[str, WebhookEndpoint],
+    attempts: Sequence[Attempt],
+    *,
+    holder: str,
+    now: datetime,
+) -> Counter[str]:
+    """Write down what came of these attempts; `endpoints` are their rows, held by this unit.
+
+    A message that was taken is not sent again, whoever sends to the endpoint by now. What failed is
+    planned by who holds the endpoint. Returns how many were taken, failed, given up.
+    """
+    rows = _find_rows(session, attempts)
+    noted, told = [], []
+    closed: set[tuple[str, str]] = set()
+    counts: Counter[str] = Counter()
+    for attempt in attempts:
+        endpoint, row = endpoints.get(attempt.endpoint_id), rows.get(attempt.key)
+        if endpoint is None or row is None or endpoint.deleted_at is not None:
+            continue
+        row.tried += 1
+        is_planned = row.closed_at is None and endpoint.claimed_by == holder
+        if row.closed_at is None and attempt.reply.is_taken:
+            row.close(TAKEN, now)
+        elif is_planned:
+            row.plan(attempt.reply, now)
+        if row.closed_at == now and row.invoice_id is not None:
+            closed.add((row.endpoint_id, row.invoice_id))
+        _judge(session, endpoint, attempt.reply, now)
+        counts["taken" if attempt.reply.is_taken else row.outcome or "failed"] += 1
+        noted.append(row.values())
+        told.append(_told(attempt, row))
+    session.flush()
+    if noted:
+        session.connection().execute(_NOTE, noted)
+        session.connection().execute(insert(_ATTEMPT), told)
+    call_next(session, closed, now=now)
+    return counts
+
+
+@dataclass(slots=True)
+class _Row:
+    event_id: int
+    endpoint_id: str
+    invoice_id: str | None
+    attempts: int
+    tried: int
+    next_try_at: datetime | None
+    outcome: str | None
+    closed_at: datetime | None
+
+    def close(self, outcome: str, now: datetime) -> None:
+        self.attempts += 1
+        self.outcome, self.closed_at, self.next_try_at = outcome, now, None
+
+    def plan(self, reply: Reply, now: datetime) -> None:
+        later = schedule.next_try(self.attempts + 1, now)
+        if later is None:
+            self.close(GIVEN_UP, now)
+            return
+        self.attempts += 1
+        self.next_try_at = max(later, asked_pause(reply, now) or later)
+
+    def values(self) -> dict[str, object]:
+        return {
+            "its_event": self.event_id,
+            "its_endpoint": self.endpoint_id,
+            "new_attempts": self.attempts,
+            "new_tried": self.tried,
+            "new_next_try_at": self.next_try_at,
+            "new_outcome": self.outcome,
+            "new_closed_at": self.closed_at,
+        }
+
+
+def asked_pause(reply: Reply, now: datetime) -> datetime | None:
+    """The time before which the receiver wants nothing: `Retry-After` of a 429 or a 503."""
+    if reply.status_code not in (429, 503) or reply.retry_after is None:
+        return None
+    return schedule.read_retry_after(reply.retry_after, now)
+
+
+def call_next(session: Session, pairs: Iterable[tuple[str, str]], *, now: datetime) -> None:
+    """For each endpoint and invoice without a due delivery: the oldest that waits is due now."""
+    wanted = sorted(pairs)
+    if not wanted:
+        return
+    open_ones = (
+        select(_DELIVERY.c.endpoint_id, func.min(_DELIVERY.c.event_id))
+        .where(
+            _DELIVERY.c.closed_at.is_(None),
+            tuple_(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id).in_(wanted),
+        )
+        .group_by(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id)
+        .having(func.count(_DELIVERY.c.next_try_at) == 0)
+    )
+    due = [
+        {"its_event": event_id, "its_endpoint": endpoint_id, "new_next_try_at": now}
+        for endpoint_id, event_id in session.connection().execute(open_ones)
+    ]
+    if due:
+        session.connection().execute(_MAKE_DUE, due)
+
+
+def give_up_forgotten(session: Session, endpoint_id: str, *, now: datetime) -> None:
+    """Give up what is due but whose event is no longer kept."""
+    is_lost = ~exists().where(Event.id == _DELIVERY.c.event_id)
+    closed = session.connection().execute(
+        update(_DELIVERY)
+        .where(_DELIVERY.c.endpoint_id == endpoint_id, _DELIVERY.c.next_try_at <= now, is_lost)
+        .values(next_try_at=None, outcome=GIVEN_UP, closed_at=now)
+        .returning(_DELIVERY.c.invoice_id)
+    )
+    call_next(session, {(endpoint_id, row[0]) for row in closed.all() if row[0]}, now=now)
+
+
+def _judge(session: Session, endpoint: WebhookEndpoint, reply: Reply, now: datetime) -> None:
+    """What the endpoint's own state makes of a reply."""
+    if reply.is_taken:
+        endpoint.failing_since = None
+        return
+    endpoint.failing_since = endpoint.failing_since or now
+    endpoint.paused_until = asked_pause(reply, now) or endpoint.paused_until
+    if endpoint.status != ENABLED:
+        return
+    is_gone = reply.status_code == 410
+    if is_gone or now - endpoint.failing_since >= schedule.DISABLED_AFTER:
+        endpoint.status, endpoint.updated_at = DISABLED, now
+        endpoint.disabled_reason = GONE if is_gone else FAILING
+        event = WebhookEndpointDisabled(view_of(endpoint))
+        event_log.append(session, endpoint.project_id, event, now=now)
+
+
+def _find_rows(session: Session, attempts: Sequence[Attempt]) -> dict[tuple[int, str], _Row]:
+    names = ("event_id", "endpoint_id", "invoice_id", "attempts", "tried")
+    columns = [_DELIVERY.c[name] for name in (*names, "next_try_at", "outcome", "closed_at")]
+    if not attempts:
+        return {}
+    keys = tuple_(_DELIVERY.c.event_id, _DELIVERY.c.endpoint_id)
+    asked = select(*columns).where(keys.in_(sorted({attempt.key for attempt in attempts})))
+    rows = (_Row(*row) for row in session.connection().execute(asked))
+    return {(row.event_id, row.endpoint_id): row for row in rows}
+
+
+def _told(attempt: Attempt, row: _Row) -> dict[str, object]:
+    reply = attempt.reply
+    return {
+        "endpoint_id": attempt.endpoint_id,
+        "event_id": attempt.event_id,
+        "event_type": attempt.event_type,
+        "number": row.tried,
+        "at": reply.at,
+        "duration_ms": reply.duration_ms,
+        "status_code": reply.status_code,
+        "failure": reply.failure,
+        "answer": reply.answer,
+        "next_try_at": row.next_try_at,
+    }

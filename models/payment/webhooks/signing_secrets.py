@@ -1,0 +1,99 @@
+"""The signing secrets of endpoints: the newest, and those before it until their time is over."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import Table, delete, select, update
+from sqlalchemy.orm import Session
+
+from models.payment.webhooks import signatures
+from models.payment.webhooks.tables import WebhookSecret
+from models.payment.webhooks.vault import WebhookVault, purpose_of
+from models.reader import Db
+
+SECRETS_MAX = 5
+"""That sign at once. One more rotation ends the oldest."""
+
+_TABLE = cast(Table, WebhookSecret.__table__)
+
+
+def add_secret(session: Session, vault: WebhookVault, endpoint_id: str) -> str:
+    """A new secret of the endpoint, as it is sealed."""
+    sealed = vault.seal(signatures.make_secret(), purpose=purpose_of(endpoint_id))
+    session.add(WebhookSecret(endpoint_id=endpoint_id, sealed=sealed, expires_at=None))
+    session.flush()
+    return sealed
+
+
+def rotate(
+    session: Session, vault: WebhookVault, endpoint_id: str, *, grace: timedelta, now: datetime
+) -> str:
+    """A new secret, as it is sealed; those before it sign for `grace` at the longest."""
+    forget_secrets(session, endpoint_id, expired_at=now)
+    ends_at = now + grace
+    session.execute(
+        update(_TABLE)
+        .where(
+            _TABLE.c.endpoint_id == endpoint_id,
+            _TABLE.c.expires_at.is_(None) | (_TABLE.c.expires_at > ends_at),
+        )
+        .values(expires_at=ends_at)
+    )
+    sealed = add_secret(session, vault, endpoint_id)
+    newest = select(_TABLE.c.id).where(_TABLE.c.endpoint_id == endpoint_id)
+    newest = newest.order_by(_TABLE.c.id.desc()).limit(SECRETS_MAX)
+    session.execute(
+        delete(_TABLE).where(_TABLE.c.endpoint_id == endpoint_id, _TABLE.c.id.not_in(newest))
+    )
+    return sealed
+
+
+def forget_secrets(
+    session: Session, endpoint_id: str, *, expired_at: datetime | None = None
+) -> None:
+    """Delete the endpoint's secrets: those whose end has come by then, or all."""
+    gone = delete(_TABLE).where(_TABLE.c.endpoint_id == endpoint_id)
+    if expired_at is not None:
+        gone = gone.where(_TABLE.c.expires_at <= expired_at)
+    session.execute(gone)
+
+
+def find_sealed(
+    db: Db, endpoint_ids: Collection[str], *, now: datetime
+) -> Mapping[str, Sequence[str]]:
+    """Endpoint -> the sealed secrets that sign now, the newest first."""
+    found: dict[str, list[str]] = defaultdict(list)
+    asked = (
+        select(_TABLE.c.endpoint_id, _TABLE.c.sealed)
+        .where(
+            _TABLE.c.endpoint_id.in_(sorted(endpoint_ids)),
+            _TABLE.c.expires_at.is_(None) | (_TABLE.c.expires_at > now),
+        )
+        .order_by(_TABLE.c.id.desc())
+    )
+    for endpoint_id, sealed in db.execute(asked):
+        found[endpoint_id].append(sealed)
+    return found
+
+
+def open_sealed(vault: WebhookVault, endpoint_id: str, sealed: Sequence[str]) -> Sequence[str]:
+    """The secrets; one that was sealed under another secret of the service is left out."""
+    opened = (vault.open(one, purpose=purpose_of(endpoint_id)) for one in sealed)
+    return tuple(one for one in opened if one is not None)
+
+
+def reseal(session: Session, vault: WebhookVault) -> int:
+    """Seal all secrets under the present secret of the service; how many were not."""
+    changed = 0
+    for row in session.scalars(select(WebhookSecret).with_for_update()):
+        purpose = purpose_of(row.endpoint_id)
+        if vault.is_present(row.sealed, purpose=purpose):
+            continue
+        text = vault.open(row.sealed, purpose=purpose)
+        if text is not None:
+            row.sealed = vault.seal(text, purpose=purpose)
+            changed += 1
+    session.flush()
+    return changed

@@ -1,0 +1,23 @@
+"""The payment service's sealed secrets (models/sealing.py): what webhooks are signed with."""
+
+from pathlib import Path
+
+from models.sealing import SealedTexts
+from models.secret_files import load_secrets
+
+
+class WebhookVault(SealedTexts):
+    """Seals the signing secrets of endpoints, each for its endpoint alone."""
+
+    def __init__(self, secret: bytes, previous: bytes | None = None) -> None:
+        super().__init__(secret, previous, label=b"specd payment webhooks")
+
+
+def open_vault(data_dir: Path, given: str, previous: str) -> WebhookVault:
+    """The vault under the settings' secrets, or under what the data directory keeps."""
+    return WebhookVault(*load_secrets(data_dir / "payment-secret", given, previous))
+
+
+def purpose_of(endpoint_id: str) -> str:
+    """What the secrets of an endpoint are sealed for."""
+    return f"webhook_secret:{endpoint_id}"

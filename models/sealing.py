@@ -1,0 +1,69 @@
+"""Seals secrets that must be read again, so that a dump of the database holds none in clear.
+
+AES-256-GCM under a key derived (HKDF-SHA-256, RFC 5869) from a secret of the service. `label` tells
+the services apart. `purpose` says what a sealed text is and whose; it is authenticated, so a text
+that was moved to another row, or is used for something else, does not open. docs/decisions tells
+why.
+"""
+
+import base64
+import binascii
+import secrets
+
+import structlog
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+NONCE_BYTES = 12
+PREFIX = "v1."
+
+
+class SealedTexts:
+    """Seals short texts under the present secret; opens what that or the previous one sealed."""
+
+    def __init__(self, secret: bytes, previous: bytes | None = None, *, label: bytes) -> None:
+        self._cipher = _cipher(secret, label)
+        self._ciphers = (
+            (self._cipher,) if previous is None else (self._cipher, _cipher(previous, label))
+        )
+
+    def seal(self, text: str, *, purpose: str) -> str:
+        """The text, sealed: URL-safe letters that say nothing, other ones every time."""
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        sealed = nonce + self._cipher.encrypt(nonce, text.encode("utf-8"), purpose.encode("utf-8"))
+        return PREFIX + base64.urlsafe_b64encode(sealed).decode("ascii").rstrip("=")
+
+    def open(self, sealed: str, *, purpose: str) -> str | None:
+        """What was sealed for that purpose; None for anything else, such as what a secret sealed
+        that is neither the present nor the previous one.
+        """
+        for cipher in self._ciphers:
+            opened = _open(cipher, sealed, purpose)
+            if opened is not None:
+                return opened
+        _log.warning("cannot_open", purpose=purpose.partition(":")[0])
+        return None
+
+    def is_present(self, sealed: str, *, purpose: str) -> bool:
+        """Was it sealed for that purpose under the present secret?"""
+        return _open(self._cipher, sealed, purpose) is not None
+
+
+def _cipher(secret: bytes, label: bytes) -> AESGCM:
+    derive = HKDF(algorithm=SHA256(), length=32, salt=None, info=label)
+    return AESGCM(derive.derive(secret))
+
+
+def _open(cipher: AESGCM, sealed: str, purpose: str) -> str | None:
+    try:
+        text = sealed.removeprefix(PREFIX)
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        opened = cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], purpose.encode("utf-8"))
+    except (binascii.Error, InvalidTag, ValueError):
+        return None
+    return opened.decode("utf-8")
+
+
+_log = structlog.get_logger(__name__)

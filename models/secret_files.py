@@ -1,0 +1,32 @@
+"""The secret of a service: from a setting, or from a file that the first process makes."""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+SECRET_BYTES = 32
+
+
+def load_secret(file: Path, given: str) -> bytes:
+    """The setting if given, else what the file keeps; made on first use, owner-only.
+
+    Several processes may come first at once: one file wins, whole, and all read it.
+    """
+    if given:
+        return given.encode("utf-8")
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = file.with_suffix(f".{os.getpid()}.{secrets.token_hex(4)}")
+        descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "w") as out:
+            out.write(secrets.token_hex(SECRET_BYTES))
+        with suppress(FileExistsError):
+            os.link(unfinished, file)
+        unfinished.unlink()
+    return file.read_text().strip().encode("utf-8")
+
+
+def load_secrets(file: Path, given: str, previous: str) -> tuple[bytes, bytes | None]:
+    """The present secret and the previous one, if any."""
+    return load_secret(file, given), previous.encode("utf-8") if previous else None

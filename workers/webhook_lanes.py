@@ -1,0 +1,86 @@
+"""How many requests a worker has under way, and for whom there is room.
+
+A receiver that is slow, or that failed last, travels in the slow lane: it has one request at a
+time, and all of them together have half of the room. So however many hang, there is room for those
+who answer at once.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Collection
+
+MOST = 256
+MOST_SLOW = MOST // 2
+PER_ENDPOINT = 8
+SLOW_S = 2.0
+"""A request that takes longer makes its endpoint a slow one."""
+
+
+class Lanes:
+    """What is under way in one worker. Used by its thread alone."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[str, dict[int, float]] = defaultdict(dict)
+        self._slow: set[str] = set()
+
+    def begin(self, endpoint_id: str, event_id: int) -> None:
+        """A request begins."""
+        self._under_way[endpoint_id][event_id] = time.monotonic()
+
+    def end(self, endpoint_id: str, event_id: int, *, is_quick: bool) -> None:
+        """A request has ended and is written down. `is_quick`: taken, and at once."""
+        its = self._under_way[endpoint_id]
+        its.pop(event_id, None)
+        if not its:
+            del self._under_way[endpoint_id]
+        if is_quick:
+            self._slow.discard(endpoint_id)
+        else:
+            self._slow.add(endpoint_id)
+
+    def note_failing(self, endpoint_ids: Collection[str]) -> None:
+        """These failed when somebody asked them last."""
+        self._slow.update(endpoint_ids)
+
+    @property
+    def count(self) -> int:
+        """Requests under way."""
+        return sum(map(len, self._under_way.values()))
+
+    def spared(self) -> Collection[str]:
+        """The endpoints that have no room now, as far as is known."""
+        room = self.room()
+        return {one for one in self._slow if room.left(one, is_failing=True) == 0}
+
+    def room(self) -> "LaneRoom":
+        """What is left now."""
+        late = time.monotonic() - SLOW_S
+        slow = self._slow | {
+            name for name, its in self._under_way.items() if min(its.values()) < late
+        }
+        return LaneRoom({name: set(its) for name, its in self._under_way.items()}, slow)
+
+
+class LaneRoom:
+    """A `models.payment.webhooks.rounds.Room` of one unit of work."""
+
+    def __init__(self, under_way: dict[str, set[int]], slow: set[str]) -> None:
+        self._under_way, self._slow = under_way, slow
+        self._counts = {name: len(events) for name, events in under_way.items()}
+        self._all = sum(self._counts.values())
+        self._all_slow = sum(count for name, count in self._counts.items() if name in slow)
+
+    def under_way(self, endpoint_id: str) -> Collection[int]:
+        return self._under_way.get(endpoint_id, set())
+
+    def left(self, endpoint_id: str, *, is_failing: bool) -> int:
+        its = self._counts.get(endpoint_id, 0)
+        if is_failing or endpoint_id in self._slow:
+            return max(0, min(1 - its, MOST_SLOW - self._all_slow, MOST - self._all))
+        return max(0, min(PER_ENDPOINT - its, MOST - self._all))
+
+    def use(self, endpoint_id: str, count: int, *, is_failing: bool) -> None:
+        self._counts[endpoint_id] = self._counts.get(endpoint_id, 0) + count
+        self._all += count
+        if is_failing or endpoint_id in self._slow:
+            self._all_slow += count
