@@ -1,16 +1,21 @@
 """The payment service's workers, by name."""
 
 from collections.abc import Mapping
+from ipaddress import ip_network
 
 from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.rpc_reader import RpcChainReader
+from adapters.webhooks.sender import WebhookSender
 from models.payment import receivers
 from models.payment.retention import POLICY
+from models.payment.webhooks.vault import open_vault
 from workers.chain_watcher import ChainWatcher
 from workers.context import WorkerContext, WorkerFactory, make_retention
 from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
 from workers.loop import Worker
+from workers.webhook_posting import Posting
+from workers.webhooks import WebhookWorker
 
 LOOK_FOR_CHAINS_EVERY_S = 5.0
 EXPIRY_EVERY_S = 2.0
@@ -83,8 +88,20 @@ def payment_retention(context: WorkerContext) -> Worker:
     return make_retention(context, "payment_retention", POLICY)
 
 
+def webhooks(context: WorkerContext) -> Worker:
+    """Posts events to webhook endpoints; any number of processes share the endpoints."""
+    settings = context.settings
+    sender = WebhookSender([ip_network(network) for network in settings.webhook_networks])
+    vault = open_vault(settings.data_dir, settings.payment_secret, settings.payment_secret_previous)
+    posting = Posting(sender, vault, context.clock)
+    worker = WebhookWorker(context.database, context.clock, posting)
+    # A step waits for news by itself.
+    return Worker("webhooks", worker.try_round, poll_s=0.0, close=worker.close)
+
+
 WORKERS: Mapping[str, WorkerFactory] = {
     "chain_watcher": chain_watcher,
     "invoice_expiry": invoice_expiry,
     "payment_retention": payment_retention,
+    "webhooks": webhooks,
 }

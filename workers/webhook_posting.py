@@ -62,6 +62,11 @@ class Posting:
         self._count += len(messages)
         self._loop.call_soon_threadsafe(self._start, messages, on_end)
 
+    @property
+    def count(self) -> int:
+        """Requests that have begun and were not taken as ended yet."""
+        return self._count
+
     def take_ended(self) -> list[Attempt]:
         """What has ended since the last time."""
         ended: list[Attempt] = []
