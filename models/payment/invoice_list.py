@@ -1,7 +1,8 @@
 """The invoices of a project, a page at a time, newest first.
 
-A page is found by the project's own index, whatever filters there are: each status is looked up by
-itself, and an invoice whose time is over counts as expired before the worker has said so.
+A page is found by an index of the project's, whatever filters there are: each status is looked up
+by itself, or the order. An invoice whose time is over counts as expired before the worker has said
+so.
 """
 
 from collections.abc import Iterator
@@ -14,8 +15,10 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Table,
+    and_,
     func,
     literal,
+    or_,
     select,
     tuple_,
     type_coerce,
@@ -95,7 +98,7 @@ def _find(
         .order_by(*by_age)
         .limit(limit)
         .subquery()
-        for having in _of_statuses(wanted.statuses, now)
+        for having in _parts(wanted, now)
     ]
     together = union_all(*(select(part) for part in parts)).subquery()
     newest = select(together).order_by(together.c.created_at.desc(), together.c.id.desc())
@@ -114,6 +117,16 @@ def _conditions(wanted: InvoiceFilter, after: Position | None) -> Iterator[Colum
     if after is not None:
         place = tuple_(literal(after.created_at, UtcMs), literal(after.id))
         yield tuple_(_invoice.c.created_at, _invoice.c.id) < place
+
+
+def _parts(wanted: InvoiceFilter, now: datetime) -> list[tuple[ColumnElement[bool], ...]]:
+    """The conditions on the status, apart as far as an index finds each part: an order has few
+    invoices, and its own index finds those of all statuses.
+    """
+    parts = list(_of_statuses(wanted.statuses, now))
+    if wanted.external_order_id is None or len(parts) == 1:
+        return parts
+    return [(or_(*(and_(*part) for part in parts)),)]
 
 
 def _of_statuses(

@@ -96,6 +96,7 @@ class Invoice(PaymentBase):
         UniqueConstraint("project_id", "external_order_id", "attempt_no"),
         UniqueConstraint("chain_id", "deposit_address"),
         Index("ix_invoice_listed", "project_id", "created_at", "id"),
+        Index("ix_invoice_listed_by_order", "project_id", "external_order_id", "created_at", "id"),
         Index("ix_invoice_listed_by_status", "project_id", "status", "created_at", "id"),
         Index(None, "chain_id", "monitoring_ends_at"),
         Index(

@@ -151,6 +151,8 @@ class TestFilters:
         tries = [make(external_order_id="Ä 1", attempt_no=number)[0] for number in (1, 2)]
         assert sorted(ids(api, external_order_id="Ä 1")) == sorted(tries)
         assert ids(api, external_order_id="ä 1") == []
+        assert sorted(ids(api, external_order_id="Ä 1", status=["unpaid", "paid"])) == sorted(tries)
+        assert ids(api, external_order_id="Ä 1", status=["expired", "canceled"]) == []
 
     def test_by_time_from_and_before(self, api: ContractClient, make: Make, now: datetime) -> None:
         made = make(4)
