@@ -1,11 +1,12 @@
 """Editing a message: what it says, and (moving.py) where it stands; one snapshot for both."""
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import cast
 
-from sqlalchemy import Table, insert, update
+from sqlalchemy import Table, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
@@ -26,7 +27,7 @@ from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.errors import InvalidMessage, NothingToChange
-from models.chat.messages.flags import ANY_MENTION, mention_bits
+from models.chat.messages.flags import ANY_MENTION, WITHOUT_COPY, mention_bits, names_of
 from models.chat.messages.view import is_status_message
 from models.chat.rendering import Rendered, plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
@@ -262,4 +263,23 @@ def _tell(
             event = replace(event, subject=move.topic, topic_links=[])
         if move.channel_changes:
             event = replace(event, new_stream_id=move.channel.id)
-    log.append(session, actor.realm_id, event, user_ids=[*readers, actor.id], now=now)
+    told = [
+        (replace(event, flags=names_of(bits)), user_ids)
+        for bits, user_ids in _by_flags(session, message.id, {*readers, actor.id}).items()
+    ]
+    log.append_all(session, actor.realm_id, told, now=now)
+
+
+def _by_flags(session: Session, message_id: int, readers: set[int]) -> dict[int, set[int]]:
+    """The readers by the flags of their copies by now; some read without one."""
+    copies = session.execute(
+        select(UserMessage.user_id, UserMessage.flags).where(UserMessage.message_id == message_id)
+    )
+    alike: dict[int, set[int]] = defaultdict(set)
+    for user_id, bits in copies:
+        if user_id in readers:
+            alike[bits].add(user_id)
+    without = readers.difference(*alike.values())
+    if without:
+        alike[WITHOUT_COPY] |= without
+    return alike

@@ -34,7 +34,8 @@ class MessageEvent(ClientEvent, type="message", internal=("markdown", "others", 
 
 
 class UpdateMessageEvent(ClientEvent, type="update_message"):
-    """A message was edited, or messages moved, or both. Tells everybody who may read them now.
+    """A message was edited, or messages moved, or both. Tells everybody who may read them now and
+    whose copy of the message has these flags.
 
     `stream_id` and `stream_name` name the channel before the move; direct messages have none. The
     five fields from `orig_content` to `is_me_message` come with a new content. `propagate_mode` and

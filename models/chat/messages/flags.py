@@ -59,6 +59,8 @@ def names_of(flags: int) -> list[str]:
         names = [name for name, bit in _NAMES.items() if flags & bit]
         if flags & (STREAM_WILDCARD_MENTIONED | TOPIC_WILDCARD_MENTIONED):
             names.append("wildcard_mentioned")  # both wildcards under their older common name
+        if flags & GROUP_MENTIONED and not flags & MENTIONED:
+            names.append("mentioned")  # by which clients know mentions of groups too
         _KNOWN[flags] = names
     return _KNOWN[flags].copy()
 

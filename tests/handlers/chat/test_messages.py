@@ -416,8 +416,8 @@ class TestUpdateMessage:
                 },
             ],
         }
-        (told,) = events(chat_database, "update_message")
-        assert told["_to"] == [cast.hamlet.id, cast.othello.id]
+        told, to_othello = events(chat_database, "update_message")
+        assert (told["_to"], to_othello["_to"]) == ([cast.hamlet.id], [cast.othello.id])
         clock.advance(seconds=1)
         assert chat.patch(path, content="late") == bad(
             "The time limit for editing this message has passed"
@@ -520,6 +520,16 @@ class TestUpdateMessage:
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("PATCH", "/messages/1").status_code == 401
+
+
+class TestFlagsOfAnEdit:
+    def test_everybody_is_told_their_own(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        message_id = say(chat)["id"]
+        chat.patch(f"/messages/{message_id}", content="@**Othello**")
+        told = [(event["flags"], event["_to"]) for event in events(chat_database, "update_message")]
+        assert sorted(told) == [([], [cast.hamlet.id]), (["mentioned"], [cast.othello.id])]
 
 
 class TestListMessageHistory:
