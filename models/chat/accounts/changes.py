@@ -12,6 +12,9 @@ from models.chat.access.people import avatar_url
 from models.chat.accounts.administering import Administered, access_administered, await_writes_of
 from models.chat.accounts.channel_knowledge import find_known_channels, tell_of_access
 from models.chat.accounts.errors import EmailChangeNotAllowed
+from models.chat.channels.channels import find_default_channel_ids
+from models.chat.events import log
+from models.chat.events.channels import DefaultStreamsEvent
 from models.chat.events.people import (
     PersonChange,
     UserGroupAddMembersEvent,
@@ -96,6 +99,10 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
         tell_of_membership(session, actor.realm_id, kind, group_ids, [user.id], now=now)
     knows = find_known_channels(session, user.id)
     tell_of_access(session, actor.realm, user.id, known, knows, now=now)
+    if Role.GUEST in (before, role):
+        defaults = sorted(find_default_channel_ids(session, actor.realm_id))
+        event = DefaultStreamsEvent(default_streams=defaults)
+        log.append(session, actor.realm_id, event, user_ids=[user.id], now=now)
 
 
 def change_own_name(session: Session, actor: Actor, full_name: str, *, now: datetime) -> None:

@@ -140,6 +140,7 @@ def _set_active(
     session: Session, actor: Actor, users: Sequence[User], active: bool, now: datetime
 ) -> None:
     realm_id = actor.realm_id
+    was_deleted = {user.id for user in users if user.is_deleted}
     for user in users:
         user.is_active = active
         if active:
@@ -150,7 +151,10 @@ def _set_active(
             session, realm_id, "user_reactivated" if active else "user_deactivated",
             actor_id=actor.id, user_id=user.id, now=now,
         )  # fmt: skip
-        tell_of_user(session, actor.realm, user.id, {"is_active": active}, now=now)
+        changes: list[PersonChange] = [{"is_active": active}]
+        if active and user.id in was_deleted:
+            changes.append({"is_deleted": False})
+        tell_of_user(session, actor.realm, user.id, *changes, now=now)
         statuses.tell_of_standing(session, realm_id, user.id, is_active=active, now=now)
         groups = find_named_group_ids(session, user.id)
         kind = UserGroupAddMembersEvent if active else UserGroupRemoveMembersEvent
@@ -196,7 +200,7 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     changes: list[PersonChange] = [
         {"custom_profile_field": {"id": field_id, "value": None}} for field_id in sorted(field_ids)
     ]
-    changes.append({"full_name": DELETED_NAME})
+    changes += [{"full_name": DELETED_NAME}, {"is_deleted": True}]
     tell_of_user(session, actor.realm, user.id, *changes, now=now)
     tell_of_picture(session, actor.realm, user, dummy_email(user.id, actor.realm.host), now=now)
 

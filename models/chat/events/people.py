@@ -35,6 +35,7 @@ class PersonChange(TypedDict, total=False):
     full_name: str
     role: int
     is_active: bool
+    is_deleted: bool
     timezone: str
     bot_owner_id: int
     delivery_email: str | None

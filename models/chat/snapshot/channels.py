@@ -76,9 +76,10 @@ def find_channel_folders(view: Viewing) -> dict[str, Any]:
 
 
 def find_default_streams(view: Viewing) -> dict[str, Any]:
-    """Of the channels that new members are subscribed to, those that the actor may know."""
-    defaults = find_default_channel_ids(view.db, view.actor.realm_id)
-    return {"default_streams": sorted(defaults & view.known_channels.keys())}
+    """The channels that new members are subscribed to. Guests are not told."""
+    if view.actor.is_guest:
+        return {"default_streams": []}
+    return {"default_streams": sorted(find_default_channel_ids(view.db, view.actor.realm_id))}
 
 
 def find_user_topics(view: Viewing) -> dict[str, Any]:

@@ -361,6 +361,10 @@ class TestActions:
         told = [event["person"] for event in events_of(chat_database, "realm_user")]
         value = {"custom_profile_field": {"id": job, "value": None}}
         assert {"user_id": cast.hamlet.id, **value} in told
+        assert {"user_id": cast.hamlet.id, "is_deleted": True} in told
+        as_iago.post(f"{path_of(cast.hamlet)}/reactivate")
+        told = [event["person"] for event in events_of(chat_database, "realm_user")]
+        assert told[-1] == {"user_id": cast.hamlet.id, "is_deleted": False}
 
 
 class TestStatus:
@@ -432,6 +436,7 @@ class TestReactivateUser:
         assert not user_row(chat_database, cast.reminder.id).is_active
         told = events_of(chat_database)[so_far:]
         assert [(event["type"], event["op"]) for event in told] == [
+            ("realm_user", "update"),
             ("realm_user", "update"),
             ("user_group", "add_members"),
             ("user_group", "add_members"),
