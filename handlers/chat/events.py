@@ -75,13 +75,19 @@ async def register_queue(
         presence_history_days=presence_history_limit_days,
         capabilities=capabilities,
     )
-    head, state = await ctx.read_snapshot(partial(_read_state, ctx, wishes))
+    head, known_ids, state = await ctx.read_snapshot(partial(_read_state, ctx, wishes))
     client = client_name(None, ctx.header("user-agent"))
 
     def open_queue(session: Session) -> str:
         _check_reach(ctx, all_public_streams)  # of who the caller is by now
         return queues.open_queue(
-            session, ctx.actor, options, position=head, client=client, now=ctx.now
+            session,
+            ctx.actor,
+            options,
+            position=head,
+            client=client,
+            now=ctx.now,
+            known_ids=known_ids,
         )
 
     queue_id = await ctx.write(open_queue)
@@ -103,10 +109,12 @@ def _check_reach(ctx: Context, all_public_streams: bool) -> None:
         raise NotAuthorizedForQuery()
 
 
-def _read_state(ctx: Context, wishes: Wishes, db: Db) -> tuple[int, dict[str, Any]]:
-    """The newest event's id, and the state that contains it."""
+def _read_state(
+    ctx: Context, wishes: Wishes, db: Db
+) -> tuple[int, frozenset[int] | None, dict[str, Any]]:
+    """The newest event's id, the users whom the caller may know (None: all), and the state."""
     view = Viewing(db, ctx.actor, wishes, _facts(ctx), now=ctx.now)
-    return queues.find_head(db, ctx.actor.realm_id), take_snapshot(view)
+    return queues.find_head(db, ctx.actor.realm_id), view.known_ids, take_snapshot(view)
 
 
 def _names(event_types: list[str] | None) -> frozenset[str] | None:
@@ -143,6 +151,8 @@ def _begin(ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool 
     position = queues.check_position(queue, last_event_id, head)
     viewer = find_viewer(reader, actor, queue)
     found = catch_up(reader, viewer, after=position, until=head, now=ctx.now)
+    if not found.bodies and found.seen == head:
+        queues.require_same_knowledge(queue, viewer.known_ids)
     return _Begun(viewer, position, head, found)
 
 

@@ -35,7 +35,7 @@ class Viewer:
 
     actor: Actor
     queue: Queue
-    known_ids: Container[int] | None
+    known_ids: frozenset[int] | None
 
 
 def find_viewer(db: Db, actor: Actor, queue: Queue) -> Viewer:
@@ -133,6 +133,12 @@ def _delete_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     body.pop("message_id", None)
     for message_id in ids:
         yield {**body, "message_id": message_id}
+
+
+def _default_streams(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
+    if viewer.actor.is_guest:
+        body["default_streams"] = []
+    yield body
 
 
 def _user_topic(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
@@ -234,6 +240,7 @@ def _realm_linkifiers(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body
 
 
 FORMS: Mapping[str, Callable[[Viewer, Entry, Body], Iterable[Body]]] = {
+    "default_streams": _default_streams,
     "delete_message": _delete_message,
     "message": _message,
     "presence": _presence,

@@ -5,9 +5,10 @@ position is always safe, because a client says itself which event it has seen la
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import cast
 
 import orjson
@@ -58,6 +59,7 @@ class Queue:
     user_id: int
     position: int
     options: QueueOptions
+    known_people: str | None = None
 
 
 def find_head(db: Db, realm_id: int) -> int:
@@ -76,8 +78,12 @@ def open_queue(
     position: int,
     client: str,
     now: datetime,
+    known_ids: Collection[int] | None = None,
 ) -> str:
-    """A new queue whose first event is the next after `position`. Returns its id."""
+    """A new queue whose first event is the next after `position`. Returns its id.
+
+    `known_ids`: the users whom its reader may know; None: everybody.
+    """
     queue = EventQueue(
         id=str(uuid.uuid4()),
         realm_id=actor.realm_id,
@@ -92,6 +98,7 @@ def open_queue(
         apply_markdown=options.apply_markdown,
         client_gravatar=options.client_gravatar,
         slim_presence=options.slim_presence,
+        known_people=_digest(known_ids),
         position=position,
         idle_timeout_s=options.idle_timeout_s,
         created_at=now,
@@ -122,6 +129,7 @@ _BY_ID = select(
     EventQueue.apply_markdown,
     EventQueue.client_gravatar,
     EventQueue.slim_presence,
+    EventQueue.known_people,
     EventQueue.idle_timeout_s,
     select(func.max(Event.id))
     .where(Event.realm_id == EventQueue.realm_id)
@@ -160,6 +168,7 @@ def access_queue(db: Db, actor: Actor, queue_id: str, *, now: datetime) -> tuple
             capabilities=frozenset(orjson.loads(row.capabilities)),
             idle_timeout_s=row.idle_timeout_s,
         ),
+        row.known_people,
     )
     return queue, row.head or 0
 
@@ -175,6 +184,22 @@ def check_position(queue: Queue, last_event_id: int, head: int) -> int:
     if not queue.position <= last_event_id <= max(head, queue.position):
         raise BadEventQueueId(queue_id=queue.id)
     return last_event_id
+
+
+def require_same_knowledge(queue: Queue, known_ids: Collection[int] | None) -> None:
+    """Raises `BadEventQueueId` if the reader may know other users than when the queue was opened.
+
+    Much of a snapshot leaves out users whom a guest may not know. Events tell of none of it when
+    that changes; the client gets a new snapshot.
+    """
+    if _digest(known_ids) != queue.known_people:
+        raise BadEventQueueId(queue_id=queue.id)
+
+
+def _digest(user_ids: Collection[int] | None) -> str | None:
+    if user_ids is None:
+        return None
+    return sha256(",".join(map(str, sorted(user_ids))).encode()).hexdigest()
 
 
 def close_queue(session: Session, actor: Actor, queue_id: str) -> None:

@@ -14,7 +14,8 @@ class EventQueue(ChatBase):
 
     `position` is the last event that the client has acknowledged, or an earlier one: processes
     write it down now and then. `event_types` is a JSON array (null: all), `narrow` a JSON array of
-    terms, `capabilities` a JSON array of names. The queue lives until `polled_until` plus
+    terms, `capabilities` a JSON array of names. `known_people` is a digest of whom the reader may
+    know, null for everybody. The queue lives until `polled_until` plus
     `idle_timeout_s`: a client that polls says how long it may wait.
     """
 
@@ -32,6 +33,7 @@ class EventQueue(ChatBase):
     apply_markdown: Mapped[bool]
     client_gravatar: Mapped[bool]
     slim_presence: Mapped[bool]
+    known_people: Mapped[str | None] = mapped_column(String(64))
     position: Mapped[int] = mapped_column(BigInteger)
     idle_timeout_s: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(UtcMs)

@@ -19,7 +19,7 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
-from tests.support.chat.queues import Queues
+from tests.support.chat.queues import Place, Queues
 from tests.support.frozen_clock import FrozenClock
 
 DONE = {"result": "success", "msg": ""}
@@ -207,6 +207,58 @@ class TestGetEvents:
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         answer = as_nobody.get("/events", queue_id="x", last_event_id=-1)
         assert answer["code"] == "UNAUTHORIZED"
+
+
+class TestWhomOneMayKnow:
+    def test_the_queue_of_a_guest_ends_when_that_changes(
+        self, chat: ChatClient, as_cordelia: ChatClient, as_polonius: ChatClient, cast: Cast
+    ) -> None:
+        """Not before its client has what came until then."""
+        members = as_cordelia.get("/user_groups")["user_groups"]
+        group_id = next(group["id"] for group in members if group["name"] == "role:members")
+
+        def register() -> Place:
+            opened = as_polonius.post("/register", fetch_event_types=[])
+            return Place(as_polonius, opened["queue_id"], opened["last_event_id"])
+
+        def ends(place: Place) -> bool:
+            return as_polonius.get("/events", **place.query(dont_block=True)) == gone(place)
+
+        def gone(place: Place) -> dict[str, Any]:
+            return bad_queue(place.queue_id)
+
+        place = register()
+        as_cordelia.patch("/realm", can_access_all_users_group=group_id)
+        assert types(place.read()) == ["realm"]
+        assert ends(place)
+        place = register()
+        assert place.read() == []
+        chat.post("/messages", type="direct", to=[cast.polonius.id], content="Hi")
+        assert types(place.read()) == ["message"]
+        assert ends(place)
+        place = register()
+        as_cordelia.patch(f"/users/{cast.polonius.id}", role=400)
+        assert "realm_user" in types(place.read())
+        assert ends(place)
+        assert register().read() == []
+
+
+class TestDefaultChannels:
+    def test_are_not_for_guests(
+        self, as_iago: ChatClient, as_polonius: ChatClient, queues: Queues, cast: Cast
+    ) -> None:
+        places = [queues.open(client) for client in (as_iago, as_polonius)]
+        form = {"subscriptions": [{"name": "lobby"}], "is_default_stream": True}
+        as_iago.post("/users/me/subscriptions", **form)
+        lobby = as_iago.get("/get_stream_id", stream="lobby")["stream_id"]
+
+        def told(place: Place) -> list[list[int]]:
+            kind = "default_streams"
+            return [event[kind] for event in place.read() if event["type"] == kind]
+
+        assert [told(place) for place in places] == [[[lobby]], [[]]]
+        as_iago.patch(f"/users/{cast.polonius.id}", role=400)
+        assert [told(place) for place in places] == [[], [[lobby]]]
 
 
 class TestDeleteQueue:
