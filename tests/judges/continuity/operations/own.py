@@ -1,0 +1,83 @@
+"""Calls about what is the caller's own: settings, devices, tokens."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from models.chat.tables import VendorToken
+from models.chat.tables.setting_table import SETTINGS, Setting
+from tests.judges.continuity.operations.table import operation
+from tests.judges.continuity.world import Call, Nothing, World, call
+from tests.support.chat.people import VAULT
+
+LANGUAGES, TIMEZONES = ("en", "de"), ("Europe/Copenhagen", "America/New_York")
+NUMBERS = (12, 14, 18)
+
+
+def _value(world: World, setting: Setting) -> Any:
+    if setting.name == "default_language":
+        return world.pick(*LANGUAGES)
+    if setting.name == "timezone":
+        return world.pick(*TIMEZONES)
+    if setting.choices:
+        return world.pick(*setting.choices)
+    if isinstance(setting.default, bool):
+        return world.flip()
+    return world.pick(*NUMBERS)
+
+
+@operation
+def update_settings(world: World) -> Call:
+    """One's own, one's name, or those of everybody."""
+    if world.flip(0.15):
+        member = world.person()
+        return call(member, "PATCH", "/settings", full_name=f"{member.name} {world.number()}")
+    if world.flip(0.2):
+        setting = SETTINGS[world.pick(*(s.name for s in SETTINGS.values() if not s.own_only))]
+        form = {setting.name: _value(world, setting)}
+        targets = {"user_ids": sorted({world.person().id, world.person().id})}
+        return call(world.administrator(), "PATCH", "/settings", target_users=targets, **form)
+    names = [world.pick(*SETTINGS), world.pick("email_address_visibility", "timezone", *SETTINGS)]
+    form = {name: _value(world, SETTINGS[name]) for name in names}
+    return call(world.person(), "PATCH", "/settings", **form)
+
+
+@operation
+def update_own_presence(world: World) -> Call:
+    return call(world.person(), "POST", "/users/me/presence", status=world.pick("active", "idle"))
+
+
+@operation
+def register_client_device(world: World) -> Call:
+    return call(world.person(), "POST", "/register_client_device")
+
+
+@operation
+def remove_client_device(world: World) -> Call:
+    row = world.row("SELECT id, user_id FROM client_device ORDER BY id")
+    by = [member for member in world.members.values() if member.id == row.user_id]
+    if not by:
+        raise Nothing
+    return call(by[0], "POST", "/remove_client_device", device_id=row.id)
+
+
+@operation
+def revoke_vendor_token(world: World) -> Call:
+    row = world.row("SELECT user_id FROM vendor_token ORDER BY user_id")
+    by = [member for member in world.members.values() if member.id == row.user_id]
+    return call(by[0], "DELETE", "/calls/vendor/token")
+
+
+def authorize_calls(world: World) -> None:
+    """Some have allowed video calls before the history begins."""
+    now = world.clock.now()
+    for name in ("hamlet", "cordelia"):
+        token = VendorToken(
+            user_id=world.members[name].id,
+            vendor_user_id=name,
+            sealed_tokens=VAULT.seal("{}", purpose=f"vendor:{name}"),
+            expires_at=now + timedelta(hours=1),
+            changed_at=now,
+        )
+        world.database.run(lambda session, token=token: session.add(token))

@@ -1,0 +1,68 @@
+"""What clients do with events of what is their user's own."""
+
+from __future__ import annotations
+
+from tests.judges.continuity.store import Event, Store, applies
+
+AT_TOP = ("twenty_four_hour_time", "pm_content_in_desktop_notifications")
+
+
+@applies("user_settings")
+def user_settings(store: Store, event: Event) -> None:
+    store.state["user_settings"][event["property"]] = event["value"]
+    if event["property"] in AT_TOP:
+        store.state[event["property"]] = event["value"]
+
+
+@applies("user_topic")
+def user_topic(store: Store, event: Event) -> None:
+    key = (event["stream_id"], store.topic_key(event["topic_name"]))
+    kept = [
+        policy
+        for policy in store.state["user_topics"]
+        if (policy["stream_id"], store.topic_key(policy["topic_name"])) != key
+    ]
+    if event["visibility_policy"]:
+        kept.append({name: value for name, value in event.items() if name not in ("id", "type")})
+    store.state["user_topics"] = kept
+
+
+@applies("muted_topics")
+def muted_topics(store: Store, event: Event) -> None:
+    store.state["muted_topics"] = event["muted_topics"]
+
+
+@applies("device")
+def device(store: Store, event: Event) -> None:
+    devices, device_id = store.state["devices"], str(event["device_id"])
+    match event["op"]:
+        case "add":
+            devices[device_id] = {
+                "push_key_id": None,
+                "push_token_id": None,
+                "pending_push_token_id": None,
+                "push_token_last_updated_timestamp": None,
+                "push_registration_error_code": None,
+            }
+        case "update":
+            change = {k: v for k, v in event.items() if k not in ("id", "type", "op", "device_id")}
+            devices[device_id].update(change)
+        case "remove":
+            del devices[device_id]
+
+
+@applies("has_vendor_token", "has_zoom_token")
+def has_token(store: Store, event: Event) -> None:
+    store.state[event["type"]] = event["value"]
+
+
+@applies("scheduled_messages")
+def scheduled_messages(store: Store, event: Event) -> None:
+    """The earliest first."""
+    if event["op"] == "remove":
+        store.take("scheduled_messages", "scheduled_message_id", event["scheduled_message_id"])
+        return
+    many = event["scheduled_messages"] if event["op"] == "add" else [event["scheduled_message"]]
+    for message in many:
+        store.take("scheduled_messages", "scheduled_message_id", message["scheduled_message_id"])
+        store.state["scheduled_messages"].append(message)

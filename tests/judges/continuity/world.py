@@ -1,0 +1,146 @@
+"""What a random history acts on: the organization as it is, its people, and a source of chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from sqlalchemy import text
+
+from models.database import Database
+from tests.support.chat.people import Cast, Member
+from tests.support.frozen_clock import FrozenClock
+
+NAMES = ("Elsinore", "Wittenberg", "Norway", "ramparts", "chapel", "ENGLAND")
+TOPICS = ("ghost", "Ghost", "players", "swords", "")
+WORDS = ("Words, words.", "To be", "Who's there?", "The rest is silence.", "Remember me.")
+
+
+class Nothing(Exception):
+    """There is nothing to act on at present."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request that somebody makes. `after`: what the world learns of a success."""
+
+    by: Member
+    method: str
+    path: str
+    form: Mapping[str, Any]
+    after: Callable[[dict[str, Any]], None] | None = None
+
+
+class World:
+    """`members` by name; `rng` decides everything."""
+
+    def __init__(self, database: Database, cast: Cast, clock: FrozenClock, rng: Random) -> None:
+        self.database, self.cast, self.clock, self.rng = database, cast, clock, rng
+        self.members = {member.name.lower(): member for member in cast.acme}
+        self.made = 0
+
+    # --- who --------------------------------------------------------------------------------------
+
+    def somebody(self, *names: str) -> Member:
+        return self.members[self.rng.choice(names)]
+
+    def anybody(self) -> Member:
+        """Of those who stay in the organization."""
+        return self.somebody(
+            "cordelia", "iago", "prospero", "hamlet", "othello", "polonius", "reminder"
+        )
+
+    def person(self) -> Member:
+        return self.somebody("cordelia", "iago", "prospero", "hamlet", "othello", "polonius")
+
+    def administrator(self) -> Member:
+        return self.somebody("cordelia", "cordelia", "iago")
+
+    # --- what -------------------------------------------------------------------------------------
+
+    def rows(self, sql: str, **values: Any) -> list[Any]:
+        """Of the organization `:realm`, in a fixed order."""
+        with self.database.reading() as reader:
+            values = {"realm": self.cast.realm_id, **values}
+            return list(reader.execute(text(sql), values).all())
+
+    def row(self, sql: str, **values: Any) -> Any:
+        """Any one of the rows. Raises `Nothing`."""
+        found = self.rows(sql, **values)
+        if not found:
+            raise Nothing
+        return self.rng.choice(found)
+
+    def channel(self) -> Any:
+        return self.row("SELECT id, name FROM channel WHERE realm_id = :realm ORDER BY id")
+
+    def user_id(self) -> int:
+        """Anybody but the organization's own bot, active or not."""
+        return int(
+            self.row(
+                'SELECT id FROM "user" WHERE realm_id = :realm AND id <> :bot ORDER BY id',
+                bot=self.cast.notification_bot_id,
+            ).id
+        )
+
+    def message(self) -> Any:
+        """Any of the newest thirty."""
+        return self.row(
+            "SELECT id, sender_id, channel_id, topic FROM message"
+            " WHERE realm_id = :realm ORDER BY id DESC LIMIT 30"
+        )
+
+    def message_of(self, member: Member) -> Any:
+        """Any that somebody has a copy of."""
+        return self.row(
+            "SELECT m.id, m.channel_id, m.topic FROM message m JOIN user_message c"
+            " ON c.message_id = m.id WHERE c.user_id = :member ORDER BY m.id DESC LIMIT 30",
+            member=member.id,
+        )
+
+    def author_of(self, message: Any) -> Member:
+        """The sender, if they can call; else somebody."""
+        senders = [m for m in self.members.values() if m.id == message.sender_id]
+        return senders[0] if senders else self.anybody()
+
+    # --- chance -----------------------------------------------------------------------------------
+
+    def number(self) -> int:
+        """Another one each time."""
+        self.made += 1
+        return self.made
+
+    def flip(self, likelihood: float = 0.5) -> bool:
+        return self.rng.random() < likelihood
+
+    def pick(self, *values: Any) -> Any:
+        return self.rng.choice(values)
+
+    def words(self) -> str:
+        """A text, often one that mentions somebody or everybody."""
+        name = self.anybody().name
+        groups = self.rows(
+            "SELECT name FROM user_group WHERE realm_id = :realm AND kind = 'named' ORDER BY id"
+        )
+        if groups and self.flip(0.2):
+            return f"{self.pick(*WORDS)} {self.number()} @*{self.pick(*groups).name}*"
+        tail = self.pick("", "", f" @**{name}**", " @**all**", " @**topic**", f" @_**{name}**")
+        return f"{self.pick(*WORDS)} {self.number()}{tail}"
+
+    def topic(self) -> str:
+        return str(self.pick(*TOPICS))
+
+    def group(self) -> Any:
+        """The value of a setting that a group holds: mostly a system group, else people."""
+        if self.flip(0.3):
+            return {"direct_members": [self.user_id()], "direct_subgroups": []}
+        return self.row(
+            "SELECT id FROM user_group WHERE realm_id = :realm AND kind = 'system'"
+            " AND name <> 'role:internet' ORDER BY id"
+        ).id
+
+
+def call(by: Member, method: str, path: str, /, **form: Any) -> Call:
+    return Call(by=by, method=method, path=path, form=form)
