@@ -76,21 +76,7 @@ async def register_queue(
         capabilities=capabilities,
     )
     head, known_ids, state = await ctx.read_snapshot(partial(_read_state, ctx, wishes))
-    client = client_name(None, ctx.header("user-agent"))
-
-    def open_queue(session: Session) -> str:
-        _check_reach(ctx, all_public_streams)  # of who the caller is by now
-        return queues.open_queue(
-            session,
-            ctx.actor,
-            options,
-            position=head,
-            client=client,
-            now=ctx.now,
-            known_ids=known_ids,
-        )
-
-    queue_id = await ctx.write(open_queue)
+    queue_id = await ctx.write(partial(_open_queue, ctx, options, head, known_ids))
     always = {
         "queue_id": queue_id,
         "last_event_id": head,
@@ -101,6 +87,25 @@ async def register_queue(
         "idle_queue_timeout_secs": idle_timeout_s,
     }
     return envelope.success(ctx, always | state)
+
+
+def _open_queue(
+    ctx: Context,
+    options: QueueOptions,
+    head: int,
+    known_ids: frozenset[int] | None,
+    session: Session,
+) -> str:
+    _check_reach(ctx, options.all_public_streams)  # of who the caller is by now
+    return queues.open_queue(
+        session,
+        ctx.actor,
+        options,
+        position=head,
+        client=client_name(None, ctx.header("user-agent")),
+        now=ctx.now,
+        known_ids=known_ids,
+    )
 
 
 def _check_reach(ctx: Context, all_public_streams: bool) -> None:
