@@ -67,7 +67,6 @@ class History:
         self.followers: list[Follower] = []
         self.said: list[str] = []
         self.succeeded: Counter[str] = Counter()
-        self.heard: set[tuple[str, str | None]] = set()
         self._delivery = ScheduledDelivery(database, clock, late_window=timedelta(days=1))
         self._removal = message_removals(database, clock, rest=lambda seconds: False)
         authorize_calls(self.world)
@@ -169,7 +168,6 @@ class History:
         for follower in list(self.followers):
             while events := self._poll(follower):
                 for event in events:
-                    self.heard.add((event["type"], event.get("op")))
                     follower.store.apply(event)
                     follower.seen = event["id"]
 
