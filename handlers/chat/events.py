@@ -49,13 +49,14 @@ async def register_queue(
     include_subscribers: bool | str,
     all_public_streams: bool,
     narrow: list[Json],
-    client_capabilities: dict[str, Any],
     idle_queue_timeout: int | str,
+    client_capabilities: dict[str, Any] | None = None,
     presence_history_limit_days: int | None = None,
 ) -> Response:
     """Register an event queue."""
     _check_reach(ctx, all_public_streams)
-    capabilities = frozenset(name for name, can in client_capabilities.items() if can is True)
+    declared = client_capabilities or {}
+    capabilities = frozenset(name for name, can in declared.items() if can is True)
     idle_timeout_s = idle_queue_timeout if isinstance(idle_queue_timeout, int) else MOBILE_IDLE_S
     options = QueueOptions(
         event_types=_names(event_types),

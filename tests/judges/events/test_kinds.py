@@ -33,5 +33,12 @@ def test_the_document_has_the_fields_of_a_kind(kind: type[ClientEvent]) -> None:
 
 
 def test_an_event_of_the_document_has_a_kind() -> None:
-    mapping = SCHEMAS["Event"]["discriminator"]["mapping"]
-    assert mapping.keys() == {type_ for type_, _ in kinds()} | {"heartbeat"}
+    """One schema for each kind, which `type` and `op` alone tell from the others."""
+    told = {(kind.type, kind.op): kind.__name__ for kind in kinds().values()}
+    shown = {}
+    for reference in SCHEMAS["Event"]["oneOf"]:
+        name = reference["$ref"].rpartition("/")[2]
+        type_, op = (SCHEMAS[name]["properties"].get(key, {}) for key in ("type", "op"))
+        assert len(type_["enum"]) == len(op.get("enum", [None])) == 1
+        shown[type_["enum"][0], op.get("enum", [None])[0]] = name
+    assert shown == told | {("heartbeat", None): "HeartbeatEvent"}
