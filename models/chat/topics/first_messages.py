@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Protocol, cast
 
-from sqlalchemy import Row, Table, func, select, update
+from sqlalchemy import Table, func, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
@@ -43,7 +43,18 @@ def recount_first_messages(
     _tell(session, realm_id, changed.all(), now)
 
 
-def _tell(session: Session, realm_id: int, changed: Sequence[Row[Any]], now: datetime) -> None:
+class _Row(Protocol):
+    """What `_RETURNED` names."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def first_message_id(self) -> int | None: ...
+
+
+def _tell(session: Session, realm_id: int, changed: Sequence[_Row], now: datetime) -> None:
     """Everybody who may know of the channels, which the delivery decides."""
     told = [
         (
