@@ -47,6 +47,7 @@ class Demo:
         env = {
             "SPECD_RATE_LIMITS": str(not alone).lower(),
             "SPECD_DEVELOPMENT": str(alone).lower(),
+            **({"SPECD_WEBHOOK_NETWORKS": "127.0.0.0/8,::1/128"} if alone else {}),
             **outside_services(given),
             **environ,
             "SPECD_DATA_DIR": str(given.data_dir.absolute()),

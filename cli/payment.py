@@ -8,6 +8,7 @@ from cli.databases import open_database
 from cli.output import answer, answer_table, json_option
 from cli.payment_events import events, listen
 from cli.payment_pay import pay
+from cli.payment_webhooks import create_endpoint, list_endpoints, reseal
 from models.clock import SystemClock
 from models.payment import keys, methods, projects
 from settings import Settings
@@ -18,7 +19,7 @@ def payment() -> None:
     """Administer the payment service."""
 
 
-for command in (pay, events, listen):
+for command in (pay, events, listen, create_endpoint, list_endpoints, reseal):
     payment.add_command(command)
 
 

@@ -17,7 +17,7 @@ import structlog
 import logs
 from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
-from models.payment.webhooks import signatures
+from models.payment import signing
 from models.secret_shapes import SHAPES
 
 SECRET = b"a secret of more than thirty-two bytes"
@@ -32,7 +32,7 @@ def made() -> dict[str, str]:
         "chat key": key,
         "checkout or confirmation": secrets.token_urlsafe(32),
         "link of an export": Vault(SECRET).seal("1795262400", purpose="export:1"),
-        "secret of a webhook": signatures.make_secret(),
+        "secret of a webhook": signing.new_secret(),
         "jwt": jwt.encode({"email": "hamlet@acme.example"}, SECRET, algorithm="HS256"),
         "basic": f"Basic {basic}",
         "bearer": f"bearer {secrets.token_hex(8)}",

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import orjson
 import structlog
 
 from adapters.webhooks.sender import Received, WebhookSender
 from models.clock import Clock
+from models.payment import signing
 from models.payment.event_list import written_id
-from models.payment.webhooks import signatures, signing_secrets
+from models.payment.webhooks import signing_secrets
 from models.payment.webhooks.outcomes import Attempt, Reply
 from models.payment.webhooks.queue import Message
 from models.payment.webhooks.vault import WebhookVault
@@ -90,11 +92,17 @@ class Posting:
         """End the thread and its connections."""
         if self._loop is None or self._thread is None:
             return
-        asyncio.run_coroutine_threadsafe(self._sender.close(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
         self._loop = self._thread = None
+
+    async def _end(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._sender.close()
 
     def _start(self, messages: Sequence[Message], on_end: Callable[[], None]) -> None:
         for message in messages:
@@ -113,13 +121,11 @@ class Posting:
         on_end()
 
     async def _send(self, message: Message, at: datetime) -> Received | _Failed:
-        signing = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)
-        if not signing:
+        opened = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)
+        if not opened:
             return _Failed(NOT_SIGNED)
-        body = signatures.write_body(message.type, message.at, message.data)
-        headers = signatures.sign(
-            body, message_id=written_id(message.event_id), at=at, signing=signing
-        )
+        body = signing.write_message(message.type, message.at, orjson.Fragment(message.data))
+        headers = signing.sign(written_id(message.event_id), body, opened, now=at)
         return await self._sender.post(message.url, headers, body)
 
 

@@ -130,7 +130,7 @@ class WebhookWorker:
             self._lanes.begin(message.endpoint_id, message.event_id)
         self._posting.begin(done.messages, self._woken.set)
         if done.counts:
-            self._log.info("webhooks_posted", **done.counts)
+            self._log.debug("webhooks_posted", **done.counts)
 
     def _hear(self, logs: Logs) -> None:
         self._woken.set()

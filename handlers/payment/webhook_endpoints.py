@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 from adapters.webhooks.sender import Received
 from handlers.payment.wire.context import Context
 from handlers.payment.wire.idempotency import ANSWERS
+from models.payment import signing
 from models.payment.errors import InvalidWebhookUrl
 from models.payment.event_list import read_id, written_id
-from models.payment.webhooks import deliveries, endpoints, signatures, signing_secrets
+from models.payment.webhooks import deliveries, endpoints, signing_secrets
 from models.payment.webhooks.addresses import AddressRefused
 from models.payment.webhooks.deliveries import AttemptRow
 from models.payment.webhooks.events import PING, render_endpoint
@@ -109,12 +110,9 @@ async def test_webhook_endpoint(ctx: Context, *, id_: str) -> Response:
         lambda db: endpoints.access_endpoint(db, project_id=project_id, endpoint_id=id_)
     )
     sealed = await ctx.read(lambda db: signing_secrets.find_sealed(db, [endpoint.id], now=ctx.now))
-    signing = signing_secrets.open_sealed(webhooks.vault, endpoint.id, sealed[endpoint.id])
-    data = orjson.dumps({"webhook_endpoint_id": endpoint.id}).decode()
-    body = signatures.write_body(PING, ctx.now, data)
-    headers = signatures.sign(
-        body, message_id=f"ping_{secrets.token_hex(12)}", at=ctx.now, signing=signing
-    )
+    opened = signing_secrets.open_sealed(webhooks.vault, endpoint.id, sealed[endpoint.id])
+    body = signing.write_message(PING, ctx.now, {"webhook_endpoint_id": endpoint.id})
+    headers = signing.sign(f"ping_{secrets.token_hex(12)}", body, opened, now=ctx.now)
     with webhooks.testing(endpoint.id):
         received = await webhooks.sender.post(endpoint.url, headers, body)
     return Response(200, encode({"webhook_endpoint_id": endpoint.id, **_received(received)}))

@@ -192,3 +192,38 @@ class TestPay:
     @pytest.mark.parametrize("amount", ["0", "-1", "1.0000001", "1e3", "nan", "", "9" * 73])
     def test_refuses_a_bad_amount(self, migrated: Specd, amount: str) -> None:
         migrated.refusal("payment", "pay", NOBODY, "--amount", amount)
+
+
+class TestWebhooks:
+    URL = "https://93.184.215.14/webhooks"
+
+    def test_creates_and_lists(self, migrated: Specd, project: str) -> None:
+        made = migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)
+        assert list(made) == ["id", "url", "secret"]
+        assert made["secret"].startswith("whsec_")
+        (listed,) = migrated.json("payment", "list-endpoints", "--project", project)["endpoints"]
+        assert (listed["id"], listed["url"], listed["event_types"]) == (
+            made["id"],
+            self.URL,
+            ["*"],
+        )
+
+    def test_refuses_what_leads_inside(
+        self, migrated: Specd, project: str, rows: Callable[[], dict[str, int]]
+    ) -> None:
+        before = rows()
+        told = migrated.refusal(
+            "payment", "create-endpoint", "--project", project, "--url", "https://127.0.0.1/"
+        )
+        assert "not public" in told
+        assert rows() == before
+
+    def test_reseals_under_a_new_secret(
+        self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SPECD_PAYMENT_SECRET", "a" * 32)
+        migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)
+        monkeypatch.setenv("SPECD_PAYMENT_SECRET", "b" * 32)
+        monkeypatch.setenv("SPECD_PAYMENT_SECRET_PREVIOUS", "a" * 32)
+        assert migrated.json("payment", "reseal") == {"resealed": 1}
+        assert migrated.json("payment", "reseal") == {"resealed": 0}

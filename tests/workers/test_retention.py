@@ -31,6 +31,7 @@ from models.database import Database
 from models.payment.checkpoints import REMEMBERED_BLOCKS
 from models.payment.retention import POLICY as PAYMENT
 from models.payment.tables import ChainBlock, IdempotencyKey, Invoice
+from models.payment.webhooks.tables import WebhookEndpoint
 from models.retention import Policy
 from models.types import UtcMs
 from settings import Settings
@@ -46,6 +47,7 @@ from workers.retention import EVERY, Retention
 SETTINGS = Settings()
 MS = timedelta(milliseconds=1)
 CHAT_RULES = [rule.table for rule in CHAT.rules if rule.setting is not None]
+ENDPOINT_ID = "00000000-0000-4000-8000-00000000000e"
 PAYMENT_RULES = [rule.table for rule in PAYMENT.rules if rule.setting is not None]
 AGES = {
     "attempt_count": "arrival_at",
@@ -57,6 +59,7 @@ AGES = {
     "outbox": "closed_at",
     "scheduled_message": "scheduled_at",
     "spent_link": "ends_at",
+    "webhook_endpoint": "deleted_at",
 }
 
 KNOWN_BLOCKS = select(func.count()).where(ChainBlock.chain_id == CHAIN_ID)
@@ -139,10 +142,29 @@ def chat_store(chat_database: Database, clock: FrozenClock, cast: Cast) -> Store
 @pytest.fixture
 def payment_store(ledger: Ledger) -> Store:
     invoice = ledger.invoice()
+    now = ledger.clock.now()
+    ledger.database.run(
+        lambda session: session.add(
+            WebhookEndpoint(
+                id=ENDPOINT_ID,
+                project_id=PROJECT_ID,
+                url="",
+                event_types="[]",
+                description="",
+                status="enabled",
+                cursor=0,
+                created_at=now,
+                updated_at=now,
+            )
+        )
+    )
     return Store(ledger.database, ledger.clock, PaymentBase.metadata, PAYMENT, {
         "checkout_session": {"invoice_id": invoice.id},
         "event": {"project_id": PROJECT_ID},
         "idempotency_key": {"project_id": PROJECT_ID},
+        "webhook_endpoint": {"project_id": PROJECT_ID},
+        "webhook_delivery": {"endpoint_id": ENDPOINT_ID},
+        "webhook_attempt": {"endpoint_id": ENDPOINT_ID},
     })  # fmt: skip
 
 
@@ -170,8 +192,13 @@ def reaches_them_by_an_index(store: Store, name: str) -> None:
     (plan,) = told
     assert f"Seq Scan on {name}" not in plan
     # A few rows from the front of a table that is only appended to are no walk through it.
-    first_ones = (name, store.policy) in (("audit_log", CHAT), ("event", PAYMENT))
-    assert plan.count(f"SCAN {name}") == (first_ones and store.database.dialect == "sqlite"), plan
+    first_ones = (name, store.policy) in (
+        ("audit_log", CHAT),
+        ("event", PAYMENT),
+        ("webhook_attempt", PAYMENT),
+        ("webhook_delivery", PAYMENT),
+    )
+    assert (f"SCAN {name}" in plan) == (first_ones and store.database.dialect == "sqlite"), plan
 
 
 @contextmanager

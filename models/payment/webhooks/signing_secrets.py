@@ -8,7 +8,7 @@ from typing import cast
 from sqlalchemy import Table, delete, select, update
 from sqlalchemy.orm import Session
 
-from models.payment.webhooks import signatures
+from models.payment import signing
 from models.payment.webhooks.tables import WebhookSecret
 from models.payment.webhooks.vault import WebhookVault, purpose_of
 from models.reader import Db
@@ -21,7 +21,7 @@ _TABLE = cast(Table, WebhookSecret.__table__)
 
 def add_secret(session: Session, vault: WebhookVault, endpoint_id: str) -> str:
     """A new secret of the endpoint, as it is sealed."""
-    sealed = vault.seal(signatures.make_secret(), purpose=purpose_of(endpoint_id))
+    sealed = vault.seal(signing.new_secret(), purpose=purpose_of(endpoint_id))
     session.add(WebhookSecret(endpoint_id=endpoint_id, sealed=sealed, expires_at=None))
     session.flush()
     return sealed

@@ -242,6 +242,7 @@ class TestPayment:
             owner = keys.find_actor(reader, str(shop.keys["project"]))
         assert owner is not None
         reading = {name for name, (m, _) in operations_of(app.document).items() if m == "GET"}
+        reading.add("test_webhook_endpoint")  # it changes nothing of ours
         cases = [case for case in load("payment").cases if case.operation not in reading]
         allowed = [case for case in cases if case.cells["project"] == ALLOWED]
         unexpected = {}

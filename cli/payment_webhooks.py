@@ -1,0 +1,98 @@
+"""`specd payment create-endpoint`, `list-endpoints` and `reseal`: webhooks, by the operator."""
+
+import asyncio
+from ipaddress import ip_network
+
+import click
+
+from adapters.webhooks.sender import WebhookSender
+from cli.databases import open_database
+from cli.output import answer, answer_table, json_option
+from models.clock import SystemClock
+from models.payment.errors import InvalidWebhookUrl
+from models.payment.events import KINDS
+from models.payment.projects import access_project
+from models.payment.webhooks import endpoints, signing_secrets
+from models.payment.webhooks.addresses import AddressRefused
+from models.payment.webhooks.events import render_endpoint
+from models.payment.webhooks.vault import WebhookVault, open_vault
+from settings import Settings
+
+
+def vault_of(settings: Settings) -> WebhookVault:
+    """Seals under the same secret as the server."""
+    return open_vault(settings.data_dir, settings.payment_secret, settings.payment_secret_previous)
+
+
+@click.command("create-endpoint")
+@click.option("--project", "project_id", required=True, help="Project id.")
+@click.option("--url", required=True, help="Address that events are posted to.")
+@click.option(
+    "--type",
+    "event_types",
+    multiple=True,
+    type=click.Choice([endpoints.ALL, *KINDS]),
+    default=[endpoints.ALL],
+    help="Type of event; repeat it for several.  [default: all]",
+)
+@click.option("--description", default="", help="A note for people.")
+@json_option
+def create_endpoint(
+    project_id: str, url: str, event_types: tuple[str, ...], description: str, as_json: bool
+) -> None:
+    """Create a webhook endpoint and show its signing secret once."""
+    settings, now = Settings.from_env(), SystemClock().now()
+    opened = [ip_network(network) for network in settings.webhook_networks]
+    try:
+        asyncio.run(WebhookSender(opened).check(url))
+    except AddressRefused as refusal:
+        raise InvalidWebhookUrl(problem=str(refusal)) from None
+    vault = vault_of(settings)
+    with open_database("payment", settings) as database:
+        database.run(lambda session: access_project(session, project_id))
+        endpoint, sealed = database.run(
+            lambda session: endpoints.create_endpoint(
+                session,
+                vault,
+                project_id=project_id,
+                url=url,
+                event_types=event_types,
+                description=description,
+                quota=settings.webhook_endpoints_per_project,
+                now=now,
+            )
+        )
+    (secret,) = signing_secrets.open_sealed(vault, endpoint.id, [sealed])
+    answer(
+        {"id": endpoint.id, "url": endpoint.url, "secret": secret},
+        as_json=as_json,
+        text=f"Endpoint {endpoint.id}; its secret, shown once:\n{secret}",
+    )
+
+
+@click.command("list-endpoints")
+@click.option("--project", "project_id", required=True, help="Project id.")
+@json_option
+def list_endpoints(project_id: str, as_json: bool) -> None:
+    """List a project's webhook endpoints without their secrets."""
+    with open_database("payment", Settings.from_env()) as database:
+        database.run(lambda session: access_project(session, project_id))
+        with database.reading() as reader:
+            found = endpoints.list_endpoints(reader, project_id=project_id)
+    answer_table(
+        {"endpoints": [render_endpoint(endpoint) for endpoint in found]},
+        as_json=as_json,
+        columns=("endpoint", "url", "status", "types"),
+        rows=[(one.id, one.url, one.status, " ".join(one.event_types)) for one in found],
+    )
+
+
+@click.command("reseal")
+@json_option
+def reseal(as_json: bool) -> None:
+    """Encrypt webhook secrets under the present `SPECD_PAYMENT_SECRET`."""
+    settings = Settings.from_env()
+    vault = vault_of(settings)
+    with open_database("payment", settings) as database:
+        count = database.run(lambda session: signing_secrets.reseal(session, vault))
+    answer({"resealed": count}, as_json=as_json, text=f"Resealed {count} secrets.")
