@@ -129,7 +129,7 @@ def test_a_developer_reads_the_document_and_sends_a_request(
     ]
     assert sorted(drawn) == sorted(
         path
-        for path, item in service.document["paths"].items()
+        for path, item in service.documents[0].content["paths"].items()
         for verb in item
         if verb in ("get", "post")
     )

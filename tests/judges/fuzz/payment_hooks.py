@@ -1,8 +1,9 @@
 """What the payment documents cannot say in JSON Schema, told to schemathesis.
 
-Valid cases get a payment method that exists, an amount in range and an Idempotency-Key of their
-own. They send no cursor, which is good for its filters only, and wait no longer than a second for
-events. Invalid cases go out as generated; nothing about checks or operations is changed.
+Valid cases get a payment method that exists, an amount in range, an address of a shop and an
+Idempotency-Key of their own. They send no cursor, which is good for its filters only, and wait no
+longer than a second for events. Invalid cases go out as generated; nothing about checks or
+operations is changed.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         if "wait_s" in case.query:
             case.query["wait_s"] = min(int(case.query["wait_s"]), LONGEST_WAIT_S)
     body = case.body
+    if isinstance(body, dict) and "url" in body:
+        case.body = body = {**body, "url": f"https://shop.example/{uuid.uuid4().hex}"}
     if isinstance(body, dict) and "payment_method_id" in body:
         case.body = {**body, "payment_method_id": METHOD, "amount": _payable(body["amount"])}
 
