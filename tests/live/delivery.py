@@ -10,6 +10,7 @@ import statistics
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -54,10 +55,18 @@ class Workers:
     that lives less than a second must not spend it on imports.
     """
 
-    def __init__(self, url: str, count: int, kill_every_s: float | None, seed: int) -> None:
+    def __init__(
+        self,
+        url: str,
+        count: int,
+        kill_every_s: float | None,
+        seed: int,
+        target: Callable[[str], None] = run_worker,
+    ) -> None:
         self._url, self._count, self._kill_every_s = url, count, kill_every_s
+        self._target = target
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["tests.live.delivery"])
+        self._context.set_forkserver_preload(["tests.live.delivery", target.__module__])
         self._random = random.Random(seed)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._kill, daemon=True)
@@ -83,7 +92,7 @@ class Workers:
             process.kill()
 
     def _start(self) -> Any:
-        process = self._context.Process(target=run_worker, args=(self._url,), daemon=True)
+        process = self._context.Process(target=self._target, args=(self._url,), daemon=True)
         process.start()
         return process
 

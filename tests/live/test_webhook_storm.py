@@ -1,0 +1,14 @@
+"""A slice of the storm of webhooks: `scripts/webhook-storm` is the whole of it."""
+
+from __future__ import annotations
+
+from tests.live.webhook_storm import run_storm
+
+
+def test_nothing_is_lost_and_the_order_is_kept_while_workers_die(database_url: str) -> None:
+    report = run_storm(
+        database_url, transitions=200, workers=3, kill_every_s=0.2, followers=3, seed=1
+    )
+    assert (report.lost, report.disordered, report.misread) == (0, 0, 0)
+    assert report.events == 200
+    assert report.kills > 0
