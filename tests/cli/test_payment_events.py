@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -31,6 +32,11 @@ SECRET = signing.new_secret()
 PATIENCE_S = 60.0
 
 
+def _hear_interrupts() -> None:
+    """A shell has what it starts in the background ignore SIGINT, and its children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Running:
     """A command that runs on; its lines as they come."""
 
@@ -43,6 +49,7 @@ class Running:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_hear_interrupts,
         )
         self.told: queue.Queue[str] = queue.Queue()
         self.said: queue.Queue[str] = queue.Queue()
@@ -65,7 +72,7 @@ class Running:
 
     def interrupt(self) -> int:
         """The exit status after Ctrl-C."""
-        self._process.send_signal(2)
+        self._process.send_signal(signal.SIGINT)
         return self._process.wait(PATIENCE_S)
 
     def stop(self) -> None:
