@@ -21,6 +21,7 @@ from models.payment.money import parse_amount
 METHOD = os.environ.get("SPECD_FUZZ_METHOD", "tusd-local")
 KEY = "Idempotency-Key"
 LONGEST_WAIT_S = 1
+UUID = "7ab0c098-d90a-4239-ac34-e62ee75eb63b"
 
 
 @schemathesis.hook
@@ -34,11 +35,23 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         case.query.pop("cursor", None)
         if "wait_s" in case.query:
             case.query["wait_s"] = min(int(case.query["wait_s"]), LONGEST_WAIT_S)
+    _mend_path(case)
     body = case.body
     if isinstance(body, dict) and "url" in body:
         case.body = body = {**body, "url": f"https://shop.example/{uuid.uuid4().hex}"}
     if isinstance(body, dict) and "payment_method_id" in body:
         case.body = {**body, "payment_method_id": METHOD, "amount": _payable(body["amount"])}
+
+
+def _mend_path(case: Case) -> None:
+    """Put an id of the right form where a guessed link has put another object's."""
+    path = case.path_parameters or {}
+    if "/events/" in case.operation.path or "event_id" in path:
+        name = "event_id" if "event_id" in path else "id"
+        if not str(path[name]).startswith("evt_"):
+            path[name] = "evt_0000000000000001"
+    if "id" in path and "/events/" not in case.operation.path and len(str(path["id"])) != len(UUID):
+        path["id"] = str(uuid.uuid4())
 
 
 def _payable(amount: str) -> str:
