@@ -183,7 +183,8 @@ class Polls:
 
     def _look(self, logs: frozenset[int] | None) -> None:
         with self._guard:
-            watched = {r: c for r, c in self._cursors.items() if logs is None or r in logs}
+            cursors = self._cursors
+            watched = {r: c for r, c in cursors.items() if logs is None or r in logs}
         if not watched:
             return
         try:
@@ -192,19 +193,19 @@ class Polls:
                 if logs is None and len(watched) > 1:
                     grown = find_grown(reader, watched)
                 for realm_id in grown:
-                    self._read_on(reader, realm_id, watched[realm_id])
+                    self._read_on(reader, realm_id, watched[realm_id], cursors)
         except DatabaseUnavailable as error:
             _log.warning("log_not_read", error=type(error).__name__)
         except Exception:
             _log.exception("log_not_read")
 
-    def _read_on(self, db: Db, realm_id: int, after: int) -> None:
+    def _read_on(self, db: Db, realm_id: int, after: int, cursors: dict[int, int]) -> None:
         while entries := find_entries(db, realm_id, after):
             after = entries[-1].id
             with self._guard:
-                if realm_id not in self._cursors:
-                    return
-                self._cursors[realm_id] = after
+                if self._cursors is not cursors or realm_id not in cursors:
+                    return  # nobody waits any more, or another database is served
+                cursors[realm_id] = after
                 concerned = self._concerned(realm_id, entries)
             standings = find_standings(db, concerned)
             loop = self._loop
