@@ -32,9 +32,11 @@ async def create_webhook_endpoint(
     ctx: Context, *, idempotency_key: str, body: dict[str, Any]
 ) -> Response:
     """Create a webhook endpoint."""
-    await _check(ctx, body["url"])
+    problem = await _find_problem(ctx, body["url"])
 
     def work(session: Session) -> Response:
+        if problem is not None:
+            raise InvalidWebhookUrl(problem=problem)
         endpoint, sealed = endpoints.create_endpoint(
             session,
             ctx.adapters.webhooks.vault,
@@ -75,7 +77,9 @@ async def update_webhook_endpoint(ctx: Context, *, id_: str, body: dict[str, Any
         await ctx.read(
             lambda db: endpoints.access_endpoint(db, project_id=project_id, endpoint_id=id_)
         )
-        await _check(ctx, body["url"])
+        problem = await _find_problem(ctx, body["url"])
+        if problem is not None:
+            raise InvalidWebhookUrl(problem=problem)
     changed = await ctx.write(
         lambda session: endpoints.change_endpoint(
             session, project_id=ctx.actor.project_id, endpoint_id=id_, changes=body, now=ctx.now
@@ -153,11 +157,15 @@ def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> dict[st
     }
 
 
-async def _check(ctx: Context, url: str) -> None:
+async def _find_problem(ctx: Context, url: str) -> str | None:
+    """Why nothing may be posted to the address. A request that is repeated by its key is answered
+    as before, whatever the name leads to by now.
+    """
     try:
         await ctx.adapters.webhooks.sender.check(url)
     except AddressRefused as refusal:
-        raise InvalidWebhookUrl(problem=str(refusal)) from None
+        return str(refusal)
+    return None
 
 
 def _opened(ctx: Context, response: Response) -> Response:

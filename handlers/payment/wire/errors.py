@@ -36,9 +36,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     domain.TooManyWebhookEndpoints: Answer(409, "too_many_webhook_endpoints"),
     domain.WebhookEndpointNotEnabled: Answer(409, "webhook_endpoint_disabled"),
     domain.WebhookTestInProgress: Answer(409, "webhook_test_in_progress", retry_after_s=5),
-    domain.InvalidWebhookUrl: Answer(
-        422, "invalid_webhook_url", is_definitive=True, at=("/body/url", "{problem}")
-    ),
+    domain.InvalidWebhookUrl: Answer(422, "invalid_webhook_url", at=("/body/url", "{problem}")),
     domain.InvalidCursor: Answer(
         422,
         "invalid_cursor",

@@ -77,7 +77,6 @@ class TestTable:
             "order_attempt_exists",
             "invalid_amount",
             "payment_method_not_allowed",
-            "invalid_webhook_url",
         }
 
 

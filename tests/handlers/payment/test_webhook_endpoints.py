@@ -12,6 +12,7 @@ from adapters.webhooks.sender import Received
 from models.database import Database
 from models.payment.event_list import read_id
 from models.payment.tables import Event, IdempotencyKey
+from models.payment.webhooks.addresses import AddressRefused
 from models.payment.webhooks.tables import (
     WebhookAttempt,
     WebhookDelivery,
@@ -88,6 +89,19 @@ class TestCreate:
         assert (again.status_code, again.json()) == (201, endpoint)
         assert again.headers["Idempotent-Replayed"] == "true"
         assert len(api.get(PATH).json()["data"]) == 1
+
+    def test_a_repeated_request_is_answered_whatever_the_name_leads_to(
+        self, api: ContractClient, payment_app: PaymentApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def refuse(url: str) -> None:
+            raise AddressRefused("leads inside")
+
+        created = create(api)
+        with monkeypatch.context() as patched:
+            patched.setattr(payment_app.webhooks.sender, "check", refuse)
+            assert create(api).json() == created.json()
+            assert failed(create(api, key="another-key")) == (422, "invalid_webhook_url")
+        assert create(api, key="another-key").status_code == 201
 
     def test_no_secret_is_stored_in_clear(
         self, database: Database, endpoint: dict[str, Any]
