@@ -36,6 +36,10 @@ from workers.scheduled_delivery import ScheduledDelivery
 
 CLOCK = SystemClock()
 KINDS = ("delete", "put off", "rewrite")
+PRELOADED = ["tests.live.delivery", "tests.live.webhook_storm"]
+"""What the one fork server of a test process imports: what the first storm asks of it is what every
+later one gets.
+"""
 SUBSCRIBERS = 2
 
 
@@ -66,7 +70,8 @@ class Workers:
         self._url, self._count, self._kill_every_s = url, count, kill_every_s
         self._target = target
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["tests.live.delivery", target.__module__])
+        assert target.__module__ in PRELOADED
+        self._context.set_forkserver_preload(PRELOADED)
         self._random = random.Random(seed)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._kill, daemon=True)

@@ -5,6 +5,7 @@ followers of the feed. `scripts/webhook-storm` runs it at full size; test_webhoo
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import threading
 import time
@@ -42,7 +43,6 @@ CLAIM_S = 1.0
 TIMEOUT_S = 0.5
 STALLED_S = 60.0
 """Without one message that is taken."""
-Taken = dict[tuple[str, str], float]
 
 
 def run_worker(url: str) -> None:
@@ -166,8 +166,6 @@ class Report:
     """What became of the events. `doubled`: deliveries that were taken more than once;
     `disordered`: events that arrived before an earlier one of their invoice was taken; `misread`:
     followers that did not read each event once and in order.
-
-
     """
 
     events: int
@@ -182,9 +180,11 @@ class Report:
 
 def run_storm(
     url: str, *, transitions: int, workers: int, kill_every_s: float | None, followers: int,
-    seed: int,
+    seed: int, kill_for_s: float = math.inf,
 ) -> Report:  # fmt: skip
-    """Write so many transitions, two of each invoice, while they are delivered."""
+    """Write so many transitions, two of each invoice, while they are delivered. What a slow machine
+    has not posted under fire after `kill_for_s` goes out undisturbed.
+    """
     database = Database(url, lock_timeout_s=30, pool_size=16)
     ada = database.run(lambda session: make_merchant(session, now=CLOCK.now()))
     began = time.monotonic()
@@ -197,8 +197,10 @@ def run_storm(
                 Workers(url, workers, kill_every_s, seed, target=run_worker) as living,
             ):
                 invoice_of = _write(database, ada, transitions)
-                _wait(receiver, len(invoice_of) * ENDPOINTS)
+                wanted = len(invoice_of) * ENDPOINTS
+                _wait(receiver, wanted, began + kill_for_s)
                 living.spare()
+                _wait(receiver, wanted, math.inf)
                 time.sleep(CLAIM_S)
             return _judge(
                 receiver.arrivals, invoice_of, paths, readers.read, living.kills,
@@ -237,10 +239,10 @@ def _cancel(database: Database, ada: Merchant, invoice_id: str) -> None:
     )
 
 
-def _wait(receiver: Receiver, wanted: int) -> None:
-    """Until everything has been taken, or nothing more is for a while."""
+def _wait(receiver: Receiver, wanted: int, until: float) -> None:
+    """Until everything has been taken, or nothing more is for a while, or it is too late."""
     count, since = -1, time.monotonic()
-    while time.monotonic() - since < STALLED_S:
+    while time.monotonic() < min(since + STALLED_S, until):
         taken = len({(path, event) for path, event, ok in receiver.arrivals if ok})
         if taken >= wanted:
             return
