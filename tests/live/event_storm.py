@@ -20,6 +20,7 @@ import httpx
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.fire import Killer
+from tests.live.held_transactions import HeldTransactions
 from tests.live.running_server import RunningServer, free_port
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import SECRET, Cast, Member, make_cast
@@ -80,8 +81,11 @@ def run_storm(
     processes: int,
     kill_every_s: float,
     kill_server_after_s: float | None = None,
+    held: int = 0,
 ) -> Storm:
-    """`writers` send `messages` each, while `readers` poll, on a migrated, empty chat database."""
+    """`writers` send `messages` each, while `readers` poll, on a migrated, empty chat database.
+    Beside them, each of the senders who take their time sends `held` messages (PostgreSQL only).
+    """
     database = Database(url)
     now = SystemClock().now()
     cast = database.run(lambda session: make_cast(session, now=now))
@@ -107,10 +111,10 @@ def run_storm(
     began = time.monotonic()
     with start() as server:
         fire = _Fire(server, start, kill_every_s, kill_server_after_s)
-        with fire:
-            total = writers * messages
+        with fire, HeldTransactions(url, cast.othello, square, held, seed=1) as slow:
+            total = writers * messages + slow.count(held)
             sent = asyncio.run(_play(server.url, cast, square, writers, messages, listening, total))
-    return Storm(frozenset(sent), listening, fire.kills, time.monotonic() - began)
+    return Storm(frozenset(sent | slow.sent), listening, fire.kills, time.monotonic() - began)
 
 
 ONLY = frozenset({"message"})

@@ -13,7 +13,11 @@ import pytest
 
 from models import migrate
 from tests.live.event_storm import run_storm
+from tests.live.held_transactions import HeldTransactions
 from tests.support.postgres import running_server
+
+HELD = 15
+"""Messages of each sender who holds transactions open for up to five seconds."""
 
 
 def databases() -> Iterator[tuple[str, str]]:
@@ -35,7 +39,7 @@ def databases() -> Iterator[tuple[str, str]]:
 
 def main(argv: list[str]) -> int:
     writers, messages, readers = (int(text) for text in (argv + ["8", "2000", "50"][len(argv) :]))
-    held = True
+    whole = True
     for name, url in databases():
         with tempfile.TemporaryDirectory() as directory:
             storm = run_storm(
@@ -47,6 +51,7 @@ def main(argv: list[str]) -> int:
                 processes=4,
                 kill_every_s=0.5,
                 kill_server_after_s=20.0,
+                held=HELD if name == "PostgreSQL" else 0,
             )
         told = sum(len(reader.message_ids) for reader in storm.readers)
         print(
@@ -56,8 +61,9 @@ def main(argv: list[str]) -> int:
         )
         for line in storm.faults()[:20]:
             print("   ", line)
-        held = held and len(storm.sent) == writers * messages and not storm.faults()
-    return 0 if held else 1
+        slow = HeldTransactions.count(HELD) if name == "PostgreSQL" else 0
+        whole = whole and len(storm.sent) == writers * messages + slow and not storm.faults()
+    return 0 if whole else 1
 
 
 if __name__ == "__main__":
