@@ -170,11 +170,9 @@ class Database:
     def dispose(self) -> None:
         """Close every connection. The next use opens new ones."""
         self.news.close()
-        with self._making:
-            for engine in (self._reader, self._writer):
-                if engine is not None:
-                    engine.dispose()
-            self._reader = self._writer = None
+        for engine in (self._reader, self._writer):
+            if engine is not None:
+                engine.dispose()
 
     close = dispose
 

@@ -5,7 +5,6 @@ PostgreSQL; where there is no PostgreSQL its half is skipped with the reason.
 """
 
 import os
-import shutil
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from models.database import Database
 from models.secret_shapes import SHAPES
 from tests.support.app import ServiceApp
 from tests.support.contract import ContractClient
+from tests.support.databases import Lent, Places, directory_in_memory
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway, PaymentApp
 from tests.support.payment.factories import BEN_XPUB, Merchant, make_merchant
@@ -79,10 +79,24 @@ def postgres_copies(postgres: PostgresServer) -> Iterator[Copies]:
     copies.drop()
 
 
+@pytest.fixture(scope="session")
+def places() -> Iterator[Places]:
+    with directory_in_memory() as directory:
+        yield Places(directory)
+
+
+@pytest.fixture(scope="session")
+def lent() -> Iterator[Lent]:
+    lent = Lent()
+    yield lent
+    lent.dispose()
+
+
 @pytest.fixture
-def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
+def sqlite_url(sqlite_template: Path, places: Places) -> Iterator[str]:
     """A migrated SQLite database of the test's own."""
-    return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'payment.db')}"
+    with places.one(sqlite_template) as url:
+        yield url
 
 
 @pytest.fixture
@@ -108,10 +122,9 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def database(database_url: str, patience_s: float) -> Iterator[Database]:
-    opened = Database(database_url, lock_timeout_s=patience_s)
-    yield opened
-    opened.dispose()
+def database(lent: Lent, database_url: str, patience_s: float) -> Iterator[Database]:
+    with lent.one(database_url, patience_s) as database:
+        yield database
 
 
 @pytest.fixture

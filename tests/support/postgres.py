@@ -19,11 +19,11 @@ VARIABLE = "SPECD_TEST_POSTGRES_URL"
 # Far faster than another copy of the database. The locks find out whoever still holds a table.
 _KEEP = """
 CREATE SCHEMA kept;
-CREATE TABLE kept.tables (name text, columns text);
+CREATE TABLE kept.tables (name text, columns text, has_rows boolean);
 CREATE TABLE kept.sequences (name text, last_value bigint, is_called boolean);
 DO $$ DECLARE it record; BEGIN
   INSERT INTO kept.tables
-    SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position)
+    SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position), false
     FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND is_generated = 'NEVER'
       AND table_name <> 'alembic_version'
@@ -31,6 +31,8 @@ DO $$ DECLARE it record; BEGIN
   FOR it IN SELECT * FROM kept.tables LOOP
     EXECUTE format('CREATE TABLE kept.%I AS SELECT %s FROM public.%I',
                    it.name, it.columns, it.name);
+    EXECUTE format('UPDATE kept.tables SET has_rows = EXISTS (SELECT FROM kept.%I) WHERE name = %L',
+                   it.name, it.name);
   END LOOP;
   FOR it IN SELECT sequencename AS name FROM pg_sequences WHERE schemaname = 'public' LOOP
     EXECUTE format('INSERT INTO kept.sequences SELECT %L, last_value, is_called FROM public.%I',
@@ -42,6 +44,7 @@ CREATE FUNCTION kept.restore() RETURNS void LANGUAGE plpgsql AS $$ DECLARE it re
   EXECUTE (SELECT 'LOCK TABLE ' || string_agg(format('public.%I', name), ', ') FROM kept.tables);
   FOR it IN SELECT * FROM kept.tables LOOP
     EXECUTE format('DELETE FROM public.%I', it.name);
+    CONTINUE WHEN NOT it.has_rows;
     EXECUTE format('INSERT INTO public.%I (%s) SELECT %s FROM kept.%I',
                    it.name, it.columns, it.columns, it.name);
   END LOOP;

@@ -4,9 +4,7 @@ The cast is made once per kind of database; each test works on a copy. `chat` ca
 ordinary member; `as_cordelia`, `as_iago` and so on call as the others, `as_nobody` without a key.
 """
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +14,7 @@ from tests.judges.events.kinds import objections
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast
 from tests.support.chat.queues import Queues
+from tests.support.databases import Lent, Places
 from tests.support.frozen_clock import FrozenClock
 from tests.support.postgres import Copies, PostgresServer
 from tests.support.slow_work import refused_in_units
@@ -52,9 +51,10 @@ def chat_postgres_copies(postgres: PostgresServer) -> Iterator[tuple[Copies, Cas
 
 
 @pytest.fixture
-def chat_sqlite(chat_sqlite_template: Template, tmp_path: Path) -> tuple[str, Cast]:
+def chat_sqlite(chat_sqlite_template: Template, places: Places) -> Iterator[tuple[str, Cast]]:
     template, cast = chat_sqlite_template
-    return f"sqlite:///{shutil.copy(template, tmp_path / 'chat.db')}", cast
+    with places.one(template) as url:
+        yield url, cast
 
 
 @pytest.fixture
@@ -73,10 +73,11 @@ def chat_filled(request: pytest.FixtureRequest) -> tuple[str, Cast]:
 
 
 @pytest.fixture
-def chat_database(chat_filled: tuple[str, Cast], patience_s: float) -> Iterator[Database]:
-    database = Database(chat_filled[0], lock_timeout_s=patience_s)
-    yield database
-    database.dispose()
+def chat_database(
+    lent: Lent, chat_filled: tuple[str, Cast], patience_s: float
+) -> Iterator[Database]:
+    with lent.one(chat_filled[0], patience_s) as database:
+        yield database
 
 
 @pytest.fixture
