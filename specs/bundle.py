@@ -36,7 +36,7 @@ def bundle(text: str, read: Callable[[str], str]) -> str:
     waiting = [(found[1], (found[3], found[4])) for found in _BORROWED.finditer(text)]
     if not waiting:
         return text
-    neighbours = {name: _components(read(name)) for name, _ in waiting}
+    neighbours = {name: _components(read(name)) for name in {name for name, _ in waiting}}
     text = _ADOPTED.sub(lambda found: neighbours[found[2]][found[3], found[1]], text)
     own = _components(text)
     added: dict[str, dict[str, str]] = {}
