@@ -40,7 +40,7 @@ SERVICES = (
     Entry(
         "payment",
         further=("payment-events",),
-        pages="pages.checkout",
+        pages="pages.payment",
         workers="workers.payment",
         commands="cli.payment",
     ),

@@ -158,6 +158,9 @@ class Settings:
     chat_web_public_streams_enabled: bool = setting(
         True, parse_bool, "Allow chat organizations to create web-public channels."
     )
+    dashboard_page: bool = setting(
+        True, parse_bool, "Serve `/dashboard`, a page on which merchants watch their invoices."
+    )
     chat_page: bool = setting(True, parse_bool, "Serve `/chat`, a small chat client for browsers.")
     chat_export_dir: Path = setting(
         Path(),

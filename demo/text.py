@@ -74,6 +74,7 @@ specd is ready. Ctrl-C stops everything.
   API       {ready.base_url}/v1   (document: {ready.base_url}/v1/openapi.yaml)
   Try it    {ready.base_url}/docs
   Checkout  {ready.checkout_url}
+  Dashboard {ready.base_url}/dashboard   (sign in with the API key below)
   Chain     {ready.chain_url}   (id 31337, a local test chain)
   API key   {ready.key}
   Invoice   {ready.invoice_id}   ({ready.amount} TUSD)

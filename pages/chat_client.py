@@ -1,23 +1,12 @@
-"""/chat: a small client in the browser, which calls the public API and nothing else.
-
-The page is the same for everybody. Its script asks for an email and a password, and keeps the API
-key in the memory of the page alone.
-"""
+"""/chat: a small client of the chat service in the browser. It asks for an email and a password."""
 
 from __future__ import annotations
 
-from flask import Flask, render_template
-from flask.typing import ResponseReturnValue
+from flask import Flask
 
-from pages.assets import STATIC
-
-MODULES = sorted(path.name for path in (STATIC / "chat").glob("*.js"))
+from pages.clients import add_client
 
 
 def install(app: Flask) -> None:
     """Add the page, GET /chat."""
-
-    def show_client() -> ResponseReturnValue:
-        return render_template("chat.html", modules=MODULES)
-
-    app.get("/chat")(show_client)
+    add_client(app, "chat", document="chat")

@@ -25,7 +25,7 @@ FINAL = frozenset({"paid", "canceled"})
 
 
 def install_for(app: Flask, service: Served) -> None:
-    """Add the pages of the payment service, which look tokens up in its database."""
+    """Add the pages, which look tokens up in the database of the service."""
 
     def look_up(token: str) -> CheckoutView | None:
         with service.database.reading() as connection:

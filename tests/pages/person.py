@@ -5,14 +5,16 @@ from __future__ import annotations
 from selenium.webdriver.common.keys import Keys
 
 from tests.pages.browser import Browser
+from tests.pages.visitor import Visitor
 from tests.support.chat.people import PASSWORD
 
 
-class Person:
-    """Somebody at a browser of their own."""
+class Person(Visitor):
+    """Somebody who has an account."""
 
     def __init__(self, browser: Browser, base: str, email: str) -> None:
-        self.browser, self.base, self.email = browser, base, email
+        super().__init__(browser, base)
+        self.email = email
 
     def open(self) -> None:
         self.browser.open(f"{self.base}/chat")
@@ -32,20 +34,6 @@ class Person:
     @property
     def has_queue(self) -> bool:
         return any("/api/v1/events?" in address for address in self.browser.requested())
-
-    def see(self, selector: str, text: str) -> None:
-        script = (
-            "return [...document.querySelectorAll(arguments[0])]"
-            ".filter(e => e.checkVisibility()).map(e => e.innerText)"
-        )
-        self.browser.wait(
-            lambda: any(text in shown for shown in self.browser.run(script, selector)),
-            f"{text!r} in {selector}",
-        )
-
-    def gone(self, selector: str) -> None:
-        seen = "return [...document.querySelectorAll(arguments[0])].some(e => e.checkVisibility())"
-        self.browser.wait(lambda: not self.browser.run(seen, selector), f"no {selector}")
 
     def go_to(self, name: str) -> None:
         """Choose a place by its name in the list."""

@@ -33,9 +33,9 @@ CLOCK = SystemClock()
 
 
 @contextmanager
-def running(app: Any) -> Iterator[str]:
-    """Serve an ASGI application from a thread on a free port; yields its address."""
-    config = uvicorn.Config(app, port=0, log_config=None, lifespan="on")
+def running(app: Any, *, port: int = 0) -> Iterator[str]:
+    """Serve an ASGI application from a thread, on a free port; yields its address."""
+    config = uvicorn.Config(app, port=port, log_config=None, lifespan="on")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -43,8 +43,8 @@ def running(app: Any) -> Iterator[str]:
         while not server.started:
             thread.join(0.01)
             assert thread.is_alive(), "the server did not start"
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
+        taken = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{taken}"
     finally:
         server.should_exit = True
         thread.join()

@@ -1,7 +1,7 @@
 // Joining a channel by its name; a channel that does not exist is made.
 
-import { open } from "./dialogs.js";
-import { find } from "./element.js";
+import { open } from "../client/dialogs.js";
+import { find } from "../client/element.js";
 
 export class Channels {
   #app;

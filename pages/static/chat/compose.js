@@ -1,10 +1,11 @@
 // Writing a message: now or for later. What is not sent yet is kept for each place.
 
-import { announce, find } from "./element.js";
-import { idempotencyKey } from "./api.js";
-import { open } from "./dialogs.js";
+import { open } from "../client/dialogs.js";
+import { announce, find } from "../client/element.js";
+import { idempotencyKey } from "../client/requests.js";
+import { writeShort } from "../client/times.js";
 import { keyOf, recipientsOf } from "./places.js";
-import { fieldValueOf, writeShort } from "./times.js";
+import { fieldValueOf } from "./times.js";
 import { Typist } from "./typing.js";
 
 const HOUR_MS = 3_600_000;
@@ -117,8 +118,8 @@ export class Compose {
     field.min = fieldValueOf(new Date());
     field.value = fieldValueOf(inAnHour);
     if ((await open(find("scheduling"))) !== "schedule") return this.focus();
-    const at = Math.floor(new Date(field.value).getTime() / 1000);
-    if (await this.#post("/scheduled_messages", this.#target, { scheduled_delivery_timestamp: at }))
+    const at = new Date(field.value).getTime();
+    if (await this.#post("/scheduled_messages", this.#target, { scheduled_delivery_timestamp: Math.floor(at / 1000) }))
       announce(`Scheduled for ${writeShort(at)}`);
     this.focus();
   }

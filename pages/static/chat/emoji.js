@@ -1,7 +1,7 @@
 // The emoji of the server, by name, and the dialog in which one is chosen.
 
-import { open } from "./dialogs.js";
-import { find, h } from "./element.js";
+import { open } from "../client/dialogs.js";
+import { find, h } from "../client/element.js";
 
 /** What people take most often, by name. */
 export const OFTEN = Object.entries({

@@ -1,9 +1,9 @@
 // The chat page: signs a person in, keeps their state true, and shows the place they are at.
 
+import { announce, find } from "../client/element.js";
 import { Api } from "./api.js";
 import { Channels } from "./channels.js";
 import { Compose } from "./compose.js";
-import { announce, find } from "./element.js";
 import { addressOf, keyOf, placeAt } from "./places.js";
 import { Presence } from "./presence.js";
 import { Queue } from "./queue.js";

@@ -1,11 +1,12 @@
 // One message: what it says, who may change it, and its editor.
 
-import { ask } from "./dialogs.js";
-import { find, h } from "./element.js";
+import { ask } from "../client/dialogs.js";
+import { find, h } from "../client/element.js";
+import { writeIso } from "../client/times.js";
 import { buttonOf, OFTEN } from "./emoji.js";
 import { drawReactions, react, reactWithAny } from "./reactions.js";
 import { nodesOf } from "./rendered.js";
-import { writeClock, writeIso, writeWhole } from "./times.js";
+import { writeClock, writeWhole } from "./times.js";
 
 const SAME_BREATH_S = 600;
 
@@ -31,7 +32,7 @@ export function draw(app, message) {
   avatar.style.setProperty("--hue", (message.sender_id * 67) % 360);
   const time = h(
     "time",
-    { datetime: writeIso(message.timestamp), title: writeWhole(message.timestamp) },
+    { datetime: writeIso(message.timestamp * 1000), title: writeWhole(message.timestamp) },
     writeClock(message.timestamp),
   );
   const content = h("div", { class: "content" });

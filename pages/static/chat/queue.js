@@ -1,5 +1,7 @@
 // The event queue: registers it, polls it, and registers another one when it is gone.
 
+import { repeat } from "../client/patience.js";
+
 const FETCHED = [
   "message",
   "realm",
@@ -31,21 +33,6 @@ const CAPABILITIES = {
   stream_typing_notifications: true,
   user_list_incomplete: true,
 };
-const LONGEST_PAUSE_MS = 30_000;
-
-/** Waits, or until the browser is connected again. */
-function pause(ms, signal) {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      removeEventListener("online", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    addEventListener("online", done);
-    signal.addEventListener("abort", done);
-  });
-}
 
 export class Queue {
   #api;
@@ -62,29 +49,14 @@ export class Queue {
   }
 
   /** Runs until `stop`, or until the server refuses the user. */
-  async run() {
+  run() {
     const { signal } = this.#stop;
-    for (let failures = 0; !signal.aborted; ) {
-      let wait = 0;
-      try {
-        if (this.#id === null) await this.#register(signal);
-        const events = await this.#poll(signal, failures > 0);
-        // The server stops, or another poll took over: no reason to ask at once.
-        if (events.length === 0 && failures === 0) wait = 1000;
-        failures = 0;
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error.status === 401) return this.#tell.refused(error);
-        if (error.status === undefined) console.error(error);
-        // A state that events do not fit is as good as lost.
-        if (error.status === undefined || error.status === 400) this.#id = null;
-        const isGone = error.code === "BAD_EVENT_QUEUE_ID";
-        wait = isGone && failures === 0 ? 0 : this.#backOff(failures, error);
-        failures += 1;
-      }
-      this.#tell.trouble(failures);
-      if (wait > 0) await pause(wait, signal);
-    }
+    return repeat(signal, {
+      ask: (isTrial) => this.#ask(signal, isTrial),
+      lose: (error) => this.#lose(error),
+      trouble: this.#tell.trouble,
+      refused: this.#tell.refused,
+    });
   }
 
   /** Ends the polls and deletes the queue; the request outlives the page. */
@@ -96,9 +68,17 @@ export class Queue {
     return this.#api.delete("/events", { queue_id: id }, { keepalive: true }).catch(() => {});
   }
 
-  #backOff(failures, error) {
-    const ms = Math.min(500 * 2 ** failures, LONGEST_PAUSE_MS);
-    return Math.max(error.retryAfter * 1000 || 0, ms * (0.75 + Math.random() / 2));
+  async #ask(signal, isTrial) {
+    if (this.#id === null) await this.#register(signal);
+    const events = await this.#poll(signal, isTrial);
+    // The server stops, or another poll took over: no reason to ask at once.
+    return events.length === 0 && !isTrial ? 1000 : 0;
+  }
+
+  #lose(error) {
+    // A state that events do not fit is as good as lost.
+    if (error.status === undefined || error.status === 400) this.#id = null;
+    return error.code === "BAD_EVENT_QUEUE_ID";
   }
 
   async #register(signal) {
@@ -119,7 +99,6 @@ export class Queue {
     this.#tell.snapshot(state);
   }
 
-  /** `isTrial`: whether there is a connection is to be known at once. */
   async #poll(signal, isTrial) {
     const asked = { queue_id: this.#id, last_event_id: this.#lastEventId, dont_block: isTrial };
     const limited = AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]);

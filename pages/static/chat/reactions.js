@@ -1,7 +1,7 @@
 // The reactions below a message: one button for each emoji, which adds or takes back one's own.
 
+import { h } from "../client/element.js";
 import { chooseEmoji, characterOf, loadEmoji } from "./emoji.js";
-import { h } from "./element.js";
 
 const keyOf = (reaction) => `${reaction.reaction_type} ${reaction.emoji_code}`;
 

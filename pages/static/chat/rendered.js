@@ -1,7 +1,7 @@
 // The server's HTML of a message as nodes. The server has sanitised it; what is not expected here
 // is dropped all the same, and the page's policy runs no script and loads nothing from elsewhere.
 
-import { h } from "./element.js";
+import { h } from "../client/element.js";
 import { characterOf } from "./emoji.js";
 import { placeAt, addressOf } from "./places.js";
 

@@ -1,9 +1,9 @@
 // The list of your scheduled messages.
 
-import { find, h } from "./element.js";
+import { find, h } from "../client/element.js";
+import { writeIso, writeShort } from "../client/times.js";
 import { nodesOf } from "./rendered.js";
 import { placeOfScheduled } from "./places.js";
-import { writeIso, writeShort } from "./times.js";
 
 export class Scheduled {
   #app;
@@ -24,7 +24,7 @@ export class Scheduled {
 
   #item(scheduled) {
     const { state } = this.#app;
-    const at = scheduled.scheduled_delivery_timestamp;
+    const at = scheduled.scheduled_delivery_timestamp * 1000;
     const title = state.titleOf(placeOfScheduled(scheduled, state.me));
     const content = h("div", { class: "content" });
     content.append(nodesOf(scheduled.rendered_content));

@@ -1,6 +1,6 @@
 // Channels with their topics, conversations and people, each with its count of unread messages.
 
-import { find, h, reconcile } from "./element.js";
+import { find, h, markCurrent, reconcile } from "../client/element.js";
 import { addressOf, conversation, keyOf } from "./places.js";
 
 const PEOPLE = 30; // at most, unless the filter asks for others
@@ -93,8 +93,7 @@ export class Sidebar {
     if (dot) this.#showPresence(dot, place.userIds[0]);
     count.hidden = unread === 0;
     count.replaceChildren(String(unread), h("span", { class: "unseen" }, " unread"));
-    if (this.#app.place !== null && keyOf(this.#app.place) === key) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    markCurrent(link, this.#app.place !== null && keyOf(this.#app.place) === key);
     return item;
   }
   #showPresence(dot, userId) {

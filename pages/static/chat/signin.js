@@ -1,7 +1,7 @@
 // The form that leads from an email and a password to an API key. An API key itself will do too.
 
+import { find } from "../client/element.js";
 import { Api } from "./api.js";
-import { find } from "./element.js";
 
 export class SignIn {
   #form = find("sign-in-form");

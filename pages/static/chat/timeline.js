@@ -1,6 +1,6 @@
 // The messages of the place that is open: the newest first of all, older ones on demand, and live.
 
-import { announce, find, h, reconcile } from "./element.js";
+import { announce, find, h, reconcile } from "../client/element.js";
 import { draw, follows, redrawReactions } from "./message.js";
 import { addressOf, contains, keyOf, narrowOf, placeOf } from "./places.js";
 import { applyReaction } from "./reactions.js";

@@ -1,17 +1,14 @@
-// Times as people read them, in the browser's own language and time zone. The API has Unix seconds.
+// Days and hours of messages as people read them. The API has Unix seconds.
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const DAY = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
-const SHORT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const DAY_MS = 86_400_000;
 
 const dateOf = (seconds) => new Date(seconds * 1000);
 
 export const writeClock = (seconds) => CLOCK.format(dateOf(seconds));
 export const writeWhole = (seconds) => WHOLE.format(dateOf(seconds));
-export const writeShort = (seconds) => SHORT.format(dateOf(seconds));
-export const writeIso = (seconds) => dateOf(seconds).toISOString();
 
 /** Equal for two times of one day. */
 export const dayOf = (seconds) => dateOf(seconds).toDateString();

@@ -1,6 +1,6 @@
 // Who is typing where: telling the others, and showing what they tell.
 
-import { find } from "./element.js";
+import { find } from "../client/element.js";
 import { contains, conversation, keyOf } from "./places.js";
 
 /** Tells the readers of a place that the user types there, while they do. */

@@ -21,6 +21,12 @@ export function reconcile(parent, wanted) {
   });
 }
 
+/** Tell whether a link leads to where the page is. */
+export function markCurrent(link, isHere) {
+  if (isHere) link.setAttribute("aria-current", "page");
+  else link.removeAttribute("aria-current");
+}
+
 export const find = (id) => document.getElementById(id);
 
 /** Say something to those who listen to the page rather than look at it. */

@@ -1,0 +1,36 @@
+"""Pages whose script is a client of the public API, like any other.
+
+Such a page is the same for everybody and the server has no code for it. Its script asks for a
+credential and keeps it in the memory of the page alone.
+"""
+
+from __future__ import annotations
+
+from flask import Flask, render_template
+from flask.typing import ResponseReturnValue
+
+from pages.assets import STATIC
+
+COMMON = "client"
+"""The directory under static/ of the modules that these pages have in common."""
+
+
+def modules_of(name: str) -> list[str]:
+    """The paths below static/ of the modules of a page."""
+    return [
+        path.relative_to(STATIC).as_posix()
+        for directory in (COMMON, name)
+        for path in sorted((STATIC / directory).glob("*.js"))
+    ]
+
+
+def add_client(app: Flask, name: str, *, document: str) -> None:
+    """Add the page GET /NAME: the template and the style sheet of that name, and the modules under
+    static/NAME. The reference of `document` tells those what the page uses who have no script.
+    """
+    modules = modules_of(name)
+
+    def show_client() -> ResponseReturnValue:
+        return render_template(f"{name}.html", name=name, document=document, modules=modules)
+
+    app.get(f"/{name}", endpoint=name)(show_client)

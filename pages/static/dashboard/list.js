@@ -1,0 +1,126 @@
+// The list of invoices: pages of the API, and what the events change in them.
+
+import { find, h, markCurrent, reconcile } from "../client/element.js";
+import { insist } from "../client/patience.js";
+import { badge } from "./badge.js";
+import { Filter, isEmpty, passes } from "./filter.js";
+import { byAge } from "./invoices.js";
+import { writeAmount } from "./money.js";
+import { addressOf, invoicePlace } from "./places.js";
+import { minuteOf } from "./times.js";
+import { describe } from "./wording.js";
+
+// What is read of the list ends at an invoice, before all of them or behind.
+const NOTHING = { created_at: Infinity, id: "" };
+const EVERYTHING = { created_at: -Infinity, id: "" };
+
+export class List {
+  #app;
+  #filter = new Filter(() => this.load());
+  #wanted = {};
+  #end = NOTHING;
+  #cursor = null;
+  #rows = new Map(); // id -> {invoice, element}
+  #loading = new AbortController();
+
+  constructor(app) {
+    this.#app = app;
+    find("more").addEventListener("click", () => this.#read());
+  }
+
+  forget() {
+    this.#loading.abort();
+    this.#filter.clear();
+    this.#rows.clear();
+    this.#end = NOTHING;
+    find("invoices").replaceChildren();
+    find("count").textContent = "";
+    for (const id of ["more", "none", "none-found"]) find(id).hidden = true;
+  }
+
+  /** Read the list from its beginning. */
+  load() {
+    this.#wanted = this.#filter.value;
+    this.#end = NOTHING;
+    this.#cursor = null;
+    find("clear").hidden = isEmpty(this.#wanted);
+    this.#read();
+  }
+
+  async #read() {
+    this.#loading.abort();
+    this.#loading = new AbortController();
+    const { signal } = this.#loading;
+    const { api, invoices } = this.#app;
+    const { moment } = invoices;
+    const asked = { ...this.#wanted, cursor: this.#cursor ?? undefined };
+    find("invoices").setAttribute("aria-busy", "true");
+    find("more").disabled = true;
+    try {
+      const page = await insist(signal, () => api.get("/invoices", asked, signal));
+      for (const invoice of page.data) invoices.read(invoice, moment);
+      this.#cursor = page.next_cursor;
+      this.#end = page.has_more ? (page.data.at(-1) ?? this.#end) : EVERYTHING;
+      this.draw();
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#app.fail(api, error);
+    }
+    find("invoices").setAttribute("aria-busy", "false");
+    find("more").disabled = false;
+  }
+
+  draw() {
+    if (this.#end === NOTHING) return;
+    const isRead = (invoice) => byAge(invoice, this.#end) <= 0;
+    const shown = this.#app.invoices.select((invoice) => passes(invoice, this.#wanted) && isRead(invoice));
+    reconcile(find("invoices"), shown.map((invoice) => this.#row(invoice)));
+    const isWhole = this.#end === EVERYTHING;
+    find("more").hidden = isWhole;
+    find("none").hidden = shown.length > 0 || !isWhole || !isEmpty(this.#wanted);
+    find("none-found").hidden = shown.length > 0 || !isWhole || isEmpty(this.#wanted);
+    find("columns").hidden = shown.length === 0;
+    const count = `${shown.length} ${shown.length === 1 ? "invoice" : "invoices"}`;
+    const said = isWhole ? count : `The newest ${count}`;
+    if (find("count").textContent !== said) find("count").textContent = said; // it is read aloud
+  }
+
+  /** Draw the rows anew, since what amounts mean has changed. */
+  redraw() {
+    this.#rows.clear();
+    this.draw();
+  }
+
+  focus(id) {
+    (this.#rows.get(id)?.element.firstChild ?? find("order")).focus();
+  }
+
+  /** A row that somebody is about to click stays what it is. */
+  #row(invoice) {
+    const { place, methods } = this.#app;
+    const known = this.#rows.get(invoice.id);
+    const element = known?.element ?? makeRow(invoice.id);
+    const link = element.firstChild;
+    if (known?.invoice !== invoice) {
+      const isChange = known !== undefined && describe(known.invoice).words !== describe(invoice).words;
+      if (isChange) element.classList.add("fresh");
+      link.replaceChildren(
+        h("span", { class: "state" }, badge(describe(invoice))),
+        h("span", { class: "order" }, invoice.external_order_id, attemptOf(invoice)),
+        h("span", { class: "sum" }, writeAmount(invoice.amount, methods.get(invoice.payment_method_id))),
+        h("span", { class: "age" }, minuteOf(invoice.created_at)),
+      );
+      this.#rows.set(invoice.id, { invoice, element });
+    }
+    markCurrent(link, place.invoiceId === invoice.id);
+    return element;
+  }
+}
+
+function makeRow(id) {
+  const row = h("li", {}, h("a", { href: addressOf(invoicePlace(id)) }));
+  row.addEventListener("animationend", () => row.classList.remove("fresh"));
+  return row;
+}
+
+const attemptOf = ({ attempt_no }) => attempt_no > 1 && h("span", { class: "muted" }, ` attempt ${attempt_no}`);

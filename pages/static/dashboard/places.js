@@ -1,0 +1,19 @@
+// Places of the page: the invoices with one of them open or none (`invoiceId` null), the webhooks.
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export const INVOICES = { view: "invoices", invoiceId: null };
+export const WEBHOOKS = { view: "webhooks", invoiceId: null };
+
+export const invoicePlace = (invoiceId) => ({ view: "invoices", invoiceId });
+
+export function addressOf({ view, invoiceId }) {
+  return invoiceId === null ? `#${view}` : `#invoice/${invoiceId}`;
+}
+
+/** The place of an address; the invoices where it names none. */
+export function placeAt(address) {
+  const [kind, id] = address.slice(1).split("/");
+  if (kind === "invoice" && UUID.test(id ?? "")) return invoicePlace(id);
+  return kind === "webhooks" ? WEBHOOKS : INVOICES;
+}

@@ -1,0 +1,75 @@
+// What the page says to a merchant of each state and event, with the tone that names sign and colour.
+
+// `${status} ${exception}` -> [tone, words, what to do]
+const STATES = {
+  "unpaid none": ["waiting", "Unpaid", "The shopper has not paid yet."],
+  "unpaid partial": ["warning", "Partly paid", "Less than the amount has arrived. The rest can still be paid."],
+  "unpaid reorged": ["warning", "Payment dropped", "The chain dropped a payment that was seen before. It often comes back by itself."],
+  "processing none": ["working", "Processing", "The amount has arrived and is being confirmed. Do not fulfil the order yet."],
+  "processing reorged": ["working", "Processing again", "The chain was reorganized, so the payment is being confirmed anew. Do not fulfil the order yet."],
+  "paid none": ["done", "Paid", "The amount is confirmed. Fulfil the order."],
+  "paid over": ["done", "Overpaid", "The amount is confirmed, and more has arrived. Fulfil the order; the difference is the shopper’s."],
+  "expired none": ["stopped", "Expired", "The time to pay is over. For a new try, create an invoice with the next attempt number."],
+  "expired partial": ["warning", "Expired, partly paid", "Only a part arrived in time. Settle it with the shopper."],
+  "expired late": ["warning", "Expired, paid late", "A payment arrived after the time was over. Settle it with the shopper."],
+  "expired reorged": ["warning", "Expired, payment dropped", "The chain dropped the payment, and the time to pay is over."],
+  "canceled none": ["stopped", "Canceled", "You canceled this invoice."],
+  "canceled late": ["warning", "Canceled, paid late", "A payment arrived after you had canceled the invoice. Settle it with the shopper."],
+};
+
+const EVENTS = {
+  "invoice.created": ["waiting", "Created"],
+  "invoice.partially_paid": ["warning", "Partly paid"],
+  "invoice.processing": ["working", "Processing"],
+  "invoice.paid": ["done", "Paid"],
+  "invoice.overpaid": ["done", "Overpaid"],
+  "invoice.expired": ["stopped", "Expired"],
+  "invoice.canceled": ["stopped", "Canceled"],
+  "invoice.paid_late": ["warning", "Paid late"],
+  "invoice.reorged": ["warning", "Payment dropped by the chain"],
+  "webhook_endpoint.disabled": ["warning", "Webhook endpoint disabled"],
+};
+
+const PAYMENTS = {
+  pending: ["working", "Being confirmed"],
+  confirmed: ["done", "Confirmed"],
+  orphaned: ["warning", "Dropped by the chain"],
+};
+
+const FAILURES = {
+  timeout: "No answer in time",
+  cannot_connect: "Cannot connect",
+  connection_broken: "Connection broken",
+  name_not_resolved: "Name not found",
+  address_refused: "Address is not public",
+};
+
+/** What the API may add later has no words here; it stands for itself. */
+const worded = (known, name) => {
+  const [tone, words, text = ""] = known ?? ["stopped", name];
+  return { tone, words, text };
+};
+
+export function describe({ status, exception }) {
+  return worded(STATES[`${status} ${exception}`] ?? STATES[`${status} none`], status);
+}
+
+export const describeEvent = (type) => worded(EVENTS[type], type);
+
+export function describePayment({ status, late }) {
+  const { tone, words } = worded(PAYMENTS[status], status);
+  return late ? { tone: "warning", words: `${words}, late` } : { tone, words };
+}
+
+export function describeAttempt({ taken, status_code, failure }) {
+  if (taken) return { tone: "done", words: `Taken (${status_code})` };
+  if (status_code !== null) return { tone: "warning", words: `Refused (${status_code})` };
+  return { tone: "warning", words: FAILURES[failure] ?? failure };
+}
+
+export function describeEndpoint({ status, disabled_reason }) {
+  if (status === "enabled") return { tone: "done", words: "Enabled" };
+  if (disabled_reason === "gone") return { tone: "stopped", words: "Disabled: the receiver is gone (410)" };
+  if (disabled_reason === "failing") return { tone: "warning", words: "Disabled: it took nothing for five days" };
+  return { tone: "stopped", words: "Disabled" };
+}

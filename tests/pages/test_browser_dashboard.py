@@ -1,0 +1,578 @@
+"""/dashboard in headless Chromium over the real service: a merchant watches a shop."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from adapters.webhooks.sender import Received
+from handlers.payment.wire.context import PaymentAdapters
+from handlers.payment.wire.webhooks import Webhooks
+from handlers.payment.wiring import build_service
+from models.clock import SystemClock
+from models.database import Database
+from models.payment.settlement import apply_settlement
+from models.payment.tables import ApiKey, Event
+from models.payment.webhooks.vault import WebhookVault
+from pages import payment
+from pages.app import build_pages
+from server.service import Service
+from server.serving.app import build_app
+from settings import Settings
+from tests.live.running_server import free_port
+from tests.pages.browser import Browser
+from tests.pages.shopkeeper import Shopkeeper
+from tests.pages.test_browser_service import running
+from tests.support.contract import operations_of
+from tests.support.payment.app import FakeGateway
+from tests.support.payment.factories import (
+    Merchant,
+    make_endpoint,
+    make_invoice,
+    make_merchant,
+    make_method,
+    pay,
+    set_head,
+)
+from tests.support.payment.receivers import TAKEN, ScriptedReceivers
+from workers.webhook_posting import Posting
+from workers.webhooks import WebhookWorker
+
+CLOCK = SystemClock()
+VAULT = WebhookVault(b"the secret of these tests, 32 bytes or more")
+SHOP = "https://shop.example/webhooks"
+UNPAID = "Unpaid"
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def service(sqlite_url: str, port: int) -> Service:
+    settings = Settings(
+        database_urls={"payment": sqlite_url},
+        public_url=f"http://127.0.0.1:{port}",
+        rate_limits=False,
+        validate_responses=True,
+    )
+    webhooks = Webhooks(vault=VAULT, sender=ScriptedReceivers())
+    adapters = PaymentAdapters(chain=FakeGateway(), webhooks=webhooks)
+    return build_service(settings, clock=CLOCK, adapters=adapters)
+
+
+@pytest.fixture
+def store(sqlite_url: str) -> Iterator[Database]:
+    """The service's database, as a worker beside it would open it."""
+    database = Database(sqlite_url)
+    yield database
+    database.dispose()
+
+
+@pytest.fixture
+def base(service: Service, port: int) -> Iterator[str]:
+    pages = build_pages(
+        documents=service.addresses, own=[lambda app: payment.install_for(app, service)]
+    )
+    with running(build_app([service], pages=pages), port=port) as address:
+        yield address
+    service.database.dispose()
+
+
+@pytest.fixture
+def ada(store: Database) -> Merchant:
+    return store.run(lambda session: make_merchant(session, now=CLOCK.now()))
+
+
+@pytest.fixture
+def keeper(browser: Browser, base: str) -> Iterator[Shopkeeper]:
+    yield Shopkeeper(browser, base)
+    browser.open("about:blank")  # a poll would keep the server
+
+
+@pytest.fixture
+def shop(base: str, ada: Merchant) -> Iterator[httpx.Client]:
+    """The backend of the shop."""
+    with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {ada.key}"}) as client:
+        yield client
+
+
+@pytest.fixture
+def order(shop: httpx.Client) -> Callable[..., str]:
+    """Creates an invoice for an order; returns its id."""
+
+    def create(name: str, amount: str = "12.5") -> str:
+        creation = {"external_order_id": name, "attempt_no": 1, "amount": amount}
+        created = shop.post(
+            "/v1/invoices",
+            json=creation | {"payment_method_id": "tusd-local"},
+            headers={"Idempotency-Key": secrets.token_hex(8)},
+        )
+        assert created.status_code == 201, created.text
+        return str(created.json()["id"])
+
+    return create
+
+
+def cancel(shop: httpx.Client, invoice_id: str) -> None:
+    headers = {"Idempotency-Key": f"cancel-{invoice_id}"}
+    answer = shop.post(f"/v1/invoices/{invoice_id}/cancel", headers=headers)
+    assert answer.status_code == 200, answer.text
+
+
+def confirm(store: Database, invoice_id: str) -> None:
+    """One more block, with which the payment is confirmed."""
+    now = CLOCK.now()
+
+    def mine(session: Session) -> None:
+        set_head(session, head_number=101, at=now)
+        apply_settlement(session, invoice_id, head_number=101, checkpoint_time=now, now=now)
+
+    store.run(mine)
+
+
+def test_a_merchant_sees_a_payment_from_its_order_to_its_end(
+    keeper: Shopkeeper,
+    service: Service,
+    store: Database,
+    shop: httpx.Client,
+    ada: Merchant,
+    order: Callable[..., str],
+) -> None:
+    cancel(shop, order("order-1"))
+    order("order-2", "0.000001")
+    keeper.open()
+    keeper.sign_in("prk_test_wrong")
+    keeper.see("#sign-in-refusal", "The server does not accept this key")
+    assert not keeper.browser.find("#dashboard").is_displayed()
+    keeper.browser.console()  # the browser reports that 401 as an error of its own
+    keeper.sign_in(ada.key)
+    keeper.has_rows(
+        ("order-2", UNPAID, "0.000001 TUSD"),
+        ("order-1", "Canceled", "12.5 TUSD"),
+    )
+    keeper.see("#count", "2 invoices")
+    keeper.browser.run("window.isSamePage = true")
+
+    # An invoice is there as soon as the shop has created it.
+    invoice_id = order("order-3", "12.5")
+    keeper.see("#invoices .order", "order-3")
+    assert keeper.browser.text("#announce") == "order-3: Created"
+    keeper.choose("order-3")
+    assert keeper.browser.text("#invoice-title") == "12.5 TUSD"
+    assert keeper.browser.driver.title == "order-3 · Unpaid"
+    assert keeper.browser.driver.current_url.endswith(f"/dashboard#invoice/{invoice_id}")
+    assert keeper.browser.run("return document.activeElement.id") == "invoice-title"
+    keeper.see("#no-payments", "No payment has been seen.")
+    assert "Still to pay 12.5 TUSD" in keeper.lines("#facts > div")
+
+    # Its payment is seen and confirmed, in the list and beside it.
+    payment = pay(store, invoice_id, at=CLOCK.now(), block_number=100)
+    keeper.see("#invoice-state", "Processing")
+    keeper.has_rows(
+        ("order-3", "Processing", "12.5 TUSD"),
+        ("order-2", UNPAID, "0.000001 TUSD"),
+        ("order-1", "Canceled", "12.5 TUSD"),
+    )
+    [row] = keeper.lines("#payments tr")
+    assert row.startswith(
+        f"12.5 TUSD Being confirmed 1 of 2 confirmations {payment.tx_hash} in block 100 from 0x"
+    )
+    confirm(store, invoice_id)
+    keeper.see("#invoice-state", "Paid")
+    keeper.see("#invoice-text", "Fulfil the order.")
+    keeper.see("#payments", "2 of 2")
+    assert keeper.rows()[0] == ("order-3", "Paid", "12.5 TUSD")
+    facts = keeper.lines("#facts > div")
+    assert "Confirmed 12.5 TUSD" in facts
+    assert not [fact for fact in facts if fact.startswith("Still to pay")]
+    assert keeper.lines("#events .badge") == ["Created", "Processing", "Paid"]
+    ids = [code for code in keeper.lines("#events code") if code.startswith("evt_")]
+    assert ids == sorted(ids)
+    keeper.see("#no-endpoints", "Your project has no webhook endpoint.")
+    moment = keeper.browser.find("#events time")
+    assert (moment.get_attribute("title") or "").endswith(" UTC")
+    assert keeper.browser.run("return window.isSamePage") is True
+
+    # Nothing went wrong, came from elsewhere, or was kept.
+    operations = [
+        path
+        for document in service.documents
+        for _, path in operations_of(document.content).values()
+    ]
+    keeper.leaves_no_trace(page="/dashboard", operations=operations, secret=ada.key)
+    keeper.browser.find("#sign-out").click()
+    keeper.see("#sign-in h1", "Merchant dashboard")
+    assert keeper.browser.driver.current_url == f"{keeper.base}/dashboard"
+    assert keeper.browser.driver.title == "Dashboard"
+    assert keeper.browser.find("#key").get_property("value") == ""
+    for told in ("order-3", invoice_id, payment.tx_hash, "12.5 TUSD"):
+        assert told not in keeper.browser.driver.page_source
+    assert keeper.browser.console() == []
+
+
+def test_a_project_without_invoices_is_told_how_to_make_one(
+    keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
+) -> None:
+    keeper.enter(ada.key)
+    keeper.see("#none", "No invoices yet")
+    assert not keeper.browser.find("#columns").is_displayed()
+    order("order-1")
+    keeper.lists("order-1")
+    keeper.gone("#none")
+
+
+def test_the_list_is_filtered_and_stays_so(
+    keeper: Shopkeeper, shop: httpx.Client, ada: Merchant, order: Callable[..., str]
+) -> None:
+    canceled, open_one = order("order-1"), order("order-2")
+    cancel(shop, canceled)
+    keeper.enter(ada.key)
+    keeper.lists("order-2", "order-1")
+    keeper.tick("canceled")
+    keeper.lists("order-1")
+    keeper.tick("unpaid")
+    keeper.lists("order-2", "order-1")
+    keeper.tick("canceled")
+    keeper.lists("order-2")
+
+    # What happens is shown where it passes the filter, and no more where it does not.
+    order("order-3")
+    keeper.lists("order-3", "order-2")
+    cancel(shop, open_one)
+    keeper.lists("order-3")
+    keeper.browser.find("#clear").click()
+    keeper.lists("order-3", "order-2", "order-1")
+    assert keeper.browser.run("return document.activeElement.id") == "order"
+
+    # An order is found by its whole id alone.
+    keeper.search("order-2")
+    keeper.lists("order-2")
+    order("order-4")
+    keeper.browser.wait(lambda: keeper.browser.text("#announce") == "order-4: Created", "the event")
+    keeper.lists("order-2")
+    keeper.search("order")
+    keeper.see("#none-found", "No invoice passes these filters.")
+    keeper.browser.find("#clear").click()
+    keeper.lists("order-4", "order-3", "order-2", "order-1")
+    day = "arguments[0].value = arguments[1];" + (
+        "arguments[0].dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    keeper.browser.run(day, keeper.browser.find("#until"), "2020-01-01")
+    keeper.see("#none-found", "No invoice passes these filters.")
+    keeper.browser.run(day, keeper.browser.find("#until"), "")
+    keeper.browser.run(day, keeper.browser.find("#since"), "2020-01-01")
+    keeper.lists("order-4", "order-3", "order-2", "order-1")
+    assert keeper.browser.console() == []
+
+
+def test_older_invoices_come_on_demand(
+    keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
+) -> None:
+    now = CLOCK.now()
+
+    def make(session: Session) -> list[str]:
+        return [
+            make_invoice(
+                session,
+                ada,
+                now=now - timedelta(seconds=45 - number),
+                external_order_id=f"old-{number:02}",
+            ).id
+            for number in range(45)
+        ]
+
+    made = store.run(make)
+    keeper.enter(ada.key)
+    keeper.see("#count", "The newest 20 invoices")
+    order("order-1")
+    keeper.see("#count", "The newest 21 invoices")
+    pay(store, made[0], at=CLOCK.now())
+    keeper.browser.wait(
+        lambda: keeper.browser.text("#announce") == "old-00: Processing", "the event"
+    )
+    assert len(keeper.rows()) == 21, "one that is further back comes with its page"
+    keeper.browser.find("#more").click()
+    keeper.see("#count", "The newest 41 invoices")
+    keeper.browser.find("#more").click()
+    keeper.see("#count", "46 invoices")
+    keeper.gone("#more")
+    found = dict((name, state) for name, state, _ in keeper.rows())
+    assert found == {f"old-{n:02}": UNPAID for n in range(45)} | {
+        "order-1": UNPAID,
+        "old-00": "Processing",
+    }
+
+
+@pytest.fixture
+def post(store: Database) -> Iterator[tuple[ScriptedReceivers, Callable[[], None]]]:
+    """The receivers, and the worker at work until nothing is to be done."""
+    receivers = ScriptedReceivers()
+    posting = Posting(receivers, VAULT, CLOCK)
+    worker = WebhookWorker(store, CLOCK, posting)
+
+    def work() -> None:
+        ends_at = time.monotonic() + 10
+        while worker.try_at_once() or posting.count:
+            assert time.monotonic() < ends_at
+            time.sleep(0.002)
+
+    yield receivers, work
+    posting.close()
+
+
+def test_deliveries_are_shown_with_what_the_receiver_said(
+    keeper: Shopkeeper,
+    store: Database,
+    shop: httpx.Client,
+    ada: Merchant,
+    order: Callable[..., str],
+    post: tuple[ScriptedReceivers, Callable[[], None]],
+) -> None:
+    receivers, work = post
+    for url in (SHOP, "https://books.example/hook"):
+        store.run(lambda s, url=url: make_endpoint(s, VAULT, ada, now=CLOCK.now(), url=url))
+    invoice_id = order("order-1")
+    keeper.enter(ada.key)
+    keeper.choose("order-1")
+    keeper.see("#no-deliveries", "No event of this invoice was sent yet.")
+    receivers.answer = Received(500, None, "out of order", None, 7)
+    cancel(shop, invoice_id)
+    work()
+    keeper.see("#deliveries .badge", "Refused (500)")
+    rows = keeper.lines("#deliveries tr")
+    assert len(rows) == 2
+    assert {SHOP in row for row in rows} == {True, False}
+    assert all("Created" in row for row in rows), "the second event waits for the first one"
+    keeper.browser.find("#deliveries summary").click()
+    keeper.see("#deliveries pre", "out of order")
+
+    keeper.browser.find("#to-webhooks").click()
+    keeper.see("#endpoints h2", SHOP)
+    keeper.see("#endpoints .badge", "Enabled")
+    keeper.see("#endpoints .badge", "Refused (500)")
+    assert keeper.browser.driver.title == "Webhooks · Dashboard"
+
+    # Attempts tell nobody of themselves: a new event makes the page look.
+    receivers.answer = TAKEN
+    order("order-2")
+    work()
+    keeper.see("#endpoints .badge", "Taken (204)")
+    assert keeper.lines("#endpoints td[data-label=Event]")[0].startswith("Created evt_")
+    keeper.browser.driver.back()
+    keeper.see("#invoice-title", "12.5 TUSD")
+    assert keeper.browser.console() == []
+
+
+def test_a_test_invoice_is_created_once_and_its_checkout_opened(
+    keeper: Shopkeeper, shop: httpx.Client, ada: Merchant
+) -> None:
+    keeper.enter(ada.key)
+    keeper.see("#none", "No invoices yet")
+    keeper.browser.find("#none [data-create]").click()
+    keeper.see("#creation-title", "Create a test invoice")
+    field = keeper.browser.find("#amount")
+    for wrong, said in (
+        ("12,5", "with a point"),
+        ("0", "more than zero"),
+        ("1.0000001", "6 digits"),
+        ("9" * 72, "too large"),
+    ):
+        field.clear()
+        field.send_keys(wrong, Keys.ENTER)
+        keeper.see("#creation-refusal", said)
+    field.clear()
+    field.send_keys("90071992547409.931234")
+    keeper.see("#atoms", "90071992547409931234 atomic units")
+    name = keeper.browser.find("#new-order").get_property("value")
+    [here] = keeper.browser.driver.window_handles
+    ActionChains(keeper.browser.driver).double_click(keeper.browser.find("#create")).perform()
+    keeper.see("#invoice-title", "90071992547409.931234 TUSD")
+    assert keeper.rows() == [(name, UNPAID, "90071992547409.931234 TUSD")]
+    keeper.browser.wait(lambda: len(keeper.browser.driver.window_handles) == 2, "the other tab")
+    [there] = set(keeper.browser.driver.window_handles) - {here}
+    link = keeper.browser.find("#ready a")
+    assert (link.get_attribute("rel"), link.get_attribute("target")) == ("noopener", "_blank")
+    checkout = link.get_attribute("href")
+    keeper.browser.driver.switch_to.window(there)
+    try:
+        keeper.browser.wait(lambda: keeper.browser.driver.current_url == checkout, "the checkout")
+        keeper.see("h1", "90071992547409.931234")
+        assert keeper.browser.run("return window.opener") is None
+    finally:
+        keeper.browser.driver.close()
+        keeper.browser.driver.switch_to.window(here)
+    assert len(shop.get("/v1/invoices").json()["data"]) == 1
+
+    # The same order once more is refused, and the tab closed that was to show it.
+    keeper.browser.find(".bar [data-create]").click()
+    again = keeper.browser.find("#new-order")
+    again.clear()
+    again.send_keys(name, Keys.ENTER)
+    keeper.see("#creation-refusal", "This attempt at the order already has an invoice")
+    keeper.browser.wait(lambda: keeper.browser.driver.window_handles == [here], "no other tab")
+    keeper.browser.find("#creation [data-dismiss]").click()
+    keeper.gone("#creation")
+
+
+def test_without_a_method_nothing_can_be_created(
+    keeper: Shopkeeper, store: Database, service: Service, ada: Merchant
+) -> None:
+    service.adapters.chain.configured.clear()
+    keeper.enter(ada.key)
+    keeper.see("#none", "No invoices yet")
+    keeper.browser.find("#none [data-create]").click()
+    keeper.see("#no-methods", "No payment method of your project is available.")
+    assert not keeper.browser.find("#create").is_enabled()
+
+
+def test_a_method_that_is_added_is_known_at_once(
+    keeper: Shopkeeper, store: Database, ada: Merchant
+) -> None:
+    keeper.enter(ada.key)
+    keeper.see("#none", "No invoices yet")
+    now = CLOCK.now()
+    token = "0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512"
+    facts: dict[str, Any] = {"method_id": "new", "token_symbol": "NEW", "token_address": token}
+    store.run(lambda s: make_method(s, ada.project, now=now, **facts))
+    store.run(
+        lambda s: make_invoice(s, ada, now=now, external_order_id="x", payment_method_id="new")
+    )
+    keeper.has_rows(("x", UNPAID, "12.5 NEW"))
+
+
+def test_a_revoked_key_signs_out(
+    keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
+) -> None:
+    order("order-1")
+    keeper.enter(ada.key)
+    keeper.lists("order-1")
+    store.run(lambda s: s.execute(update(ApiKey).values(revoked_at=CLOCK.now())))
+    store.run(lambda s: make_invoice(s, ada, now=CLOCK.now(), external_order_id="x"))
+    keeper.see("#sign-in-refusal", "it was revoked")
+    assert not keeper.browser.find("#dashboard").is_displayed()
+    assert keeper.rows() == []
+
+
+def cut_off(keeper: Shopkeeper, *, offline: bool) -> None:
+    conditions = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    keeper.browser.command("Network.enable")
+    keeper.browser.command("Network.emulateNetworkConditions", offline=offline, **conditions)
+
+
+def test_a_lost_connection_is_told_and_nothing_is_missed(
+    keeper: Shopkeeper, shop: httpx.Client, ada: Merchant, order: Callable[..., str]
+) -> None:
+    invoice_id = order("order-1")
+    keeper.enter(ada.key)
+    keeper.choose("order-1")
+    cut_off(keeper, offline=True)
+    cancel(shop, invoice_id)
+    keeper.see("#offline", "The connection is lost.")
+    cut_off(keeper, offline=False)
+    keeper.see("#invoice-state", "Canceled")
+    assert keeper.lines("#events .badge") == ["Created", "Canceled"]
+    keeper.gone("#offline")
+
+
+def test_events_that_are_kept_no_more_are_not_needed(
+    keeper: Shopkeeper,
+    store: Database,
+    shop: httpx.Client,
+    ada: Merchant,
+    order: Callable[..., str],
+) -> None:
+    """After a long sleep the page reads everything anew."""
+    invoice_id = order("order-1")
+    keeper.enter(ada.key)
+    keeper.choose("order-1")
+    cut_off(keeper, offline=True)
+    cancel(shop, invoice_id)
+    order("order-2")
+    store.run(lambda s: s.execute(delete(Event)))
+    keeper.browser.run("const now = Date.now; Date.now = () => now() + 3_600_000")
+    keeper.see("#offline", "The connection is lost.")
+    cut_off(keeper, offline=False)
+    keeper.has_rows(("order-2", UNPAID, "12.5 TUSD"), ("order-1", "Canceled", "12.5 TUSD"))
+    keeper.see("#invoice-state", "Canceled")
+    keeper.see("#no-events", "The events of this invoice are kept no more.")
+
+
+def test_an_address_leads_to_its_invoice_or_says_that_there_is_none(
+    keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
+) -> None:
+    invoice_id = order("order-1")
+    keeper.enter(ada.key, f"#invoice/{invoice_id}")
+    keeper.see("#invoice-title", "12.5 TUSD")
+    keeper.browser.run("location.hash = '#invoice/00000000-0000-4000-8000-000000000000'")
+    keeper.see("#trouble", "There is no such invoice in this project")
+    keeper.gone("#invoice")
+    assert keeper.browser.driver.current_url.endswith("/dashboard#invoices")
+
+
+def test_the_keyboard_suffices(
+    keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
+) -> None:
+    order("order-1")
+    keeper.browser.show(width=390, height=844, dark=False)
+    keeper.enter(ada.key)
+    keeper.lists("order-1")
+    active = keeper.browser.driver.switch_to
+    for _ in range(12):
+        active.active_element.send_keys(Keys.TAB)
+        if "#invoice/" in (active.active_element.get_attribute("href") or ""):
+            break
+    active.active_element.send_keys(Keys.ENTER)
+    keeper.see("#invoice-title", "12.5 TUSD")
+    keeper.gone("#all")
+    active.active_element.send_keys(Keys.SHIFT, Keys.TAB)
+    active.active_element.send_keys(Keys.ENTER)
+    keeper.lists("order-1")
+    keeper.gone("#invoice")
+    assert "order-1" in active.active_element.text
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_cut_off(
+    keeper: Shopkeeper,
+    store: Database,
+    ada: Merchant,
+    order: Callable[..., str],
+    post: tuple[ScriptedReceivers, Callable[[], None]],
+    width: int,
+    dark: bool,
+) -> None:
+    _, work = post
+    url = f"https://shop.example/{'x' * 300}"
+    store.run(lambda s: make_endpoint(s, VAULT, ada, now=CLOCK.now(), url=url))
+    keeper.browser.show(width=width, height=844, dark=dark)
+    order("order-" + "9" * 140, "9" * 71)
+    pay(store, order("order-2"), at=CLOCK.now())
+    work()
+    keeper.enter(ada.key)
+    for show in (
+        lambda: keeper.see("#invoices .order", "order-999"),
+        lambda: keeper.choose("order-2"),
+        lambda: keeper.browser.run("location.hash = '#webhooks'"),
+    ):
+        show()
+        assert keeper.browser.run("return document.documentElement.scrollWidth") == width
+        wide = (
+            "return [...document.querySelectorAll('#dashboard *')].filter(e => e.checkVisibility())"
+            ".filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML)"
+        )
+        assert keeper.browser.run(wide) == []
+    keeper.see("#endpoints h2", "https://shop.example/xxx")
+    assert keeper.browser.console() == []

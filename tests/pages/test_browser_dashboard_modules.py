@@ -1,0 +1,162 @@
+"""Modules of /dashboard in headless Chromium, without a service: amounts, words, addresses."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import specs
+from models.payment.errors import InvalidAmount, MalformedAmount
+from models.payment.money import MAX_ATOMS, format_units, parse_amount
+from pages import dashboard
+from pages.app import build_pages
+from tests.pages.browser import Browser
+from tests.pages.stage import serving
+
+ANSWER = """
+const [path, name, lists, done] = arguments;
+const outcome = (work) => { try { return String(work()); } catch (error) { return null; } };
+import(path).then((module) => done(lists.map((given) => outcome(() => module[name](...given)))));
+"""
+JSON_ANSWER = ANSWER.replace("String(work())", "JSON.stringify(work())")
+PATIENCE = """
+const [failures, done] = arguments;
+import("/static/client/patience.js").then(async ({ insist }) => {
+  const began = performance.now();
+  const stop = new AbortController();
+  const ask = async () => {
+    if (failures.length > 0) throw Object.assign(new Error("no"), failures.shift());
+    return "answer";
+  };
+  const said = await insist(stop.signal, ask).catch((error) => error.status);
+  done([said, performance.now() - began, failures.length]);
+});
+"""
+TONES = {"waiting", "working", "done", "warning", "stopped"}
+TEXTS = ("0", "1", "12.5", "12.50", "0.000001", "0.0000001", "1.", ".5", "01", "1,5", "-1", "1e3",
+         "", " 1", "9" * 72, "9" * 73, "115792089237316195423570985008687907853269984665640564039"
+         "457584007913129.639935", "11579208923731619542357098500868790785326998466564056403945758"
+         "4007913129.639936", "٣", "1\n")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(chromium: Browser) -> Iterator[Browser]:
+    """The page of a server that has no payment service."""
+    chromium.reset()
+    with serving(build_pages(documents={}, own=[dashboard.install])) as base:
+        chromium.open(f"{base}/dashboard")
+        yield chromium
+        chromium.open("about:blank")
+
+
+def call(page: Browser, module: str, name: str, *lists: list[Any], script: str = ANSWER) -> Any:
+    """What a function answers to each list of arguments; None where it raises."""
+    path = f"/static/dashboard/{module}.js"
+    return page.driver.execute_async_script(script, path, name, lists)
+
+
+def test_amounts_are_written_as_the_service_writes_them(page: Browser) -> None:
+    chance = random.Random(13)
+    amounts = [0, 1, 999_999, 10**6, 10**18, MAX_ATOMS, 10**100 - 1]
+    amounts += [chance.randrange(10 ** chance.randrange(1, 90)) for _ in range(300)]
+    given = list(itertools.product(amounts, (0, 1, 6, 18)))
+    written = call(page, "money", "writeUnits", *([str(atoms), n] for atoms, n in given))
+    assert written == [format_units(atoms, decimals) for atoms, decimals in given]
+
+
+def test_amounts_are_read_as_the_service_reads_them(page: Browser) -> None:
+    def read(text: str) -> str | None:
+        try:
+            return str(parse_amount(text))
+        except (InvalidAmount, MalformedAmount):
+            return None
+
+    assert call(page, "money", "readUnits", *([text, 6] for text in TEXTS)) == [*map(read, TEXTS)]
+    assert call(page, "money", "readUnits", ["1.5", 0], ["1.55", 1], ["2", 18]) == [
+        None,
+        None,
+        "2000000000000000000",
+    ]
+
+
+def test_an_amount_of_an_unknown_method_is_in_atoms(page: Browser) -> None:
+    method = {"decimals": 6, "token_symbol": "TUSD"}
+    written = call(page, "money", "writeAmount", ["1500000", method], ["1500000"])
+    assert written == ["1.5 TUSD", "1500000 atomic units"]
+
+
+def test_every_state_and_event_of_the_documents_has_words(page: Browser) -> None:
+    events = specs.load("payment-events")["components"]["schemas"]["EventType"]["enum"]
+    schemas = specs.load("payment")["components"]["schemas"]
+    invoice = schemas["Invoice"]["properties"]
+    statuses, exceptions = invoice["status"]["enum"], invoice["exception"]["enum"]
+    payments = schemas["Payment"]["properties"]["status"]["enum"]
+    states = [{"status": status, "exception": what} for status in statuses for what in exceptions]
+    asked: dict[str, list[Any]] = {
+        "describeEvent": events,
+        "describePayment": [{"status": status, "late": False} for status in payments],
+        "describe": states,
+    }
+    for function, each in asked.items():
+        answers = call(page, "wording", function, *([one] for one in each), script=JSON_ANSWER)
+        said = [json.loads(answer) for answer in answers]
+        assert {one["words"] for one in said}.isdisjoint({*events, *statuses, *payments})
+        assert {one["tone"] for one in said} <= TONES
+    advice = [json.loads(one)["text"] for one in answers]
+    assert [text for text in advice if not text.endswith(".")] == []
+
+
+def test_what_may_be_added_stands_for_itself(page: Browser) -> None:
+    [event] = call(page, "wording", "describeEvent", ["invoice.blessed"], script=JSON_ANSWER)
+    assert '"words":"invoice.blessed"' in event
+    failed = {"taken": False, "status_code": None, "failure": "odd"}
+    [attempt] = call(page, "wording", "describeAttempt", [failed], script=JSON_ANSWER)
+    assert '"words":"odd"' in attempt
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("#invoice/5f0c2e84-6b1d-4c7a-9a35-2d8e1f4b7c90", "5f0c2e84-6b1d-4c7a-9a35-2d8e1f4b7c90"),
+        ("#invoices", None),
+        ("#webhooks", None),
+    ],
+)
+def test_an_address_leads_to_its_place(page: Browser, address: str, place: str | None) -> None:
+    script = """
+    const [address, done] = arguments;
+    import("/static/dashboard/places.js").then(({ addressOf, placeAt }) => {
+      const place = placeAt(address);
+      done([place.invoiceId, addressOf(place)]);
+    });
+    """
+    assert page.driver.execute_async_script(script, address) == [place, address]
+
+
+@pytest.mark.parametrize("address", ["", "#", "#invoice", "#invoice/x", "#invoice/../1", "#a/b/c"])
+def test_another_address_leads_to_the_invoices(page: Browser, address: str) -> None:
+    [place] = call(page, "places", "placeAt", [address], script=JSON_ANSWER)
+    assert place == '{"view":"invoices","invoiceId":null}'
+
+
+@pytest.mark.parametrize(
+    ("failures", "said", "at_least_ms"),
+    [
+        ([], "answer", 0),
+        ([{"status": 0}, {"status": 503}], "answer", 1000),
+        ([{"status": 429, "retryAfter": 2}], "answer", 2000),
+        ([{"status": 404}], 404, 0),
+        ([{"status": 401}], 401, 0),
+    ],
+)
+def test_what_passes_is_waited_out_as_long_as_the_server_says(
+    page: Browser, failures: list[dict[str, int]], said: object, at_least_ms: float
+) -> None:
+    answer, took_ms, left = page.driver.execute_async_script(PATIENCE, failures)
+    assert (answer, left) == (said, 0)
+    assert at_least_ms <= took_ms < at_least_ms + 1500
