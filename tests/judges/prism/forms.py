@@ -7,12 +7,12 @@ judges the same values by the same schemas.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
 from server.document.schemas import lookup
+from tests.judges.prism.routes import Routes
 
 FORM = "application/x-www-form-urlencoded"
 Marked = Mapping[str, bool]
@@ -23,23 +23,16 @@ class Forms:
     """The form fields of a document's operations."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        self._routes: list[tuple[int, str, re.Pattern[str], Marked]] = []
-        for template, item in document["paths"].items():
-            pattern = re.compile(re.sub(r"\{[^}]*\}", "[^/]+", template))
-            for method, operation in item.items():
-                body = operation.get("requestBody", {}) if isinstance(operation, Mapping) else {}
-                content = _resolve(document, body).get("content", {})
-                if "application/json" in content and FORM in content:
-                    marked = _marked(document, content[FORM])
-                    self._routes.append((template.count("{"), method.upper(), pattern, marked))
-        self._routes.sort(key=lambda route: route[0])
+        self._document, self._routes = document, Routes(document)
 
     def as_json(self, method: str, path: str, body: bytes) -> bytes | None:
         """A form as one JSON object; None where the document has no JSON in its place."""
-        for _, known, pattern, marked in self._routes:
-            if known == method and pattern.fullmatch(path):
-                return json.dumps(_values(body, marked)).encode()
-        return None
+        operation = self._routes.find(method, path)
+        asked = _resolve(self._document, operation.get("requestBody", {})) if operation else {}
+        content = asked.get("content", {})
+        if "application/json" not in content or FORM not in content:
+            return None
+        return json.dumps(_values(body, _marked(self._document, content[FORM]))).encode()
 
 
 def _resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -15,17 +15,17 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import httpx
 
-from server.serving.override import overriding_method
+from tests.judges.prism.controls import controls, method_of, unnoticed
 from tests.judges.prism.exchanges import Exchange, read
 from tests.judges.prism.forms import FORM, Forms
 from tests.judges.prism.known import known
+from tests.judges.prism.reading import for_prism
 from tests.judges.prism.upstream import HOP_BY_HOP, WHICH, upstream
 from tests.live.running_server import free_port
 from tests.support.served import served
@@ -59,17 +59,6 @@ def proxy(prism: str, document: Path, target: str, log: Path) -> Iterator[str]:
         process.wait(15)
 
 
-def method_of(exchange: Exchange) -> str:
-    """What is asked for, also by those who can only POST."""
-    if exchange.method != "POST":
-        return exchange.method
-    headers = {
-        name.lower().encode("latin-1"): value.encode("latin-1")
-        for name, value in exchange.request_headers
-    }
-    return overriding_method(exchange.request_body, headers) or "POST"
-
-
 def is_sent(service: str, exchange: Exchange) -> bool:
     """Prism answers HEAD and OPTIONS itself, and knows only what the document names."""
     try:
@@ -83,7 +72,7 @@ def is_sent(service: str, exchange: Exchange) -> bool:
 async def replay(
     service: str, exchanges: Sequence[Exchange], address: str
 ) -> list[tuple[Exchange, httpx.Response]]:
-    """Prism's answers to all exchanges that it can be asked about."""
+    """Prism's answers to all exchanges, of which it can be asked about each."""
     gate = asyncio.Semaphore(AT_ONCE)
     forms = Forms(served(service))
     limits = httpx.Limits(max_keepalive_connections=0)  # Prism closes them without a word
@@ -117,8 +106,7 @@ async def replay(
                     answer = httpx.Response(502, text=repr(error))
             return exchange, answer
 
-        asked = [one(at, e) for at, e in enumerate(exchanges) if is_sent(service, e)]
-        return list(await asyncio.gather(*asked))
+        return list(await asyncio.gather(*(one(at, e) for at, e in enumerate(exchanges))))
 
 
 def judge(service: str, exchange: Exchange, answer: httpx.Response) -> Iterator[tuple[str, str]]:
@@ -140,34 +128,34 @@ def judge(service: str, exchange: Exchange, answer: httpx.Response) -> Iterator[
             yield f"UNEXPLAINED {side}", text
 
 
-def control(exchanges: Sequence[Exchange]) -> Exchange:
-    """An answer that breaks the document; Prism must object, or it judges nothing."""
-    good = next(e for e in exchanges if e.status == 200 and e.method == "GET")
-    return replace(good, response_body=b"[]\n")
-
-
 def main(directory: Path, prism: str) -> int:
     unexplained = 0
     for path in sorted(directory.glob("*.jsonl")):
         service = path.stem
-        exchanges = list(read(path))
-        exchanges.append(control(exchanges))
+        exchanges = [exchange for exchange in read(path) if is_sent(service, exchange)]
+        broken = controls(served(service), BASES[service], exchanges)
         document = directory / f"{service}.json"
-        document.write_text(json.dumps(served(service)))
+        document.write_text(json.dumps(for_prism(served(service))))
         with (
-            upstream(exchanges) as target,
+            upstream([*exchanges, *broken]) as target,
             proxy(prism, document, target, directory / f"prism-{service}.log") as address,
         ):
-            *answers, controlled = asyncio.run(replay(service, exchanges, address))
-        said = list(judge(service, *controlled))
-        assert any(kind == "UNEXPLAINED response" for kind, _ in said), (controlled, said)
+            all_answers = asyncio.run(replay(service, [*exchanges, *broken], address))
+        answers, controlled = all_answers[: len(exchanges)], all_answers[len(exchanges) :]
+        objected = [
+            any(kind == "UNEXPLAINED response" for kind, _ in judge(service, *pair))
+            for pair in controlled
+        ]
+        silent = list(unnoticed(controlled, objected))
+        assert any(objected), "Prism has objected to nothing that is wrong"
+        assert not silent, "Prism has let pass what is wrong:\n" + "\n".join(silent)
         found: Counter[str] = Counter()
         with (directory / f"violations-{service}.txt").open("w") as details:
             for exchange, answer in answers:
                 for kind, what in judge(service, exchange, answer):
                     found[kind] += 1
                     details.write(f"{kind}\t{what}\n")
-        print(f"{service}: {len(exchanges) - 1} exchanges, {len(answers)} through Prism")
+        print(f"{service}: {len(answers)} exchanges through Prism, {sum(objected)} controls")
         for kind, count in found.most_common():
             print(f"  {count:6} {kind}")
             unexplained += count * kind.startswith("UNEXPLAINED")

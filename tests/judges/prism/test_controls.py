@@ -1,0 +1,37 @@
+"""What Prism is given: a document that it reads as it is meant, and answers that it must refuse."""
+
+from __future__ import annotations
+
+from tests.judges.prism.controls import controls
+from tests.judges.prism.exchanges import Exchange
+from tests.judges.prism.reading import for_prism
+from tests.support.served import served
+
+
+def test_null_leaves_the_enumerations_to_which_prism_adds_it() -> None:
+    nullable = {"type": "string", "nullable": True, "enum": ["gone", None]}
+    said = {"enum": ["gone", None], "properties": {"nullable": {"enum": [None]}}}
+    assert for_prism({"a": [nullable], "b": said}) == {
+        "a": [{"type": "string", "nullable": True, "enum": ["gone"]}],
+        "b": said,
+    }
+
+
+def test_each_operation_and_status_has_one_control() -> None:
+    def answer(target: str, status: int, body: bytes) -> Exchange:
+        return Exchange("GET", target, [], b"", status, [], body)
+
+    told = [
+        answer("/v1/events?limit=1", 200, b'{"data": []}'),
+        answer("/v1/events", 200, b'{"data": [1]}'),
+        answer("/v1/events", 401, b'{"code": "x"}'),
+        answer("/v1/events/evt_1", 200, b'{"id": 1}'),
+        answer("/v1/openapi.yaml", 200, b"{}"),
+        answer("/v1/invoices", 200, b"no object"),
+    ]
+    broken = controls(served("payment"), "", told)
+    assert [(one.target, one.status, one.response_body) for one in broken] == [
+        ("/v1/events?limit=1", 200, b"[]\n"),
+        ("/v1/events", 401, b"[]\n"),
+        ("/v1/events/evt_1", 200, b"[]\n"),
+    ]
