@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
 
-import pytest
-
-from models import migrate
 from models.database import Database
+from tests.live.campaign_databases import several_databases
 from tests.live.delivery import run_delivery, run_races
 from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast
-from tests.support.postgres import running_server
 
 
 def make_database(url: str) -> Cast:
-    migrate.upgrade(url, "chat")
     database = Database(url)
     try:
         return database.run(lambda session: make_cast(session, now=CAST_MADE_AT))
     finally:
         database.dispose()
-
-
-def databases(copies: int) -> Iterator[tuple[str, list[str]]]:
-    """For each kind of database that this machine has: URLs of empty ones."""
-    with tempfile.TemporaryDirectory() as directory:
-        yield "SQLite", [f"sqlite:///{directory}/chat-{n}.db" for n in range(copies)]
-    try:
-        with running_server() as server:
-            names = [server.create() for _ in range(copies)]
-            yield "PostgreSQL", [server.url_of(name) for name in names]
-            for name in names:
-                server.drop(name)
-    except pytest.skip.Exception as missing:
-        print(f"PostgreSQL: skipped, {missing}")
 
 
 def campaign(urls: list[str], *, messages: int, races: int) -> bool:
@@ -63,7 +43,7 @@ def campaign(urls: list[str], *, messages: int, races: int) -> bool:
 def main(argv: list[str]) -> int:
     messages, races = (int(text) for text in (argv + ["5000", "500"][len(argv) :]))
     held = True
-    for name, urls in databases(3):
+    for name, urls in several_databases("chat", 3):
         print(name, flush=True)
         held = campaign(urls, messages=messages, races=races) and held
     return 0 if held else 1

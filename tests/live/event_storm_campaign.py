@@ -6,41 +6,20 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from models import migrate
+from tests.live.campaign_databases import databases
 from tests.live.event_storm import run_storm
 from tests.live.held_transactions import HeldTransactions
-from tests.support.postgres import running_server
 
 HELD = 15
 """Messages of each sender who holds transactions open for up to five seconds."""
 
 
-def databases() -> Iterator[tuple[str, str]]:
-    """A migrated, empty chat database of each kind that this machine has."""
-    with tempfile.TemporaryDirectory() as directory:
-        url = f"sqlite:///{directory}/chat.db"
-        migrate.upgrade(url, "chat")
-        yield "SQLite", url
-    try:
-        with running_server() as server:
-            name = server.create()
-            url = server.url_of(name)
-            migrate.upgrade(url, "chat")
-            yield "PostgreSQL", url
-            server.drop(name)
-    except pytest.skip.Exception as missing:
-        print(f"PostgreSQL: skipped, {missing}")
-
-
 def main(argv: list[str]) -> int:
     writers, messages, readers = (int(text) for text in (argv + ["8", "2000", "50"][len(argv) :]))
     whole = True
-    for name, url in databases():
+    for name, url in databases("chat"):
         with tempfile.TemporaryDirectory() as directory:
             storm = run_storm(
                 url,

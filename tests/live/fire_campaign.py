@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from models import migrate
+from tests.live.campaign_databases import databases
 from tests.live.fire import run_cancel_races, run_storm
-from tests.support.postgres import running_server
 
 
 def campaign(url: str, *, keys: int, copies: int, races: int) -> bool:
@@ -35,27 +31,10 @@ def campaign(url: str, *, keys: int, copies: int, races: int) -> bool:
     return storm.invoices == keys and not (storm.split_keys or storm.stuck_keys or wrong)
 
 
-def databases() -> Iterator[tuple[str, str]]:
-    """A migrated database of each kind that this machine has."""
-    with tempfile.TemporaryDirectory() as directory:
-        url = f"sqlite:///{directory}/payment.db"
-        migrate.upgrade(url, "payment")
-        yield "SQLite", url
-    try:
-        with running_server() as server:
-            name = server.create()
-            url = server.url_of(name)
-            migrate.upgrade(url, "payment")
-            yield "PostgreSQL", url
-            server.drop(name)
-    except pytest.skip.Exception as missing:
-        print(f"PostgreSQL: skipped, {missing}")
-
-
 def main(argv: list[str]) -> int:
     keys, copies, races = (int(text) for text in (argv + ["1000", "16", "500"][len(argv) :]))
     held = True
-    for name, url in databases():
+    for name, url in databases("payment"):
         print(name, flush=True)
         held = campaign(url, keys=keys, copies=copies, races=races) and held
     return 0 if held else 1

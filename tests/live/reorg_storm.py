@@ -7,24 +7,19 @@ books must equal a recount of the chain's own logs, which shares no code with th
 import os
 import random
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from adapters.chain.reader import TRANSFER_TOPIC, Transfer
 from demo.chain.anvil import find_anvil
 from demo.chain.testnet import TOKEN
-from models import migrate
 from models.database import Database
+from tests.live.campaign_databases import databases
 from tests.live.chain_fixture import NO_ANVIL, LocalChain, running_anvil
 from tests.live.shop import Shop
-from tests.support.postgres import running_server
 from tests.workers.ledger import watch
 from tests.workers.recount import differences
 
@@ -208,18 +203,8 @@ def main(argv: list[str]) -> int:
         print(NO_ANVIL, file=sys.stderr)
         return 2
     held = True
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "payment.db"
-        migrate.upgrade(f"sqlite:///{path}", "payment")
-        held = _show("SQLite", f"sqlite:///{path}", reorgs, seed) and held
-    try:
-        with running_server() as server:
-            name = server.create()
-            migrate.upgrade(server.url_of(name), "payment")
-            held = _show("PostgreSQL", server.url_of(name), reorgs, seed + 1) and held
-            server.drop(name)
-    except pytest.skip.Exception as missing:
-        print(f"PostgreSQL: skipped, {missing}")
+    for number, (name, url) in enumerate(databases("payment")):
+        held = _show(name, url, reorgs, seed + number) and held
     return 0 if held else 1
 
 

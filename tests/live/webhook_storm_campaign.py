@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import Iterator
 
-import pytest
-
-from models import migrate
+from tests.live.campaign_databases import databases
 from tests.live.webhook_storm import run_storm
-from tests.support.postgres import running_server
-
-
-def databases() -> Iterator[tuple[str, str]]:
-    """Each kind of database that this machine has, and the URL of an empty one."""
-    with tempfile.TemporaryDirectory() as directory:
-        yield "SQLite", f"sqlite:///{directory}/payment.db"
-    try:
-        with running_server() as server:
-            name = server.create()
-            yield "PostgreSQL", server.url_of(name)
-            server.drop(name)
-    except pytest.skip.Exception as missing:
-        print(f"PostgreSQL: skipped, {missing}")
 
 
 def main(argv: list[str]) -> int:
     transitions, workers = (int(text) for text in (argv + ["20000", "3"][len(argv) :]))
     held = True
-    for name, url in databases():
-        migrate.upgrade(url, "payment")
+    for name, url in databases("payment"):
         report = run_storm(
             url, transitions=transitions, workers=workers, kill_every_s=0.2, followers=10, seed=7
         )

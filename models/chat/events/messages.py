@@ -1,6 +1,7 @@
 """Events of messages: sent, edited, moved, deleted, flagged, and scheduled for later."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NotRequired, TypedDict
 
 from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
@@ -142,11 +143,9 @@ class ReactingUser(TypedDict):
     full_name: str
 
 
-class ReactionAddEvent(ClientEvent, type="reaction", op="add", internal=("place",)):
-    """A user reacted to a message. Tells everybody who may read the message.
-
-    `place`: the message's channel; None for a direct message.
-    """
+@dataclass(frozen=True, kw_only=True)
+class _Reaction:
+    """`place`: the message's channel; None for a direct message."""
 
     user_id: int
     user: ReactingUser
@@ -161,23 +160,14 @@ class ReactionAddEvent(ClientEvent, type="reaction", op="add", internal=("place"
         return self.place
 
 
-class ReactionRemoveEvent(ClientEvent, type="reaction", op="remove", internal=("place",)):
-    """A user removed a reaction to a message. Tells everybody who may read the message.
+class ReactionAddEvent(_Reaction, ClientEvent, type="reaction", op="add", internal=("place",)):
+    """A user reacted to a message. Tells everybody who may read the message."""
 
-    `place`: the message's channel; None for a direct message.
-    """
 
-    user_id: int
-    user: ReactingUser
-    message_id: int
-    emoji_name: str
-    emoji_code: str
-    reaction_type: str
-    place: int | None
-
-    @property
-    def channel_id(self) -> int | None:
-        return self.place
+class ReactionRemoveEvent(
+    _Reaction, ClientEvent, type="reaction", op="remove", internal=("place",)
+):
+    """A user removed a reaction to a message. Tells everybody who may read the message."""
 
 
 class ScheduledMessagesAddEvent(ClientEvent, type="scheduled_messages", op="add"):

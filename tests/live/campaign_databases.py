@@ -1,0 +1,38 @@
+"""The databases of a campaign: of each kind that this machine has."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+
+from models import migrate
+from tests.support.postgres import running_server
+
+
+def databases(service: str) -> Iterator[tuple[str, str]]:
+    """The name of each kind, and the URL of a migrated, empty database of the service."""
+    for name, (url,) in several_databases(service, 1):
+        yield name, url
+
+
+def several_databases(service: str, count: int) -> Iterator[tuple[str, list[str]]]:
+    """The name of each kind, and the URLs of so many migrated, empty databases of the service."""
+    with tempfile.TemporaryDirectory() as directory:
+        numbers = range(count)
+        yield "SQLite", _migrated([f"sqlite:///{directory}/{n}.db" for n in numbers], service)
+    try:
+        with running_server() as server:
+            names = [server.create() for _ in range(count)]
+            yield "PostgreSQL", _migrated([server.url_of(name) for name in names], service)
+            for name in names:
+                server.drop(name)
+    except pytest.skip.Exception as missing:
+        print(f"PostgreSQL: skipped, {missing}")
+
+
+def _migrated(urls: list[str], service: str) -> list[str]:
+    for url in urls:
+        migrate.upgrade(url, service)
+    return urls
