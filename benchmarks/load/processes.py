@@ -60,7 +60,7 @@ class Server:
                 user=self._user,
             )
         try:
-            self._wait_until_listening(deadline=time.monotonic() + 30)
+            self._wait_until_ready(deadline=time.monotonic() + 30)
         except BaseException:
             self.stop()
             raise
@@ -74,14 +74,18 @@ class Server:
     ) -> None:
         self.stop()
 
-    def _wait_until_listening(self, *, deadline: float) -> None:
+    def is_ready(self) -> bool:
+        """Does it listen?"""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def _wait_until_ready(self, *, deadline: float) -> None:
         assert self._process is not None
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
                 break
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
+            if self.is_ready():
+                return
             time.sleep(0.05)
         raise ServerFailed(f"{self.name} does not listen:\n{self.log_end()}")
 

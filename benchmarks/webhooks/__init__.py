@@ -1,0 +1,1 @@
+"""Webhooks: how fast events reach their receivers, and whether bad receivers hold up the others."""

@@ -1,0 +1,115 @@
+"""python -m benchmarks.webhooks: events to their receivers, on both databases, beside a peer.
+
+How many events a second leave a backlog, to one receiver and to a hundred; how long it takes from
+the commit of an event to its receipt; and the same beside receivers that hang, refuse connections
+or do not answer at all. The peer posts the same messages with httpx, without any database.
+"""
+
+import argparse
+import logging
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import structlog
+
+from benchmarks.live.servers import free_port
+from benchmarks.load.figures import write_json
+from benchmarks.payment.postgres import create_database, running_postgres
+from benchmarks.webhooks.measures import (
+    Burst,
+    Pace,
+    measure_beside,
+    measure_peer,
+    measure_worker,
+)
+from benchmarks.webhooks.processes import Receivers, running_receivers
+from benchmarks.webhooks.report import BAD_ONES, Line, goal, line_of, table
+
+GOAL_MS = 1000
+PEER = "httpx, no database"
+Create = Callable[[str], str]
+"""Makes an empty database of this name; returns its URL."""
+
+
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.webhooks", description=__doc__)
+    parser.add_argument("--receivers", type=int, default=100)
+    parser.add_argument("--events", type=int, default=2_000, help="of a backlog")
+    parser.add_argument("--rate", type=float, default=100, help="events per second as they come")
+    parser.add_argument("--seconds", type=float, default=10, help="in which events come")
+    parser.add_argument("--beside", type=float, default=30, help="and beside bad receivers")
+    parser.add_argument("--database", action="append", choices=["sqlite", "postgresql"])
+    parser.add_argument("--no-peer", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path("var/benchmark-webhooks.json"))
+    return parser.parse_args()
+
+
+class Run:
+    """The lines of the table, one after the other."""
+
+    def __init__(
+        self, arguments: argparse.Namespace, directory: Path, receivers: Receivers
+    ) -> None:
+        self._arguments, self._directory, self._receivers = arguments, directory, receivers
+        self._peer: dict[int, Burst] = {}
+        self.lines: list[Line] = []
+
+    def measure(self, sender: str, create: Create) -> None:
+        """All measures of one database; the peer's with the first one's events."""
+        its = self._arguments
+        for count in (1, its.receivers):
+            burst, latency, messages = measure_worker(
+                create(f"shops{count}"), self._receivers, count, self._directory,
+                events=its.events, pace=Pace(its.rate, its.seconds),
+            )  # fmt: skip
+            if count not in self._peer and not its.no_peer:
+                self._peer[count] = measure_peer(self._receivers, messages)
+                self._tell(Line(PEER, str(count), self._peer[count]))
+            peer = self._peer.get(count)
+            share = burst.per_second / peer.per_second if peer else None
+            self._tell(Line(sender, str(count), burst, latency, share))
+        beside = measure_beside(
+            create("beside"), self._receivers, its.receivers, self._directory,
+            pace=Pace(its.rate, its.beside),
+        )  # fmt: skip
+        where = f"{its.receivers}, of which {BAD_ONES}: the others"
+        self._tell(Line(sender, where, latency=beside, has_bad=True))
+
+    def _tell(self, line: Line) -> None:
+        """Add a line, and say it while the run goes on."""
+        self.lines.append(line)
+        print(line_of(line), file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    arguments = read_arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and stop what was started
+    quiet = structlog.make_filtering_bound_logger(logging.WARNING)
+    structlog.configure(wrapper_class=quiet)
+    with tempfile.TemporaryDirectory(prefix="specd-webhooks-") as name:
+        directory = Path(name)
+        with running_receivers(arguments.receivers, directory) as receivers:
+            run = Run(arguments, directory, receivers)
+            for database, create in databases(arguments.database, directory):
+                run.measure(f"specd, {database}", create)
+    print(table(run.lines), end="\n\n")
+    said, reached = goal(run.lines, receivers=arguments.receivers, bound_ms=GOAL_MS)
+    print(said)
+    write_json(arguments.out, figures=run.lines)
+    return 0 if reached else 1
+
+
+def databases(wanted: list[str] | None, directory: Path) -> Iterator[tuple[str, Create]]:
+    """One kind after the other; it is there as long as it is measured."""
+    if "sqlite" in (wanted or ["sqlite"]):
+        yield "SQLite", lambda name: f"sqlite:///{directory / name}.db"
+    if "postgresql" in (wanted or ["postgresql"]):
+        with running_postgres(port=free_port(), core=None) as prefix:
+            yield "PostgreSQL", lambda name: create_database(prefix, name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
