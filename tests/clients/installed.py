@@ -13,6 +13,7 @@ BOTS = CLIENTS / "python/bin/zulip-run-bot"
 TERMINAL = CLIENTS / "terminal/bin/zulip-term"
 TERMINAL_PYTHON = CLIENTS / "terminal/bin/python"
 NODE = CLIENTS / "node"
+WEBHOOKS = CLIENTS / "webhooks"
 
 
 def need(path: Path) -> pytest.MarkDecorator:
