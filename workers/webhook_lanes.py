@@ -3,15 +3,25 @@
 A receiver that is slow, or that failed last, travels in the slow lane: it has one request at a
 time, and all of them together have half of the room. So however many hang, there is room for those
 who answer at once.
+
+One that answers at once gets room for one more request with each such answer, so that a backlog
+leaves as fast as it is taken. What it has beyond its share comes out of one half of the room: the
+other half stays for the shares of others.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 MOST = 256
 MOST_SLOW = MOST // 2
 PER_ENDPOINT = 8
+"""The share of an endpoint, with which it begins."""
+MOST_PER_ENDPOINT = 64
+MOST_BEYOND_SHARES = MOST // 2
+"""Requests under way, of all endpoints, while one may have more than its share."""
+AT_ONCE_S = 0.25
+"""A request that takes longer takes its endpoint back to its share."""
 SLOW_S = 2.0
 """A request that takes longer makes its endpoint a slow one."""
 
@@ -22,21 +32,28 @@ class Lanes:
     def __init__(self) -> None:
         self._under_way: dict[str, dict[int, float]] = defaultdict(dict)
         self._slow: set[str] = set()
+        self._widths: dict[str, int] = {}
+        """Endpoint -> how many requests it may have, where that is more than its share."""
 
     def begin(self, endpoint_id: str, event_id: int) -> None:
         """A request begins."""
         self._under_way[endpoint_id][event_id] = time.monotonic()
 
-    def end(self, endpoint_id: str, event_id: int, *, is_quick: bool) -> None:
-        """A request has ended and is written down. `is_quick`: taken, and at once."""
+    def end(self, endpoint_id: str, event_id: int, *, is_taken: bool, seconds: float) -> None:
+        """A request has ended after so many seconds, and is written down."""
         its = self._under_way[endpoint_id]
         its.pop(event_id, None)
         if not its:
             del self._under_way[endpoint_id]
-        if is_quick:
+        if is_taken and seconds < SLOW_S:
             self._slow.discard(endpoint_id)
         else:
             self._slow.add(endpoint_id)
+        if is_taken and seconds < AT_ONCE_S:
+            width = self._widths.get(endpoint_id, PER_ENDPOINT) + 1
+            self._widths[endpoint_id] = min(width, MOST_PER_ENDPOINT)
+        else:
+            self._widths.pop(endpoint_id, None)
 
     def note_failing(self, endpoint_ids: Collection[str]) -> None:
         """These failed when somebody asked them last."""
@@ -58,14 +75,17 @@ class Lanes:
         slow = self._slow | {
             name for name, its in self._under_way.items() if min(its.values()) < late
         }
-        return LaneRoom({name: set(its) for name, its in self._under_way.items()}, slow)
+        under_way = {name: set(its) for name, its in self._under_way.items()}
+        return LaneRoom(under_way, slow, self._widths)
 
 
 class LaneRoom:
     """A `models.payment.webhooks.rounds.Room` of one unit of work."""
 
-    def __init__(self, under_way: dict[str, set[int]], slow: set[str]) -> None:
-        self._under_way, self._slow = under_way, slow
+    def __init__(
+        self, under_way: dict[str, set[int]], slow: set[str], widths: Mapping[str, int]
+    ) -> None:
+        self._under_way, self._slow, self._widths = under_way, slow, widths
         self._counts = {name: len(events) for name, events in under_way.items()}
         self._all = sum(self._counts.values())
         self._all_slow = sum(count for name, count in self._counts.items() if name in slow)
@@ -77,7 +97,9 @@ class LaneRoom:
         its = self._counts.get(endpoint_id, 0)
         if is_failing or endpoint_id in self._slow:
             return max(0, min(1 - its, MOST_SLOW - self._all_slow, MOST - self._all))
-        return max(0, min(PER_ENDPOINT - its, MOST - self._all))
+        width = self._widths.get(endpoint_id, PER_ENDPOINT)
+        share = min(PER_ENDPOINT - its, MOST - self._all)
+        return max(0, share, min(width - its, MOST_BEYOND_SHARES - self._all))
 
     def use(self, endpoint_id: str, count: int, *, is_failing: bool) -> None:
         self._counts[endpoint_id] = self._counts.get(endpoint_id, 0) + count

@@ -20,7 +20,7 @@ from models.news import Logs
 from models.payment.webhooks import queue, rounds
 from models.payment.webhooks.outcomes import Attempt
 from models.payment.webhooks.rounds import Plan, Round
-from workers.webhook_lanes import SLOW_S, Lanes
+from workers.webhook_lanes import Lanes
 from workers.webhook_posting import Posting
 
 CLAIM_S = 10.0
@@ -114,8 +114,12 @@ class WebhookWorker:
         for attempt in plan.ended:
             if attempt not in self._ended:
                 reply = attempt.reply
-                is_quick = reply.is_taken and reply.duration_ms < SLOW_S * 1000
-                self._lanes.end(attempt.endpoint_id, attempt.event_id, is_quick=is_quick)
+                self._lanes.end(
+                    attempt.endpoint_id,
+                    attempt.event_id,
+                    is_taken=reply.is_taken,
+                    seconds=reply.duration_ms / 1000,
+                )
         self._lanes.note_failing(done.failing)
         renewed_at = moment + self._claim_s / 3
         looked_at = {*plan.wanted, *(attempt.endpoint_id for attempt in plan.ended)}

@@ -23,7 +23,14 @@ from models.payment.webhooks.vault import WebhookVault
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
 from tests.support.payment.receivers import TAKEN, Posted, ScriptedReceivers
-from workers.webhook_lanes import MOST_SLOW, PER_ENDPOINT, Lanes
+from workers.webhook_lanes import (
+    MOST,
+    MOST_BEYOND_SHARES,
+    MOST_PER_ENDPOINT,
+    MOST_SLOW,
+    PER_ENDPOINT,
+    Lanes,
+)
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 
@@ -447,10 +454,43 @@ class TestNobodyIsHeldUp:
         lanes = Lanes()
         assert lanes.room().left("a", is_failing=False) == PER_ENDPOINT
         lanes.begin("a", 1)
-        lanes.end("a", 1, is_quick=False)
+        lanes.end("a", 1, is_taken=False, seconds=0.01)
         assert lanes.room().left("a", is_failing=False) == 1
         lanes.begin("a", 2)
         assert (lanes.room().left("a", is_failing=False), list(lanes.spared())) == (0, ["a"])
-        lanes.end("a", 2, is_quick=True)
+        lanes.end("a", 2, is_taken=True, seconds=1.0)
         assert lanes.room().left("a", is_failing=False) == PER_ENDPOINT
         assert lanes.count == 0
+
+    def test_one_that_answers_at_once_gets_more_until_it_no_longer_does(self) -> None:
+        lanes = Lanes()
+        answer(lanes, "a", PER_ENDPOINT)
+        assert lanes.room().left("a", is_failing=False) == 2 * PER_ENDPOINT
+        answer(lanes, "a", 1000)
+        assert lanes.room().left("a", is_failing=False) == MOST_PER_ENDPOINT
+        assert lanes.room().left("b", is_failing=False) == PER_ENDPOINT
+        answer(lanes, "a", 1, seconds=1.0)
+        assert lanes.room().left("a", is_failing=False) == PER_ENDPOINT
+
+    def test_what_they_have_beyond_their_shares_leaves_half_of_the_room(self) -> None:
+        lanes = Lanes()
+        names = [f"quick{number}" for number in range(1000)]
+        for name in names:
+            answer(lanes, name, MOST_PER_ENDPOINT)
+        room = lanes.room()
+        begun = []
+        for name in names:
+            begun.append(room.left(name, is_failing=False))
+            room.use(name, begun[-1], is_failing=False)
+        wide = MOST_BEYOND_SHARES // MOST_PER_ENDPOINT
+        assert begun[:wide] == [MOST_PER_ENDPOINT] * wide
+        others = (MOST - MOST_BEYOND_SHARES) // PER_ENDPOINT
+        assert begun[wide : wide + others] == [PER_ENDPOINT] * others
+        assert sum(begun) == MOST
+
+
+def answer(lanes: Lanes, endpoint_id: str, count: int, *, seconds: float = 0.01) -> None:
+    """So many requests, one after the other, that are taken."""
+    for number in range(count):
+        lanes.begin(endpoint_id, number)
+        lanes.end(endpoint_id, number, is_taken=True, seconds=seconds)
