@@ -67,6 +67,15 @@ class Chore:
     run: Callable[[Any, datetime], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A number that `/metrics` tells besides those of requests: its name, what it is, its value."""
+
+    name: str
+    about: str
+    value: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Service:
     """The documents of a service and all that serves them.
@@ -81,7 +90,8 @@ class Service:
     undocumented media type as empty instead of refusing. `refuse(ctx)` is what to raise instead of
     `Unauthenticated` for credentials that are missing or that their scheme cannot read.
     `method_override` lets a form field `method` of a POST name the method that is meant. `origins`
-    are those whose pages may change things. `list_failures` is what the page of errors tells of;
+    are those whose pages may change things. `gauges(database, now)` are numbers of the service's
+    own, asked for in a thread at each scrape. `list_failures` is what the page of errors tells of;
     without it the service has no such page.
     """
 
@@ -111,6 +121,7 @@ class Service:
     origins: Origins = field(default_factory=Origins)
     security_events: Mapping[type[Exception], SecurityEvent] = field(default_factory=dict)
     list_failures: Callable[[], Sequence[Failure]] | None = None
+    gauges: Callable[[Any, datetime], Sequence[Gauge]] | None = None
 
     @cached_property
     def document(self) -> Mapping[str, Any]:

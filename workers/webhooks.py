@@ -32,6 +32,8 @@ SOON_S = 5.0
 ENDPOINTS_AT_ONCE = 64
 """That are claimed in one round: others may want some."""
 TRIES_TO_NOTE = 50
+TOLD_EVERY_S = 60.0
+"""The log tells that often what has become of attempts, where there were any."""
 
 
 class WebhookWorker:
@@ -52,6 +54,9 @@ class WebhookWorker:
         self._ended: list[Attempt] = []
         """What is still to be written down."""
         self._tries: Counter[tuple[int, str]] = Counter()
+        self._counts: Counter[str] = Counter()
+        """Outcome -> attempts that the log has not told of."""
+        self._told_at = time.monotonic()
         self._log = structlog.get_logger("webhooks")
 
     def try_round(self) -> bool:
@@ -59,6 +64,8 @@ class WebhookWorker:
         self._database.news.follow(self._hear)
         self._woken.wait(self._patience())
         self._woken.clear()
+        if time.monotonic() - self._told_at >= TOLD_EVERY_S:
+            self._tell()
         return self.try_at_once()
 
     def try_at_once(self) -> bool:
@@ -99,12 +106,21 @@ class WebhookWorker:
         ended = (*self._ended, *self._posting.finish())
         now = self._clock.now()
         if ended:
-            self._database.run(lambda session: rounds.note(session, self._holder, ended, now=now))
+            self._counts += self._database.run(
+                lambda session: rounds.note(session, self._holder, ended, now=now)
+            )
         if self._held:
             self._database.run(
                 lambda session: queue.release(session, self._held, holder=self._holder)
             )
         self._posting.close()
+        self._tell()
+
+    def _tell(self) -> None:
+        """Have the log say what became of the attempts since it did so last."""
+        if self._counts:
+            self._log.info("webhooks_posted", **self._counts)
+        self._counts, self._told_at = Counter(), time.monotonic()
 
     def _settle(self, plan: Plan, done: Round, moment: float) -> None:
         """Remember what a round has come to, and have its messages leave."""
@@ -133,8 +149,7 @@ class WebhookWorker:
         for message in done.messages:
             self._lanes.begin(message.endpoint_id, message.event_id)
         self._posting.begin(done.messages, self._woken.set)
-        if done.counts:
-            self._log.debug("webhooks_posted", **done.counts)
+        self._counts += done.counts
 
     def _hear(self, logs: Logs) -> None:
         self._woken.set()

@@ -1,5 +1,6 @@
 """Puts the payment service together: documents, handlers, database, adapters, chores."""
 
+from datetime import datetime
 from typing import cast
 
 import specs
@@ -11,9 +12,10 @@ from models import migrate
 from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
+from models.payment.webhooks import backlog
 from server.document.union import Document
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
-from server.service import Chore, Service
+from server.service import Chore, Gauge, Service
 from server.wire.browsers import Origins
 from server.wire.proxies import place_of
 from settings import Settings
@@ -68,9 +70,33 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         origins=Origins(settings.public_url, settings.allowed_origins),
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,
+        gauges=find_gauges,
     )
     adapters.polls.serve(lambda: cast(Database, service.database))
     return service
+
+
+def find_gauges(database: Database, now: datetime) -> list[Gauge]:
+    """What `/metrics` tells of webhooks. Raises `DatabaseUnavailable`."""
+    with database.reading() as reader:
+        found = backlog.find_backlog(reader, now=now)
+    return [
+        Gauge(
+            "specd_webhook_messages_due",
+            f"Messages to webhook endpoints whose time has come, {backlog.MOST_COUNTED:,} at most.",
+            found.due,
+        ),
+        Gauge(
+            "specd_webhook_oldest_seconds",
+            "How long the oldest message to an endpoint that does not fail has been due.",
+            found.oldest.total_seconds(),
+        ),
+        Gauge(
+            "specd_webhook_endpoints_failing",
+            "Enabled endpoints that have taken nothing since their last failure.",
+            found.failing,
+        ),
+    ]
 
 
 def _counted(ctx: Context) -> tuple[str, object]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 
 from server.response import Response, encode
-from server.service import Service
+from server.service import Gauge, Service
 from server.serving.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
 
 log = structlog.get_logger("specd.health")
@@ -42,7 +42,9 @@ class Probes:
             if COUNTS_IN_FILES:  # the other workers hand over within METRICS_LAG_S
                 await asyncio.sleep(METRICS_LAG_S * 1.2)
             self.flush_metrics()
-            body, media_type = await asyncio.to_thread(exposition)
+            told = await asyncio.gather(*(_gauges(service) for service in self._services))
+            gauges = [gauge for theirs in told for gauge in theirs]
+            body, media_type = await asyncio.to_thread(exposition, gauges)
             return Response(200, body, media_type=media_type)
         return await self._readiness()
 
@@ -51,6 +53,19 @@ class Probes:
         ready = all(state == "ok" for _, state in checks)
         body = {"status": "ok" if ready else "unavailable", "services": dict(checks)}
         return Response(200 if ready else 503, encode(body))
+
+
+async def _gauges(service: Service) -> Sequence[Gauge]:
+    """The service's own numbers; none where they cannot be had now."""
+    ask = service.gauges
+    if ask is None:
+        return ()
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            return await asyncio.to_thread(ask, service.database, service.clock.now())
+    except Exception as error:
+        log.warning("no gauges", service=service.name, error=f"{type(error).__name__}: {error}")
+        return ()
 
 
 async def _check(service: Service) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from prometheus_client import (
@@ -18,7 +19,12 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from server.service import Gauge
 
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -83,10 +89,23 @@ class Meter:
         self.is_flushed = True
 
 
-def exposition() -> tuple[bytes, str]:
+class _Told(Collector):
+    """Numbers that are true of this moment, whichever process tells them."""
+
+    def __init__(self, gauges: Iterable[Gauge]) -> None:
+        self._gauges = gauges
+
+    def collect(self) -> Iterator[Metric]:
+        for gauge in self._gauges:
+            yield GaugeMetricFamily(gauge.name, gauge.about, value=gauge.value)
+
+
+def exposition(gauges: Iterable[Gauge] = ()) -> tuple[bytes, str]:
     """All metrics in the Prometheus text format, and its media type."""
     registry = REGISTRY
     if COUNTS_IN_FILES:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return generate_latest(registry), CONTENT_TYPE_LATEST
+    told = CollectorRegistry()
+    told.register(_Told(gauges))
+    return generate_latest(registry) + generate_latest(told), CONTENT_TYPE_LATEST

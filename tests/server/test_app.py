@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from server.service import Chore
+from server.service import Chore, Gauge
 from server.serving.app import build_app
 from tests.server.client import Client
 from tests.server.database import Books
@@ -251,6 +251,29 @@ class TestMetrics:
         bucket = 'specd_request_seconds_bucket{le="+Inf",' + labels + "}"
         assert found[bucket] == 2
         assert "specd_errors_total{" + labels + "}" not in found
+
+    def test_a_service_tells_numbers_of_its_own(self) -> None:
+        asked: list[object] = []
+
+        def gauges(database: object, now: datetime) -> list[Gauge]:
+            asked.append((database, now))
+            return [Gauge("specd_apples", "Apples in stock.", 7.5)]
+
+        service = shop_service(gauges=gauges)
+        client = Client(build_app([service]))
+        assert metrics(client)["specd_apples"] == 7.5
+        assert "# HELP specd_apples Apples in stock." in client.get("/metrics").body.decode()
+        assert [database for database, _ in asked] == [service.database] * 2
+
+    def test_numbers_that_cannot_be_had_leave_the_others(self) -> None:
+        def gauges(database: object, now: datetime) -> list[Gauge]:
+            raise RuntimeError("the database is away")
+
+        client = Client(build_app([shop_service(gauges=gauges, name="metered")]))
+        client.get("/nope")
+        found = metrics(client)
+        assert "specd_apples" not in found
+        assert any(name.startswith("specd_requests_total") for name in found)
 
     def test_no_label_comes_from_a_client(self, shop: Client) -> None:
         shop.get("/nope/s3cret")

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+import structlog
 from sqlalchemy import select, update
 from standardwebhooks.webhooks import Webhook
 
@@ -220,6 +221,20 @@ class TestDelivery:
         post.settle()
         later = post.clock.now() + schedule.PAUSES[0]
         assert (post.posted(), post.attempts(endpoint)) == ([], [(1, None, later)])
+
+    def test_the_log_tells_now_and_then_what_became_of_attempts(self, post: Post) -> None:
+        post.endpoint()
+        with structlog.testing.capture_logs() as logs:
+            worker = post.worker()
+            for _ in range(3):
+                post.invoice()
+            post.settle(worker)
+            post.receivers.answer = OUT_OF_ORDER
+            post.invoice()
+            post.settle(worker)
+            assert logs == []
+            worker.close()
+        assert logs == [{"event": "webhooks_posted", "log_level": "info", "taken": 3, "failed": 1}]
 
 
 class TestFailures:

@@ -79,12 +79,15 @@ def play(session: Session, plan: Plan, room: Room, *, now: datetime) -> Round:
     return done
 
 
-def note(session: Session, holder: str, ended: Sequence[Attempt], *, now: datetime) -> None:
-    """Write down what has ended, and give back all claims of the holder's that it was about."""
+def note(session: Session, holder: str, ended: Sequence[Attempt], *, now: datetime) -> Counter[str]:
+    """Write down what has ended, and give back all claims of the holder's that it was about.
+
+    Returns how many were taken, failed, given up.
+    """
     names = {attempt.endpoint_id for attempt in ended}
     rows = queue.hold(session, names, holder=holder, until=now, now=now)
     notable = [attempt for attempt in ended if attempt.endpoint_id in rows]
-    outcomes.note_attempts(session, rows, notable, holder=holder, now=now)
+    return outcomes.note_attempts(session, rows, notable, holder=holder, now=now)
 
 
 def _choose(
