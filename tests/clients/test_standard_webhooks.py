@@ -1,4 +1,4 @@
-"""standardwebhooks (npm, 1.0.0), unmodified: a receiver that verifies what the worker posts."""
+"""standardwebhooks (npm, 1.1.1), unmodified: a receiver that verifies what the worker posts."""
 
 from __future__ import annotations
 
