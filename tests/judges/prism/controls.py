@@ -42,9 +42,9 @@ def controls(
 def unnoticed(
     answers: Sequence[tuple[Exchange, httpx.Response]], objected: Sequence[bool]
 ) -> Iterator[str]:
-    """The controls that went through Prism without an objection; those it did not answer with the
-    status of the service are not compared.
+    """The controls that went through Prism without an objection. Others were answered by Prism, or
+    by its HTTP server, in the place of the service.
     """
     for (exchange, answer), is_noticed in zip(answers, objected, strict=True):
-        if answer.status_code == exchange.status and not is_noticed:
+        if answer.content == exchange.response_body and not is_noticed:
             yield f"{method_of(exchange)} {exchange.target} {exchange.status}"
