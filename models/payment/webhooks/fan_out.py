@@ -4,12 +4,12 @@ Whoever holds an endpoint's row reads on behind its cursor. The log hands out id
 commits (models/payment/event_log.py), so nothing is passed over.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict, cast
 
-from sqlalchemy import Table, bindparam, select, tuple_, update
+from sqlalchemy import Connection, Table, bindparam, exists, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from models.payment.tables import Event
@@ -52,16 +52,19 @@ class _Row(TypedDict):
     created_at: datetime
 
 
-def advance(session: Session, followers: Iterable[Follower], *, now: datetime) -> None:
+def advance(session: Session, followers: Collection[Follower], *, now: datetime) -> None:
     """Write the deliveries of the next events of each of the endpoints.
 
     The first open one of an invoice is due at once; those behind it wait for their turn.
     """
     connection = session.connection()
+    behind = _find_behind(connection, followers)
     read: dict[tuple[str, int], Sequence[tuple[int, str, str | None]]] = {}
     rows: list[_Row] = []
     cursors: list[dict[str, object]] = []
     for each in followers:
+        if each.id not in behind:
+            continue
         place = (each.project_id, each.cursor)
         if place not in read:
             asked = select(Event.id, Event.type, Event.invoice_id).where(
@@ -69,8 +72,6 @@ def advance(session: Session, followers: Iterable[Follower], *, now: datetime) -
             )
             found = connection.execute(asked.order_by(Event.id).limit(EVENTS_AT_ONCE))
             read[place] = [(event_id, type, invoice) for event_id, type, invoice in found]
-        if not read[place]:
-            continue
         cursors.append({"its_id": each.id, "its_cursor": read[place][-1][0]})
         rows += [
             _row(each.id, event_id, invoice_id, now)
@@ -82,6 +83,18 @@ def advance(session: Session, followers: Iterable[Follower], *, now: datetime) -
         connection.execute(_INSERTS[dialect_of(session)], cast(list[dict[str, object]], rows))
     if cursors:
         connection.execute(_ADVANCE, cursors)
+
+
+def _find_behind(connection: Connection, followers: Collection[Follower]) -> Collection[str]:
+    """Those for which the log has more, by one statement for all."""
+    has_more = exists().where(
+        Event.project_id == _ENDPOINT.c.project_id, Event.id > _ENDPOINT.c.cursor
+    )
+    ids = sorted(each.id for each in followers)
+    if not ids:
+        return ()
+    asked = select(_ENDPOINT.c.id).where(_ENDPOINT.c.id.in_(ids), has_more)
+    return set(connection.execute(asked).scalars())
 
 
 def _row(endpoint_id: str, event_id: int, invoice_id: str | None, now: datetime) -> _Row:

@@ -6,7 +6,7 @@ on an endpoint is decided while its row is held, so that two workers never plan 
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
 
@@ -122,6 +122,34 @@ def follow_log(session: Session, endpoints: Collection[WebhookEndpoint], *, now:
     fan_out.advance(session, behind, now=now)
 
 
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Whether anything is due for an endpoint, also what is under way, and when the next is."""
+
+    is_due: bool
+    next_due_at: datetime | None
+
+
+def look_out(
+    session: Session, endpoint_ids: Collection[str], *, now: datetime
+) -> Mapping[str, Outlook]:
+    """What there is to send to these endpoints, by one statement for all."""
+    if not endpoint_ids:
+        return {}
+    its = _DELIVERY.c.endpoint_id == _ENDPOINT.c.id
+    later = select(_DELIVERY.c.next_try_at).where(its, _DELIVERY.c.next_try_at > now)
+    later = later.order_by(_DELIVERY.c.next_try_at).limit(1)
+    asked = select(
+        _ENDPOINT.c.id,
+        exists().where(its, _DELIVERY.c.next_try_at <= now),
+        later.correlate(_ENDPOINT).scalar_subquery(),
+    ).where(_ENDPOINT.c.id.in_(sorted(endpoint_ids)))
+    return {
+        endpoint_id: Outlook(bool(is_due), next_due_at)
+        for endpoint_id, is_due, next_due_at in session.connection().execute(asked)
+    }
+
+
 def pick(
     session: Session,
     endpoint: WebhookEndpoint,
@@ -130,7 +158,9 @@ def pick(
     limit: int,
     now: datetime,
 ) -> Sequence[Message]:
-    """Up to `limit` messages that are due for a claimed endpoint, but for those under way."""
+    """Up to `limit` messages that are due for a claimed endpoint, but for those under way; without
+    the secrets that sign them.
+    """
     is_paused = endpoint.paused_until is not None and endpoint.paused_until > now
     if limit <= 0 or is_paused or not is_served(endpoint):
         return ()
@@ -144,27 +174,26 @@ def pick(
     if under_way:
         asked = asked.where(_DELIVERY.c.event_id.not_in(sorted(under_way)))
     rows = session.connection().execute(asked).all()
-    if not rows:
+    if not rows and not under_way:
         outcomes.give_up_forgotten(session, endpoint.id, now=now)
-        return ()
-    sealed = signing_secrets.find_sealed(session, [endpoint.id], now=now).get(endpoint.id, ())
     return [
-        Message(endpoint.id, event_id, endpoint.url, type, at, data, sealed)
+        Message(endpoint.id, event_id, endpoint.url, type, at, data, ())
         for event_id, type, at, data in rows
     ]
+
+
+def add_secrets(session: Session, messages: Sequence[Message], *, now: datetime) -> list[Message]:
+    """The messages with the secrets that sign now."""
+    if not messages:
+        return []
+    wanted = {message.endpoint_id for message in messages}
+    sealed = signing_secrets.find_sealed(session, wanted, now=now)
+    return [replace(one, sealed=sealed.get(one.endpoint_id, ())) for one in messages]
 
 
 def is_served(endpoint: WebhookEndpoint) -> bool:
     """Is anything sent to it?"""
     return endpoint.status == ENABLED and endpoint.deleted_at is None
-
-
-def next_due(session: Session, endpoint_id: str, *, after: datetime) -> datetime | None:
-    """When the next message of the endpoint is due, later than `after`."""
-    asked = select(_DELIVERY.c.next_try_at).where(
-        _DELIVERY.c.endpoint_id == endpoint_id, _DELIVERY.c.next_try_at > after
-    )
-    return session.connection().execute(asked.order_by(_DELIVERY.c.next_try_at).limit(1)).scalar()
 
 
 def lease(now: datetime, seconds: float) -> datetime:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from models.payment.webhooks import outcomes, queue
 from models.payment.webhooks.outcomes import Attempt
-from models.payment.webhooks.queue import Message
+from models.payment.webhooks.queue import Message, Outlook
 from models.payment.webhooks.tables import WebhookEndpoint
 
 
@@ -74,8 +74,10 @@ def play(session: Session, plan: Plan, room: Room, *, now: datetime) -> Round:
     mine = {name: row for name, row in rows.items() if row.claimed_by == plan.holder}
     queue.follow_log(session, mine.values(), now=now)
     just_ended = {(one.endpoint_id, one.event_id) for one in notable}
-    for row in mine.values():
-        _choose(session, row, room, plan, done, just_ended, now)
+    outlooks = queue.look_out(session, mine, now=now)
+    for name, row in mine.items():
+        _choose(session, row, outlooks[name], room, plan, done, just_ended, now)
+    done.messages = queue.add_secrets(session, done.messages, now=now)
     return done
 
 
@@ -93,6 +95,7 @@ def note(session: Session, holder: str, ended: Sequence[Attempt], *, now: dateti
 def _choose(
     session: Session,
     row: WebhookEndpoint,
+    outlook: Outlook,
     room: Room,
     plan: Plan,
     done: Round,
@@ -104,11 +107,11 @@ def _choose(
     if is_failing:
         done.failing.add(row.id)
     under_way = {one for one in room.under_way(row.id) if (row.id, one) not in just_ended}
-    limit = room.left(row.id, is_failing=is_failing)
+    limit = room.left(row.id, is_failing=is_failing) if outlook.is_due else 0
     messages = queue.pick(session, row, under_way=under_way, limit=limit, now=now)
     room.use(row.id, len(messages), is_failing=is_failing)
     done.messages += messages
-    due_at = queue.next_due(session, row.id, after=now) if queue.is_served(row) else None
+    due_at = outlook.next_due_at if queue.is_served(row) else None
     if row.paused_until is not None and due_at is not None:
         due_at = max(due_at, row.paused_until)
     if messages or under_way or (due_at is not None and due_at <= plan.soon):
