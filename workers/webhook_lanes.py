@@ -17,7 +17,7 @@ MOST = 256
 MOST_SLOW = MOST // 2
 PER_ENDPOINT = 8
 """The share of an endpoint, with which it begins."""
-MOST_PER_ENDPOINT = 64
+MOST_PER_ENDPOINT = 32
 MOST_BEYOND_SHARES = MOST // 2
 """Requests under way, of all endpoints, while one may have more than its share."""
 AT_ONCE_S = 0.25

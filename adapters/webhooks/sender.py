@@ -20,6 +20,7 @@ from adapters.webhooks.guarded_network import (
     find_addresses,
     resolve,
 )
+from adapters.webhooks.pools import KEPT_FOR_S, Pools
 from models.payment.webhooks.addresses import AddressRefused, Network, Target, check_url
 
 TIMEOUT_S = 15.0
@@ -28,8 +29,6 @@ BODY_S = 2.0
 """For the rest of an answer whose head has come."""
 ANSWER_READ = 64 * 1024
 ANSWER_KEPT = 1024
-CONNECTIONS_KEPT = 200
-KEPT_FOR_S = 20.0
 
 TIMED_OUT, CANNOT_CONNECT, NOT_RESOLVED = "timeout", "cannot_connect", "name_not_resolved"
 REFUSED, BROKEN = "address_refused", "connection_broken"
@@ -61,7 +60,7 @@ class WebhookSender:
     ) -> None:
         self._opened, self._resolve, self._timeout_s = opened, resolve, timeout_s
         self._certificates = certificates
-        self._pools: dict[str, httpcore.AsyncConnectionPool] = {}
+        self._pools = Pools(self._make_pool)
 
     async def check(self, url: str) -> None:
         """Raises `AddressRefused` for an address that nothing will be posted to, as far as can be
@@ -81,11 +80,12 @@ class WebhookSender:
         status, failure, answer, retry_after = None, None, b"", None
         try:
             target = check_url(url, self._opened)
-            async with asyncio.timeout(self._timeout_s):
-                response = await self._ask(target, headers, body)
-            status = response.status
-            retry_after = _header(response, b"retry-after")
-            answer = await _read(response)
+            async with self._pools.use((target.scheme, target.host, target.port)) as pool:
+                async with asyncio.timeout(self._timeout_s):
+                    response = await _ask(pool, target, headers, body)
+                status = response.status
+                retry_after = _header(response, b"retry-after")
+                answer = await _read(response)
         except (TimeoutError, httpcore.TimeoutException):
             failure = TIMED_OUT
         except AddressRefused:
@@ -101,44 +101,41 @@ class WebhookSender:
 
     async def close(self) -> None:
         """Close all connections."""
-        pools, self._pools = self._pools, {}
-        for pool in pools.values():
-            await pool.aclose()
+        await self._pools.close()
 
-    async def _ask(
-        self, target: Target, headers: Mapping[str, str], body: bytes
-    ) -> httpcore.Response:
-        """The head of the answer; its body is still to be read."""
-        host = f"[{target.host}]" if ":" in target.host else target.host
-        usual = 443 if target.scheme == "https" else 80
-        sent = {
-            "Host": host if target.port == usual else f"{host}:{target.port}",
-            "User-Agent": "specd-webhooks",
-            "Content-Type": "application/json",
-            "Content-Length": str(len(body)),
-            "Accept-Encoding": "identity",
-            **headers,
-        }
-        address = httpcore.URL(
-            scheme=target.scheme, host=target.host, port=target.port, target=target.request_target
+    def _make_pool(self, scheme: str) -> httpcore.AsyncConnectionPool:
+        certificates = None
+        if scheme == "https":
+            usual = verification_for("https://")
+            certificates = self._certificates or (usual if usual is not False else None)
+        return httpcore.AsyncConnectionPool(
+            ssl_context=certificates if isinstance(certificates, ssl.SSLContext) else None,
+            max_connections=None,
+            max_keepalive_connections=None,
+            keepalive_expiry=KEPT_FOR_S,
+            network_backend=GuardedNetwork(scheme, self._resolve, self._opened),
         )
-        request = httpcore.Request("POST", address, headers=list(sent.items()), content=body)
-        return await self._pool(target.scheme).handle_async_request(request)
 
-    def _pool(self, scheme: str) -> httpcore.AsyncConnectionPool:
-        if scheme not in self._pools:
-            certificates = None
-            if scheme == "https":
-                usual = verification_for("https://")
-                certificates = self._certificates or (usual if usual is not False else None)
-            self._pools[scheme] = httpcore.AsyncConnectionPool(
-                ssl_context=certificates if isinstance(certificates, ssl.SSLContext) else None,
-                max_connections=None,
-                max_keepalive_connections=CONNECTIONS_KEPT,
-                keepalive_expiry=KEPT_FOR_S,
-                network_backend=GuardedNetwork(scheme, self._resolve, self._opened),
-            )
-        return self._pools[scheme]
+
+async def _ask(
+    pool: httpcore.AsyncConnectionPool, target: Target, headers: Mapping[str, str], body: bytes
+) -> httpcore.Response:
+    """The head of the answer; its body is still to be read."""
+    host = f"[{target.host}]" if ":" in target.host else target.host
+    usual = 443 if target.scheme == "https" else 80
+    sent = {
+        "Host": host if target.port == usual else f"{host}:{target.port}",
+        "User-Agent": "specd-webhooks",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Accept-Encoding": "identity",
+        **headers,
+    }
+    address = httpcore.URL(
+        scheme=target.scheme, host=target.host, port=target.port, target=target.request_target
+    )
+    request = httpcore.Request("POST", address, headers=list(sent.items()), content=body)
+    return await pool.handle_async_request(request)
 
 
 async def _read(response: httpcore.Response) -> bytes:

@@ -64,7 +64,7 @@ def find_backlog(db: Db, *, now: datetime) -> Backlog:
     )
 
 
-def _oldest(of_endpoint: Select[tuple[datetime]]) -> Select[tuple[datetime]]:
+def _oldest(of_endpoint: Select[datetime]) -> Select[datetime]:
     """The least of a moment of each endpoint that is served and does not fail."""
     moment = of_endpoint.correlate(_ENDPOINT).scalar_subquery()
     return (

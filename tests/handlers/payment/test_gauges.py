@@ -1,6 +1,5 @@
 """What `/metrics` tells of the payment service besides its requests."""
 
-
 import httpx
 
 from models.database import Database

@@ -1,0 +1,65 @@
+"""Connections to receivers: each receiver has a pool of its own, as long as it is posted to.
+
+One pool for all would be slow: httpcore looks at each connection of a pool for each request, and at
+all of them again for each idle one.
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpcore
+
+Origin = tuple[str, str, int]
+"""Scheme, host and port."""
+KEPT_FOR_S = 20.0
+"""How long a connection is kept that nobody uses."""
+MOST_KEPT = 200
+"""Receivers whose connections are kept while nobody uses them."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    pool: httpcore.AsyncConnectionPool
+    used_at: float
+    users: int = 0
+
+
+class Pools:
+    """The pools of one event loop. `make(scheme)` makes one."""
+
+    def __init__(self, make: Callable[[str], httpcore.AsyncConnectionPool]) -> None:
+        self._make = make
+        self._kept: dict[Origin, _Kept] = {}
+        """The one that was asked for last is the last."""
+
+    @asynccontextmanager
+    async def use(self, origin: Origin) -> AsyncIterator[httpcore.AsyncConnectionPool]:
+        """The receiver's pool, for one request and its answer."""
+        await self._forget()
+        kept = self._kept.pop(origin, None) or _Kept(self._make(origin[0]), time.monotonic())
+        self._kept[origin] = kept
+        kept.users += 1
+        try:
+            yield kept.pool
+        finally:
+            kept.users -= 1
+            kept.used_at = time.monotonic()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        kept, self._kept = self._kept, {}
+        for one in kept.values():
+            await one.pool.aclose()
+
+    async def _forget(self) -> None:
+        """Close those that nobody has used for a while, and the oldest of too many."""
+        late = time.monotonic() - KEPT_FOR_S
+        while self._kept:
+            origin, oldest = next(iter(self._kept.items()))
+            is_late = oldest.used_at < late or len(self._kept) > MOST_KEPT
+            if oldest.users or not is_late:
+                return
+            del self._kept[origin]
+            await oldest.pool.aclose()
