@@ -11,10 +11,12 @@ from models.chat.editing import messages as editing
 from models.chat.events.messages import LocalEcho
 from models.chat.ground.errors import MissingParameter
 from models.chat.ground.quotas import MESSAGE_EDITS, require_within
+from models.chat.messages import receipts
 from models.chat.messages import view as message_view
 from models.chat.messages.access import access_message, find_readable
 from models.chat.messages.view import ViewOptions
 from models.chat.reading.listing import RangeRequest, list_range
+from models.chat.reading.matching import find_matches
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending import messages as sending
 from models.chat.sending import reports
@@ -199,6 +201,22 @@ def list_message_history(
         ctx.session, ctx.actor, message_id, allow_empty_topic_name=allow_empty_topic_name
     )
     return envelope.success(ctx, message_history=history)
+
+
+def list_read_receipts(ctx: Context, *, message_id: int) -> Response:
+    """Get a message's read receipts."""
+    return envelope.success(
+        ctx, user_ids=receipts.find_reader_ids(ctx.session, ctx.actor, message_id)
+    )
+
+
+def check_messages_match_narrow(
+    ctx: Context, *, msg_ids: list[int], narrow: list[Json], allow_empty_topic_name: bool
+) -> Response:
+    """Check whether messages match a narrow."""
+    options = ViewOptions(allow_empty_topic_name=allow_empty_topic_name)
+    found = find_matches(ctx.session, ctx.actor, msg_ids, narrow, options)
+    return envelope.success(ctx, messages={str(id_): match for id_, match in found.items()})
 
 
 def report_message(

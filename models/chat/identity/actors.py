@@ -49,6 +49,7 @@ class RealmView:
     require_unique_names: bool
     name_changes_disabled: bool
     email_changes_disabled: bool
+    enable_read_receipts: bool
     enable_spectator_access: bool
     topics_policy: str
     empty_topic_display_name: str

@@ -10,6 +10,13 @@ class InvalidMessage(ChatError):
     advice = "Use ids that `GET /messages` returns to you."
 
 
+class ReadReceiptsDisabled(ChatError):
+    """The organization has disabled read receipts."""
+
+    sentence = "Read receipts are disabled in this organization."
+    advice = "An administrator can change the setting `enable_read_receipts` with `PATCH /realm`."
+
+
 class NothingToChange(ChatError):
     """The request contains no content, topic or channel that differs from the message."""
 

@@ -42,7 +42,6 @@ TIMES: Mapping[str, int] = {
 WITHOUT: Mapping[str, Any] = {
     "giphy_api_key": "",
     "realm_default_code_block_language": "",
-    "realm_enable_read_receipts": False,
     "realm_presence_disabled": False,
     "realm_push_notifications_enabled_end_timestamp": None,
     "realm_waiting_period_threshold": 0,

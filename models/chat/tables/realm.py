@@ -46,6 +46,7 @@ class Realm(ChatBase):
     # The operator alone grants it: administrators may export everybody's private data.
     owner_full_content_access: Mapped[bool] = mapped_column(default=False)
     enable_spectator_access: Mapped[bool] = mapped_column(default=False)
+    enable_read_receipts: Mapped[bool] = mapped_column(default=True)
     topics_policy: Mapped[str] = mapped_column(String(24), default="allow_empty_topic")
     empty_topic_display_name: Mapped[str] = mapped_column(String(60), default="general chat")
     message_retention_days: Mapped[int] = mapped_column(default=-1)

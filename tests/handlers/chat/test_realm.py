@@ -59,6 +59,7 @@ class TestUpdateRealm:
             ("description", "", ""),
             ("default_language", "de", "de"),
             ("email_address_visibility", 4, 4),
+            ("enable_read_receipts", False, False),
             ("enable_spectator_access", True, True),
             ("emails_restricted_to_domains", True, True),
             ("disallow_disposable_email_addresses", False, False),

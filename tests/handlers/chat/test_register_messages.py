@@ -293,7 +293,6 @@ class TestOrganization:
             "realm_wildcard_mention_policy": 5,
             "realm_waiting_period_threshold": 0,
             "realm_default_code_block_language": "",
-            "realm_enable_read_receipts": False,
             "realm_presence_disabled": False,
             "max_message_length": 10_000,
             "max_topic_length": 60,

@@ -104,6 +104,19 @@ STORIES: dict[tuple[str, str], Story] = {
     ("list_messages", "by_ids"): Story({"message_ids": ["$new_id"]}, (LETTER,)),
     ("get_message", "castle"): Story({"message_id": "$new_id"}, (SPOKEN,)),
     ("list_message_history", "edited"): Story({"message_id": "$own_message"}, (EDITED,)),
+    ("list_read_receipts", "read"): Story(
+        {"message_id": "$hamlets_message"},
+        (
+            (
+                "update_message_flags",
+                {"messages": ["$hamlets_message"], "op": "add", "flag": "read"},
+            ),
+        ),
+    ),
+    ("check_messages_match_narrow", "search"): Story(
+        {"msg_ids": ["$new_id"], "narrow": [{"operator": "search", "operand": "words"}]},
+        (("send_message", TOPIC),),
+    ),
     ("send_message", "sent"): Story(TOPIC, (NO_POLICY,)),
     ("send_message", "follows"): Story(
         TOPIC, (("update_settings", {"automatically_follow_topics_policy": 2}),)

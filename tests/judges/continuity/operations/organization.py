@@ -14,6 +14,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "description": ("*Rockets*", ""),
     "default_language": ("en", "de"),
     "email_address_visibility": (1, 3),
+    "enable_read_receipts": (True, False),
     "require_unique_names": (True, False),
     "name_changes_disabled": (True, False),
     "topics_policy": ("allow_empty_topic", "disable_empty_topic"),

@@ -1,0 +1,41 @@
+"""Who has read a message, as far as they let others see it."""
+
+from typing import cast
+
+from sqlalchemy import Table, bindparam, literal, select
+
+from models.chat.access.people import find_known_ids
+from models.chat.identity.actors import Actor
+from models.chat.messages.access import access_message
+from models.chat.messages.errors import ReadReceiptsDisabled
+from models.chat.messages.flags import READ
+from models.chat.tables import User, UserMessage
+from models.reader import Db
+
+_USER = cast(Table, User.__table__)
+_READERS = (
+    select(UserMessage.user_id)
+    .join(_USER, _USER.c.id == UserMessage.user_id)
+    .where(
+        UserMessage.message_id == bindparam("message_id"),
+        UserMessage.user_id != bindparam("sender_id"),
+        UserMessage.flags.op("&")(literal(READ, literal_execute=True)) != 0,
+        _USER.c.is_active,
+        _USER.c.send_read_receipts,
+    )
+    .order_by(UserMessage.user_id)
+)
+
+
+def find_reader_ids(db: Db, actor: Actor, message_id: int) -> list[int]:
+    """Ids of the active users who received the message and have read it, ascending: without its
+    sender, without those who keep it to themselves, and without those whom the actor may not know.
+
+    Raises `InvalidMessage`, `ReadReceiptsDisabled`.
+    """
+    message = access_message(db, actor, message_id)
+    if not actor.realm.enable_read_receipts:
+        raise ReadReceiptsDisabled()
+    found = db.execute(_READERS, {"message_id": message.id, "sender_id": message.sender_id})
+    known_ids = find_known_ids(db, actor)
+    return [id_ for id_ in found.scalars() if known_ids is None or id_ in known_ids]
