@@ -370,6 +370,13 @@ def test_deliveries_are_shown_with_what_the_receiver_said(
     work()
     keeper.see("#endpoints .badge", "Taken (204)")
     assert keeper.lines("#endpoints td[data-label=Event]")[0].startswith("Created evt_")
+
+    # A receiver that is gone disables its endpoint, which an event tells.
+    receivers.answer = Received(410, None, "", None, 7)
+    order("order-3")
+    work()
+    keeper.see("#endpoints .badge", "Disabled: the receiver is gone (410)")
+    assert "Webhook endpoint disabled" in keeper.browser.text("#announce")
     keeper.browser.driver.back()
     keeper.see("#invoice-title", "12.5 TUSD")
     assert keeper.browser.console() == []

@@ -119,6 +119,37 @@ def test_what_may_be_added_stands_for_itself(page: Browser) -> None:
     assert '"words":"odd"' in attempt
 
 
+TOLD = """
+const [steps, done] = arguments;
+import("/static/dashboard/invoices.js").then(({ Invoices }) => {
+  const invoices = new Invoices();
+  const moments = {};
+  for (const [step, name, status] of steps) {
+    if (step === "ask") moments[name] = invoices.moment;
+    if (step === "answer") invoices.read({ id: "one", status, created_at: 1 }, moments[name]);
+    if (step === "event") invoices.tell({ id: name, status, created_at: 2 });
+  }
+  done(invoices.get("one").status);
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "status"),
+    [
+        ([("ask", "a"), ("answer", "a", "unpaid"), ("event", "one", "paid")], "paid"),
+        ([("ask", "a"), ("event", "one", "paid"), ("answer", "a", "unpaid")], "paid"),
+        ([("ask", "a"), ("event", "two", "paid"), ("answer", "a", "unpaid")], "unpaid"),
+        ([("event", "one", "unpaid"), ("ask", "a"), ("answer", "a", "expired")], "expired"),
+        ([("event", "one", "unpaid"), ("event", "one", "paid")], "paid"),
+    ],
+)
+def test_an_answer_is_older_than_an_event_that_came_meanwhile(
+    page: Browser, steps: list[tuple[str, ...]], status: str
+) -> None:
+    assert page.driver.execute_async_script(TOLD, steps) == status
+
+
 @pytest.mark.parametrize(
     ("address", "place"),
     [
