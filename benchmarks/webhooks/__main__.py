@@ -96,7 +96,12 @@ def main() -> int:
             for database, create in databases(arguments.database, directory):
                 run.measure(f"specd, {database}", create)
     print(table(run.lines), end="\n\n")
-    said, reached = goal(run.lines, receivers=arguments.receivers, bound_ms=GOAL_MS)
+    said, reached = goal(
+        run.lines,
+        receivers=arguments.receivers,
+        bound_ms=GOAL_MS,
+        per_second=arguments.rate,
+    )
     print(said)
     write_json(arguments.out, figures=run.lines)
     return 0 if reached else 1

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from benchmarks.webhooks.measures import Burst, Latency
 
 BAD_ONES = "one hangs, one refuses, one is silent"
+SLOWEST_PACE = 0.9
+"""Of the wanted one, at which a goal can be held."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,21 @@ def table(lines: Sequence[Line]) -> str:
     return "\n".join([heads, "|---|---|---:|---:|---:|---:|---:|---:|---:|", *map(line_of, lines)])
 
 
-def goal(lines: Sequence[Line], *, receivers: int, bound_ms: float) -> tuple[str, bool]:
-    """The goal for those beside bad receivers, and whether the worst line reaches it."""
+def goal(
+    lines: Sequence[Line], *, receivers: int, bound_ms: float, per_second: float
+) -> tuple[str, bool]:
+    """The goal for those beside bad receivers, and whether the worst line reaches it. Where the
+    events came slower than wanted, the machine was too busy to tell.
+    """
     found = [line.latency for line in lines if line.has_bad and line.latency is not None]
     worst = max(latency.p99_ms for latency in found)
     pace = min(latency.per_second for latency in found)
     is_reached = worst <= bound_ms
     said = (
         f"Of {receivers} receivers {BAD_ONES}. At {pace:,.0f} events/s the p99 of the others from "
-        f"commit to receipt is {worst:,.0f} ms; the goal is {bound_ms:,.0f} ms at most: "
+        f"commit to receipt is {worst:,.0f} ms; the goal is {bound_ms:,.0f} ms at most at "
+        f"{per_second:,.0f} events/s: "
     )
+    if pace < SLOWEST_PACE * per_second:
+        return said + "not measured, the events came too slowly.", False
     return said + ("reached." if is_reached else "not reached."), is_reached

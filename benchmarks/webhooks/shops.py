@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -21,6 +22,8 @@ from models.payment.webhooks import endpoints
 from models.payment.webhooks.vault import WebhookVault
 
 SECRET = "the secret of the webhook benchmark, 32 bytes and more"
+WRITERS = 4
+"""Threads that create invoices at a pace: none waits for the commit of another."""
 AT_ONCE = 50
 """Invoices of one unit of work, where nobody measures how long that takes."""
 
@@ -59,11 +62,16 @@ class Shops:
 
         Event -> the moment at which it was committed.
         """
-        began, committed = now(), {}
-        for number in range(round(per_second * seconds)):
-            time.sleep(max(0.0, began + number / per_second - now()))
+        began, committed = now(), dict[str, float]()
+
+        def sell() -> None:
             (invoice_id,) = self._create(1)
             committed[invoice_id] = now()
+
+        with ThreadPoolExecutor(WRITERS) as writers:
+            for number in range(round(per_second * seconds)):
+                time.sleep(max(0.0, began + number / per_second - now()))
+                writers.submit(sell)
         return {
             written_id(event_id): committed[invoice_id]
             for event_id, invoice_id in self._events()

@@ -48,7 +48,10 @@ def test_a_goal_is_held_by_the_worst() -> None:
         Line("a", "5", latency=Latency(9, 100.0, 10.0, p99, p99), has_bad=True)
         for p99 in (900.0, 1100.0)
     ]
-    assert goal(lines, receivers=5, bound_ms=1200)[1]
-    said, is_reached = goal(lines, receivers=5, bound_ms=1000)
+    assert goal(lines, receivers=5, bound_ms=1200, per_second=100)[1]
+    said, is_reached = goal(lines, receivers=5, bound_ms=1000, per_second=100)
     assert not is_reached
     assert "1,100 ms" in said
+    said, is_reached = goal(lines, receivers=5, bound_ms=1200, per_second=200)
+    assert not is_reached
+    assert "came too slowly" in said
