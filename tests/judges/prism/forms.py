@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,8 +16,17 @@ from server.document.schemas import lookup
 from tests.judges.prism.routes import Routes
 
 FORM = "application/x-www-form-urlencoded"
-Marked = Mapping[str, bool]
-"""By the name of a field that is JSON text, whether it is an array, which may come repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field that is JSON text: whether it is an array, which may come repeated, and nullable."""
+
+    is_list: bool
+    is_nullable: bool
+
+
+Marked = Mapping[str, Field]
 
 
 class Forms:
@@ -44,10 +54,14 @@ def _resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[st
 def _marked(document: Mapping[str, Any], media: Mapping[str, Any]) -> Marked:
     properties = _resolve(document, media["schema"]).get("properties", {})
     return {
-        name: _is_list(document, properties.get(name, {}))
+        name: _field(document, properties.get(name, {}))
         for name, encoding in media.get("encoding", {}).items()
         if encoding.get("contentType") == "application/json"
     }
+
+
+def _field(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Field:
+    return Field(_is_list(document, schema), _resolve(document, schema).get("nullable") is True)
 
 
 def _is_list(document: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
@@ -68,10 +82,12 @@ def _values(body: bytes, marked: Marked) -> dict[str, Any]:
     for name, several in texts.items():
         if name == "method":  # what the request means, not a parameter
             continue
-        if name in marked and (len(several) == 1 or not marked[name]):
+        field = marked.get(name)
+        if field and (len(several) == 1 or not field.is_list):
             value = _json(several[-1])
-            values[name] = [value] if marked[name] and not isinstance(value, list) else value
-        elif name in marked:
+            is_whole = isinstance(value, list) or (value is None and field.is_nullable)
+            values[name] = value if is_whole or not field.is_list else [value]
+        elif field:
             values[name] = [_json(text) for text in several]
         else:
             values[name] = several[-1]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.judges.prism.controls import controls
 from tests.judges.prism.exchanges import Exchange
+from tests.judges.prism.forms import Forms
 from tests.judges.prism.reading import for_prism
 from tests.support.served import served
 
@@ -35,3 +38,14 @@ def test_each_operation_and_status_has_one_control() -> None:
         ("/v1/events", 401, b"[]\n"),
         ("/v1/events/evt_1", 200, b"[]\n"),
     ]
+
+
+def test_a_form_is_read_as_the_service_reads_it() -> None:
+    forms = Forms(served("chat"))
+    form = b"event_types=null&fetch_event_types=message&all_public_streams=true&method=POST"
+    assert json.loads(forms.as_json("POST", "/register", form) or b"") == {
+        "event_types": None,
+        "fetch_event_types": ["message"],
+        "all_public_streams": True,
+    }
+    assert forms.as_json("GET", "/register", form) is None

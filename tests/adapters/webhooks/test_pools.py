@@ -1,0 +1,80 @@
+"""Connections to receivers are kept while they are used, and forgotten after a while."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import httpcore
+import pytest
+
+from adapters.webhooks import pools
+from adapters.webhooks.pools import Origin, Pools
+
+A, B, C = (("https", f"{name}.example", 443) for name in "abc")
+
+
+class Pool(httpcore.AsyncConnectionPool):
+    """A pool that says whether it is closed."""
+
+    is_closed = False
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+        await super().aclose()
+
+
+async def used(kept: Pools, origin: Origin) -> Pool:
+    async with kept.use(origin) as pool:
+        assert isinstance(pool, Pool)
+        return pool
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(work)
+
+
+def test_a_receiver_keeps_its_pool_until_it_was_not_used_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def work() -> None:
+        kept = Pools(lambda scheme: Pool())
+        first = await used(kept, A)
+        assert await used(kept, A) is first
+        assert await used(kept, B) is not first
+        monkeypatch.setattr(pools, "KEPT_FOR_S", -1.0)
+        other = await used(kept, C)
+        assert first.is_closed
+        assert not other.is_closed
+        assert await used(kept, A) is not first
+
+    run(work())
+
+
+def test_one_that_is_used_is_not_closed_under_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        monkeypatch.setattr(pools, "KEPT_FOR_S", -1.0)
+        kept = Pools(lambda scheme: Pool())
+        async with kept.use(A) as pool:
+            await used(kept, B)
+            assert isinstance(pool, Pool)
+            assert not pool.is_closed
+            async with kept.use(A) as same:
+                assert same is pool
+        await used(kept, C)
+        assert pool.is_closed
+
+    run(work())
+
+
+def test_the_oldest_of_too_many_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        monkeypatch.setattr(pools, "MOST_KEPT", 1)
+        kept = Pools(lambda scheme: Pool())
+        first, second = await used(kept, A), await used(kept, B)
+        third = await used(kept, C)
+        assert [pool.is_closed for pool in (first, second, third)] == [True, False, False]
+        await kept.close()
+        assert second.is_closed
+        assert third.is_closed
+
+    run(work())
