@@ -2,9 +2,9 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.access.channels import access_channel_by_name
+from models.chat.access.channels import access_channel, access_channel_by_name
 from models.chat.access.people import find_known_ids
-from models.chat.channels import channels
+from models.chat.channels import channels, subscriptions
 from models.chat.channels.channels import ChannelQuery
 from server.response import Response
 
@@ -46,6 +46,25 @@ def list_channels(
         for channel_id, channel in described.items():
             channel["is_default"] = channel_id in defaults
     return envelope.success(ctx, streams=list(described.values()))
+
+
+def get_channel(ctx: Context, *, stream_id: int) -> Response:
+    """Get a channel."""
+    channel = access_channel(ctx.session, ctx.actor, stream_id, content=False)
+    described = channels.describe_channels(
+        ctx.session,
+        ctx.actor.realm,
+        [channel],
+        now=ctx.now,
+        known_ids=find_known_ids(ctx.session, ctx.actor),
+    )
+    return envelope.success(ctx, stream=described[channel.id])
+
+
+def list_channel_subscribers(ctx: Context, *, stream_id: int) -> Response:
+    """List the subscribers of a channel."""
+    found = subscriptions.find_known_subscribers(ctx.session, ctx.actor, stream_id)
+    return envelope.success(ctx, subscribers=found)
 
 
 def get_channel_id(ctx: Context, *, stream: str) -> Response:

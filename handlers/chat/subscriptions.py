@@ -129,3 +129,11 @@ def update_subscription_setting(
     change = SettingChange(stream_id, property_, value)
     subscriptions.change_settings(ctx.session, ctx.actor, [change], now=ctx.now)
     return envelope.success(ctx)
+
+
+def get_subscription_status(ctx: Context, *, user_id: int, stream_id: int) -> Response:
+    """Get whether a user is subscribed to a channel."""
+    is_subscribed = subscriptions.is_subscribed(
+        ctx.session, ctx.actor, user_id=user_id, channel_id=stream_id
+    )
+    return envelope.success(ctx, is_subscribed=is_subscribed)

@@ -9,8 +9,15 @@ from typing import Any, cast
 from sqlalchemy import RowMapping, Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import CHANNEL_COLUMNS, channel_of, filter_known, find_channels
+from models.chat.access.channels import (
+    CHANNEL_COLUMNS,
+    access_channel,
+    channel_of,
+    filter_known,
+    find_channels,
+)
 from models.chat.access.errors import InvalidChannelId
+from models.chat.access.naming import access_principals
 from models.chat.access.people import find_known_ids
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.channels.errors import NotSubscribed, UnknownSubscriptionProperty
@@ -112,6 +119,27 @@ def find_own_settings(db: Db, user_id: int, *, is_active: bool) -> dict[int, dic
     """
     rows = db.execute(_OWN, {"user_id": user_id, "is_active": is_active})
     return {row["channel_id"]: describe_subscription(row) for row in rows.mappings()}
+
+
+def find_known_subscribers(db: Db, actor: Actor, channel_id: int) -> list[int]:
+    """Ids of the channel's active subscribers whom the actor may know, ascending.
+
+    Raises `InvalidChannelId`.
+    """
+    channel = access_channel(db, actor, channel_id, content=False)
+    known_ids = find_known_ids(db, actor)
+    found = find_subscriber_ids(db, [channel.id])[channel.id]
+    return [id_ for id_ in found if known_ids is None or id_ in known_ids]
+
+
+def is_subscribed(db: Db, actor: Actor, *, user_id: int, channel_id: int) -> bool:
+    """Is the user in the channel? Raises `NoSuchUser`, `UserIsDeactivated`, `InvalidChannelId`."""
+    (user,) = access_principals(db, actor, [user_id])
+    channel = access_channel(db, actor, channel_id, content=False)
+    tie = select(Subscription.is_active).where(
+        Subscription.channel_id == channel.id, Subscription.user_id == user.id
+    )
+    return bool(db.execute(tie).scalar())
 
 
 _SETTING_COLUMNS = [getattr(Subscription, name) for name in SETTINGS]

@@ -125,6 +125,9 @@ STORIES: dict[tuple[str, str], Story] = {
         {**NEWEST, "narrow": [], "op": "remove", "flag": "read"},
         (("unsubscribe", {"subscriptions": ["square"]}),),
     ),
+    ("get_channel", "elsinore"): Story(
+        {"stream_id": "$new_stream_id"}, (ELSINORE, ("get_channel_id", {"stream": "Elsinore"}))
+    ),
     ("get_channel_id", "elsinore"): Story({"stream": "Elsinore"}, (ELSINORE,)),
     ("list_subscriptions", "with_subscribers"): Story({"include_subscribers": True}),
     ("subscribe", "unauthorized"): Story(
