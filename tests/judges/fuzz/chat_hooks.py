@@ -124,8 +124,9 @@ def lone_items(case: Case) -> set[str]:
     body = case.operation.get_body_for_media_type(case.media_type)
     if body is None or case.media_type == JSON or not isinstance(case.body, dict):
         return set()
-    fields = resolved(body.definition["schema"]).get("properties", {})
-    wanted = {name for name, field in fields.items() if resolved(field).get("type") == "array"}
+    schema = body.definition["schema"]
+    fields = resolved(schema, schema).get("properties", {})
+    wanted = {n for n, field in fields.items() if resolved(field, schema).get("type") == "array"}
     return {n for n in wanted & case.body.keys() if not isinstance(case.body[n], list | dict)}
 
 
@@ -138,10 +139,13 @@ def _is_public(case: Case, response: Response) -> bool:
     return is_in_channel or case.operation.path in PUBLIC
 
 
-def resolved(node: Any) -> Any:
-    """A schema of the document, behind any `$ref`."""
+def resolved(node: Any, body: Any) -> Any:
+    """A schema, behind any `$ref`: into the document, or into what schemathesis keeps with the
+    schema of this body.
+    """
     while "$ref" in node:
-        node = lookup(DOCUMENT, node["$ref"])
+        place = body if node["$ref"].startswith("#/x-bundled/") else DOCUMENT
+        node = lookup(place, node["$ref"])
     return node
 
 
