@@ -62,7 +62,7 @@ def _pss(pid: int) -> int:
     raise AssertionError("the kernel tells no Pss")
 
 
-async def settle(running: Running, *, seconds: float = 20.0) -> bool:
+async def settle(running: Running, *, seconds: float = 33.0) -> bool:
     """Wait, on the event loop, until the server is at rest, but not for long: sooner or later the
     heartbeats of those who wait begin. Is it at rest?
     """
