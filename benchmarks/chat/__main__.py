@@ -44,6 +44,7 @@ def serve(url: str, directory: Path) -> Server:
         "SPECD_CHAT_DATABASE_URL": url,
         "SPECD_CHAT_SECRET": SECRET.decode(),
         "SPECD_RATE_LIMITS": "false",
+        "SPECD_CHAT_SCHEDULED_MESSAGES_PER_USER": "1000000",
         "SPECD_LOG_LEVEL": "warning",
     }
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:chat"]
