@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, false, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    Text,
+    and_,
+    cast,
+    false,
+    func,
+    or_,
+    select,
+)
 
 from models.chat.access.channels import (
     ChannelView,
@@ -236,13 +247,17 @@ def _find_newest_times(db: Db, channel_ids: Collection[int]) -> Mapping[int, dat
 def find_subscriber_ids(db: Db, channel_ids: Collection[int]) -> dict[int, list[int]]:
     """Channel id -> ids of its active subscribers, in order."""
     found: dict[int, list[int]] = {channel_id: [] for channel_id in channel_ids}
-    for channel_id, user_id in db.execute(
-        select(Subscription.channel_id, Subscription.user_id)
+    # A row for each channel, not for each subscriber: drivers spend a microsecond on each value.
+    for channel_id, user_ids in db.execute(
+        select(
+            Subscription.channel_id,
+            func.aggregate_strings(cast(Subscription.user_id, Text), ","),
+        )
         .join(User, and_(User.id == Subscription.user_id, User.is_active))
         .where(Subscription.channel_id.in_(channel_ids), Subscription.is_active)
-        .order_by(Subscription.channel_id, Subscription.user_id)
+        .group_by(Subscription.channel_id)
     ):
-        found[channel_id].append(user_id)
+        found[channel_id] = sorted(map(int, user_ids.split(",")))
     return found
 
 
