@@ -319,6 +319,9 @@ class Settings:
         whole(1, 1_000_000),
         "Maximum number of pending and failed scheduled messages per chat user.",
     )
+    chat_drafts_per_user: int = setting(
+        1_000, whole(1, 1_000_000), "Maximum number of drafts per chat user."
+    )
     chat_groups_per_user: int = setting(
         250, whole(1, 1_000_000), "Maximum number of user groups created per chat user."
     )

@@ -30,6 +30,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         (
             "channels",
             "deletion",
+            "drafts",
             "editing",
             "exports",
             "profiles",

@@ -14,6 +14,7 @@ from handlers.chat.wire.violations import first_error
 from models.chat.accounts import errors as accounts
 from models.chat.calls import errors as calls
 from models.chat.devices import errors as devices
+from models.chat.drafts import errors as drafts
 from models.chat.editing import errors as editing
 from models.chat.errors import ChatError
 from models.chat.exports import errors as exports
@@ -70,6 +71,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     devices.AdminActionRequired: Answer(403),
     devices.FailedToConnectBouncer: Answer(502),
     devices.InternalServerErrorOnBouncer: Answer(502),
+    drafts.DraftDoesNotExist: Answer(404),
     scheduling.ScheduledMessageDoesNotExist: Answer(404),
     settings.ConfirmationNotFound: Answer(404),
     ground.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),

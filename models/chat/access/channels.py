@@ -4,7 +4,7 @@ Every function takes a `Db`: a connection or a session. The questions about a ch
 `ChannelView` that `access_channel` or `find_channel` returned.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
@@ -125,9 +125,23 @@ def filter_known(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[
     """Those of the channels that the actor may know; for the same number of statements, whichever
     there are.
     """
+    return _filter(db, actor, channels, has_metadata_access)
+
+
+def filter_readable(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
+    """Those of the channels that the actor may read; likewise."""
+    return _filter(db, actor, channels, has_content_access)
+
+
+def _filter(
+    db: Db,
+    actor: Actor,
+    channels: Iterable[ChannelView],
+    has_access: Callable[[Db, Actor, ChannelView], bool],
+) -> list[ChannelView]:
     if not actor.is_guest:
         group_ids_of(db, actor)
-    return [channel for channel in channels if has_metadata_access(db, actor, channel)]
+    return [channel for channel in channels if has_access(db, actor, channel)]
 
 
 def find_known_channel(

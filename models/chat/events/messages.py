@@ -192,3 +192,27 @@ class ScheduledMessagesRemoveEvent(ClientEvent, type="scheduled_messages", op="r
     """A scheduled message no longer waits: it was deleted, or sent. Tells its sender."""
 
     scheduled_message_id: int
+
+
+class DraftsAddEvent(ClientEvent, type="drafts", op="add"):
+    """Drafts were stored. Tells their author.
+
+    The records come from `models.chat.drafts.records.record_of`.
+    """
+
+    drafts: Sequence[WireObject]
+
+
+class DraftsUpdateEvent(ClientEvent, type="drafts", op="update"):
+    """A draft was changed. Tells its author.
+
+    The record comes from `models.chat.drafts.records.record_of`.
+    """
+
+    draft: WireObject
+
+
+class DraftsRemoveEvent(ClientEvent, type="drafts", op="remove"):
+    """A draft was deleted. Tells its author."""
+
+    draft_id: int

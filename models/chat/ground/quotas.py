@@ -23,6 +23,7 @@ from models.chat.tables import (
     Reaction,
     RealmDomain,
     ScheduledMessage,
+    StoredDraft,
     UserGroup,
     UserTopic,
 )
@@ -51,6 +52,11 @@ SCHEDULED_MESSAGES = Quota(
     select(ScheduledMessage.id).where(
         ScheduledMessage.sender_id == _OWNER, ScheduledMessage.state != "sent"
     ),
+)
+DRAFTS = Quota(
+    "drafts",
+    "chat_drafts_per_user",
+    select(StoredDraft.id).where(StoredDraft.user_id == _OWNER),
 )
 GROUPS = Quota(
     "user groups",
@@ -113,6 +119,7 @@ CHANNEL_FOLDERS = Quota(
 ALL = (
     DEVICES,
     SCHEDULED_MESSAGES,
+    DRAFTS,
     GROUPS,
     CHANNELS,
     TOPIC_POLICIES,

@@ -36,7 +36,7 @@ def prepare_text(db: Db, author: Actor, content: str, names: Names | None = None
     """The text as it would be sent, with the names given, or those that its author may use. Raises
     nothing: a text that cannot be sent has no HTML.
     """
-    stored = _shorten(content)
+    stored = shorten(content)
     is_sendable = bool(stored.strip()) and "\0" not in stored
     if names is not None:
         linkifiers: Linkifiers = find_linkifiers(db, author.realm_id)
@@ -47,7 +47,7 @@ def prepare_text(db: Db, author: Actor, content: str, names: Names | None = None
     return PreparedText(content, stored, rendered, linkifiers)
 
 
-def _shorten(content: str) -> str:
+def shorten(content: str) -> str:
     """The text as it is stored: without blank ends, and not longer than `CONTENT_MAX`."""
     content = content.rstrip().lstrip("\n")
     if len(content) > CONTENT_MAX:

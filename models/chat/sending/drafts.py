@@ -66,12 +66,17 @@ class Draft:
 
 
 def check_content(text: PreparedText) -> str:
-    """The text as it is stored. Raises `MessageIsEmpty`, `MessageHasNullBytes`."""
-    if not text.stored.strip():
+    """The text as it is stored. Raises what `check_stored` raises."""
+    return check_stored(text.stored)
+
+
+def check_stored(stored: str) -> str:
+    """The content, which `shorten` made. Raises `MessageIsEmpty`, `MessageHasNullBytes`."""
+    if not stored.strip():
         raise MessageIsEmpty()
-    if "\0" in text.stored:
+    if "\0" in stored:
         raise MessageHasNullBytes()
-    return text.stored
+    return stored
 
 
 def check_message(

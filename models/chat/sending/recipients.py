@@ -79,11 +79,16 @@ def access_recipients(db: Db, sender: Actor, users: Sequence[int | str]) -> list
     if not users:
         raise NoRecipients()
     others = [row for row in _find(db, sender, users) if row.id != sender.id]
+    require_active(sender, others)
+    check_may_write(db, sender, others)
+    return sorted({sender.id, *(row.id for row in others)})
+
+
+def require_active(sender: Actor, others: Sequence[UserRow]) -> None:
+    """Raises `RecipientDeactivated` for the first whose account has ended."""
     for row in others:
         if not row.is_active:
             raise RecipientDeactivated(email=api_email(sender, row))
-    check_may_write(db, sender, others)
-    return sorted({sender.id, *(row.id for row in others)})
 
 
 def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[NamedUser]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from models.chat.access.people import dummy_email
+from models.chat.drafts.drafts import forget_drafts
 from models.chat.events import log
 from models.chat.events.organization import RealmExportConsentEvent
 from models.chat.events.people import PersonChange, UserStatusEvent
@@ -26,9 +27,13 @@ def tell_of_effects(
     *,
     now: datetime,
 ) -> None:
-    """`changed`: user id -> the old value. These settings are one's own to change, so there is one
-    user.
+    """`changed`: user id -> the old value. But for that of drafts, these settings are one's own to
+    change, so there is one user.
     """
+    if name == "enable_drafts_synchronization":
+        if not value:
+            forget_drafts(session, changed)
+        return
     for user_id, old in changed.items():
         match name:
             case "presence_enabled":

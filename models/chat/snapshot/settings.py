@@ -5,6 +5,7 @@ from typing import Any
 
 from models.chat.calls.tokens import has_token
 from models.chat.devices.devices import find_devices
+from models.chat.drafts.drafts import find_drafts
 from models.chat.organization.settings import USER_DEFAULTS
 from models.chat.queues.spellings import EMOJISETS
 from models.chat.scheduling.scheduled_messages import find_scheduled_messages
@@ -52,6 +53,11 @@ def find_own_devices(view: Viewing) -> dict[str, Any]:
 
 def find_own_scheduled_messages(view: Viewing) -> dict[str, Any]:
     return {"scheduled_messages": find_scheduled_messages(view.db, view.actor)}
+
+
+def find_own_drafts(view: Viewing) -> dict[str, Any]:
+    is_on = view.settings["enable_drafts_synchronization"]
+    return {"drafts": find_drafts(view.db, view.actor) if is_on else []}
 
 
 def find_vendor_token(view: Viewing) -> dict[str, Any]:

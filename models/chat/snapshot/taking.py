@@ -31,7 +31,7 @@ PARTS = (
     Part(("default_stream_groups",), _always(realm_default_stream_groups=[])),
     Part(("default_streams",), channels.find_default_streams),
     Part(("device",), settings.find_own_devices),
-    Part(("drafts",), _always(drafts=[])),
+    Part(("drafts",), settings.find_own_drafts),
     Part(("giphy",), _always(gif_rating_policy_options={}, giphy_rating_options={})),
     Part(("message",), messages.find_newest_message),
     Part(("message", "update_message_flags"), messages.find_unread_messages),

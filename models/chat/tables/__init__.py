@@ -37,6 +37,7 @@ from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, 
 from models.chat.tables.scheduled_message import ScheduledMessage
 from models.chat.tables.spent_link import SpentLink
 from models.chat.tables.stale_search import StaleSearch
+from models.chat.tables.stored_draft import StoredDraft
 from models.chat.tables.user import EmailChange, ProfileField, ProfileValue, User, UserStatus
 from models.chat.tables.vendor_token import VendorToken
 
@@ -74,6 +75,7 @@ __all__ = [
     "ScheduledMessage",
     "SpentLink",
     "StaleSearch",
+    "StoredDraft",
     "Subgroup",
     "Subscription",
     "Topic",

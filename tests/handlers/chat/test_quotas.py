@@ -43,6 +43,10 @@ class Maker:
             scheduled_delivery_timestamp=self.soon,
         )  # fmt: skip
 
+    def draft(self, n: int) -> Any:
+        draft = {"type": "", "to": [], "topic": "", "content": f"{n}"}
+        return self.member.post("/drafts", drafts=[draft])
+
     def group(self, n: int) -> Any:
         return self.member.post(
             "/user_groups/create", name=f"g{n}", description="", members=[self.hamlet]
@@ -106,6 +110,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "add_reaction, other emoji": (quotas.REACTION_EMOJI, Maker.reaction_emoji),
     "register_client_device": (quotas.DEVICES, Maker.device),
     "create_scheduled_message": (quotas.SCHEDULED_MESSAGES, Maker.scheduled_message),
+    "create_drafts": (quotas.DRAFTS, Maker.draft),
     "create_user_group": (quotas.GROUPS, Maker.group),
     "subscribe": (quotas.CHANNELS, Maker.channels),
     "set_user_topic": (quotas.TOPIC_POLICIES, Maker.topic_policy),

@@ -198,9 +198,12 @@ def furnish(
         later = {"type": "channel", "to": square, "topic": "later", "content": "Later",
                  "scheduled_delivery_timestamp": tomorrow}  # fmt: skip
         scheduled = ask(who, "POST", "/scheduled_messages", **later)["scheduled_message_id"]
+        unsent = {"type": "", "to": [], "topic": "", "content": "To whom"}
+        [draft] = ask(who, "POST", "/drafts", drafts=[unsent])["ids"]
         queue = database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
         things = {
             "message": message, "scheduled_message": scheduled, "id": who.id, "queue": queue,
+            "draft": draft,
         }  # fmt: skip
         if who is not cast.reminder:
             things["device"] = ask(who, "POST", "/register_client_device")["device_id"]
@@ -236,6 +239,7 @@ def furnish(
         "hamlet": cast.hamlet.id,
         "hamlets_message": hamlets["message"],
         "hamlets_scheduled_message": hamlets["scheduled_message"],
+        "hamlets_draft": hamlets["draft"],
         "hamlets_queue": hamlets["queue"],
         "secret_message": secret,
         "direct_message": letter,

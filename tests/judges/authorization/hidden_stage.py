@@ -183,6 +183,9 @@ class _Maker:
             scheduled_delivery_timestamp=self.tomorrow,
         )  # fmt: skip
         yield _number("scheduled message", "", later["scheduled_message_id"], EVERYBODY)
+        unsent = {"type": "", "to": [], "topic": "", "content": "Zq"}
+        [draft] = self.ask(yorick, "POST", "/drafts", drafts=[unsent])["ids"]
+        yield _number("draft", "", draft, EVERYBODY)
         device = self.ask(yorick, "POST", "/register_client_device")["device_id"]
         yield _number("device", "", device, EVERYBODY)
         queue = self.database.run(lambda s: open_queue_of(s, yorick, self.clock.now()))

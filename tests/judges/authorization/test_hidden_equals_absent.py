@@ -189,6 +189,10 @@ def base_of(operation: str, leaf: str, kind: str) -> dict[str, Any]:
         base.pop("topic", None)
     elif leaf.startswith("to"):
         base |= {"type": "channel", "topic": "t", "content": "c"}
+    if leaf.endswith("/to/#"):
+        kind_of_draft = "private" if kind.startswith("user") else "stream"
+        draft = {"type": kind_of_draft, "topic": "t", "content": "c"}
+        base[top] = [draft] if leaf.startswith("drafts/") else draft
     base |= deepcopy(COMPANY.get((operation, leaf), {}))
     return {name: value for name, value in base.items() if value is not None}
 

@@ -24,6 +24,8 @@ LINES = {
     "content",
     "deactivation_notification_comment",
     "description",
+    "draft",
+    "drafts",
     "encrypted_push_registration",
     "old_password",
     "new_password",

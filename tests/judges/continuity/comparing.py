@@ -122,6 +122,10 @@ def _scheduled(asked: Asked, value: Any, fresh: Snapshot) -> Any:
     return sorted(value, key=lambda each: [each[name] for name in names])
 
 
+def _drafts(asked: Asked, value: Any, fresh: Snapshot) -> Any:
+    return sorted(value, key=lambda each: each["id"])
+
+
 def _newest(asked: Asked, value: Any, fresh: Snapshot) -> Any:
     """Nobody tells which message is the newest once the newest is deleted."""
     return value if value not in asked.store.deleted else fresh["max_message_id"]
@@ -160,6 +164,7 @@ def _unread(asked: Asked, value: Any, fresh: Snapshot) -> Any:
 
 Form = Callable[[Asked, Any, Snapshot], Any]
 FORMS: dict[str, Form] = {
+    "drafts": _drafts,
     "max_message_id": _newest,
     "never_subscribed": _channels,
     "realm_non_active_users": _people,

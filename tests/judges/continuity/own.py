@@ -12,6 +12,8 @@ def user_settings(store: Store, event: Event) -> None:
     store.state["user_settings"][event["property"]] = event["value"]
     if event["property"] in AT_TOP:
         store.state[event["property"]] = event["value"]
+    if event["property"] == "enable_drafts_synchronization":
+        store.state["drafts"] = []  # what a client then keeps, it keeps for itself
 
 
 @applies("user_topic")
@@ -66,3 +68,13 @@ def scheduled_messages(store: Store, event: Event) -> None:
     for message in many:
         store.take("scheduled_messages", "scheduled_message_id", message["scheduled_message_id"])
         store.state["scheduled_messages"].append(message)
+
+
+@applies("drafts")
+def drafts(store: Store, event: Event) -> None:
+    if event["op"] == "remove":
+        store.take("drafts", "id", event["draft_id"])
+        return
+    for draft in event["drafts"] if event["op"] == "add" else [event["draft"]]:
+        store.take("drafts", "id", draft["id"])
+        store.state["drafts"].append(draft)

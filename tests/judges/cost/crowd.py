@@ -29,6 +29,7 @@ from models.chat.tables import (
     Reaction,
     RealmDomain,
     ScheduledMessage,
+    StoredDraft,
     Subgroup,
     Subscription,
     Topic,
@@ -307,6 +308,9 @@ class Crowd:
                 for n in range(scale.mine)
             ],
         )
+        draft = select(StoredDraft.id).where(StoredDraft.user_id == othello)
+        drafts = [{"content": words, "topic": ""}] * scale.mine
+        self._copy(StoredDraft, self.session.execute(draft).scalars().first(), drafts)
         device = select(ClientDevice.id).where(ClientDevice.user_id == othello)
         self._copy(ClientDevice, self.session.execute(device).scalars().first(), [{}] * scale.mine)
         self._insert(

@@ -13,6 +13,7 @@ LISTED = {
     "list_channels": ("channel", "streams", "stream_id"),
     "list_messages": ("message", "messages", "id"),
     "list_scheduled_messages": ("scheduled", "scheduled_messages", "scheduled_message_id"),
+    "list_drafts": ("draft", "drafts", "id"),
     "list_profile_fields": ("field", "custom_fields", "id"),
     "list_linkifiers": ("linkifier", "linkifiers", "id"),
     "list_channel_folders": ("folder", "channel_folders", "id"),
@@ -38,6 +39,7 @@ CREATED = {
 REMOVED = {
     "delete_message": ("message", "message_id"),
     "delete_scheduled_message": ("scheduled", "scheduled_message_id"),
+    "delete_draft": ("draft", "draft_id"),
     "delete_profile_field": ("field", "field_id"),
     "delete_linkifier": ("linkifier", "filter_id"),
     "delete_playground": ("playground", "playground_id"),

@@ -178,6 +178,21 @@ def _status(sent: Sent, seen: Seen, chance: int) -> Sent:
     return sent if sent else {"status_text": "In the castle"}
 
 
+def _draft(sent: Sent, seen: Seen, chance: int) -> Sent:
+    """To one channel, to people, or to nobody yet."""
+    kind, to = (("stream", "channel"), ("private", "user"), ("", ""))[chance % 3]
+    known = seen.one(to, chance) if to else None
+    return {**sent, "type": kind, "to": [known or 1] if to else [], "timestamp": chance}
+
+
+def _drafts(sent: Sent, seen: Seen, chance: int) -> Sent:
+    if isinstance(sent.get("drafts"), list):
+        sent["drafts"] = [_draft(draft, seen, chance) for draft in sent["drafts"]]
+    if isinstance(sent.get("draft"), dict):
+        sent["draft"] = _draft(sent["draft"], seen, chance)
+    return sent
+
+
 def _reacting(sent: Sent, seen: Seen, chance: int) -> Sent:
     """An emoji whose name and code agree."""
     name, code = EMOJIS[chance % len(EMOJIS)]
@@ -221,6 +236,8 @@ SENSES: dict[str, Sense] = {
     "send_message": _addressed,
     "create_scheduled_message": _addressed,
     "update_scheduled_message": _addressed,
+    "create_drafts": _drafts,
+    "update_draft": _drafts,
     "set_typing_status": _typing,
     "add_reaction": _reacting,
     "remove_reaction": _reacting,

@@ -31,6 +31,15 @@ JSON, FORM, MULTIPART = (
 STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("jwt_fetch_api_key", "hamlet"): {"token": "$hamlets_token"},
     ("create_scheduled_message", "channel"): {"to": "$denmark"},
+    ("create_drafts", "channel"): {
+        "drafts": [{"type": "stream", "to": ["$square"], "topic": "castle", "content": "Words"}]
+    },
+    ("create_drafts", "two"): {
+        "drafts": [{"type": "private", "to": ["$hamlet"], "topic": "", "content": "Hi"}]
+    },
+    ("update_draft", "channel"): {
+        "draft": {"type": "stream", "to": ["$square"], "topic": "castle", "content": "Words"}
+    },
     ("delete_queue", "stop"): {"queue_id": "$own_queue"},
     ("update_settings", "others"): {
         "target_users": {"group_ids": ["$audience"], "skip_if_already_edited": True}

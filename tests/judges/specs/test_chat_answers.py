@@ -86,6 +86,19 @@ STORIES: dict[tuple[str, str], Story] = {
             ("create_scheduled_message", {**LATER, "scheduled_delivery_timestamp": "$tomorrow"}),
         )
     ),
+    ("list_drafts", "two"): Story(
+        before=(
+            (
+                "create_drafts",
+                {
+                    "drafts": [
+                        {"type": "private", "to": ["$hamlet"], "topic": "", "content": "Hi"},
+                        {"type": "stream", "to": ["$square"], "topic": "t", "content": "Words"},
+                    ]
+                },
+            ),
+        )
+    ),
     ("get_email_confirmation", "hamlet"): Story({"token": "$mailed"}, (MAIL,)),
     ("confirm_new_email", "hamlet"): Story({"token": "$mailed"}, (MAIL,)),
     ("list_profile_fields", "one"): Story(

@@ -9,7 +9,7 @@ from models.chat.tables import VendorToken
 from models.chat.tables.setting_table import SETTINGS, Setting
 from tests.judges.continuity.operations.table import operation
 from tests.judges.continuity.world import Call, Nothing, World, call
-from tests.support.chat.people import VAULT
+from tests.support.chat.people import VAULT, Member
 
 LANGUAGES, TIMEZONES = ("en", "de"), ("Europe/Copenhagen", "America/New_York")
 NUMBERS = (12, 14, 18)
@@ -60,6 +60,38 @@ def remove_client_device(world: World) -> Call:
     if not by:
         raise Nothing
     return call(by[0], "POST", "/remove_client_device", device_id=row.id)
+
+
+def _draft(world: World, member: Member) -> dict[str, Any]:
+    kind, to = world.pick(("", []), ("private", [world.person().id]), ("private", [member.id]))
+    return {"type": kind, "to": to, "topic": "", "content": world.words()}
+
+
+@operation
+def create_drafts(world: World) -> Call:
+    member = world.person()
+    drafts = [_draft(world, member) for _ in range(world.pick(1, 2))]
+    return call(member, "POST", "/drafts", drafts=drafts)
+
+
+def _own_draft(world: World) -> tuple[Member, str]:
+    row = world.row("SELECT id, user_id FROM draft ORDER BY id")
+    by = [member for member in world.members.values() if member.id == row.user_id]
+    if not by:
+        raise Nothing
+    return by[0], f"/drafts/{row.id}"
+
+
+@operation
+def update_draft(world: World) -> Call:
+    member, path = _own_draft(world)
+    return call(member, "PATCH", path, draft=_draft(world, member))
+
+
+@operation
+def delete_draft(world: World) -> Call:
+    member, path = _own_draft(world)
+    return call(member, "DELETE", path)
 
 
 @operation

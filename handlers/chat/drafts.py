@@ -1,0 +1,47 @@
+"""Operations of the tag drafts."""
+
+from typing import Any
+
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from models.chat.drafts import drafts as stored
+from models.chat.drafts.records import DraftData
+from models.chat.ground.quotas import DRAFTS, require_within
+from server.response import Response
+
+
+def list_drafts(ctx: Context) -> Response:
+    """Get your drafts."""
+    stored.require_synchronization(ctx.session, ctx.actor)
+    found = stored.find_drafts(ctx.session, ctx.actor)
+    return envelope.success(ctx, count=len(found), drafts=found)
+
+
+def create_drafts(ctx: Context, *, drafts: list[dict[str, Any]]) -> Response:
+    """Store drafts."""
+    data = [_data(draft) for draft in drafts]
+    ids = stored.create_drafts(ctx.session, ctx.actor, data, now=ctx.now)
+    require_within(ctx.session, ctx.settings, DRAFTS, ctx.actor.id)
+    return envelope.success(ctx, ids=ids)
+
+
+def update_draft(ctx: Context, *, draft_id: int, draft: dict[str, Any]) -> Response:
+    """Change a draft."""
+    stored.change_draft(ctx.session, ctx.actor, draft_id, _data(draft), now=ctx.now)
+    return envelope.success(ctx)
+
+
+def delete_draft(ctx: Context, *, draft_id: int) -> Response:
+    """Delete a draft."""
+    stored.delete_draft(ctx.session, ctx.actor, draft_id, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def _data(draft: dict[str, Any]) -> DraftData:
+    return DraftData(
+        kind=draft["type"],
+        to=draft["to"],
+        topic=draft["topic"],
+        content=draft["content"],
+        timestamp=draft.get("timestamp"),
+    )

@@ -1,0 +1,1 @@
+"""Unsent messages that the server keeps for all clients of a user."""
