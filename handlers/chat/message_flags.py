@@ -1,13 +1,12 @@
 """Operations of the tag message_flags."""
 
-import asyncio
-from functools import partial
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.steps import take_steps
 from models.chat.messages.access import check_readable, find_readable
 from models.chat.reading.flagging import update_flags
 from models.chat.reading.marking import Place, access_place, mark_next
@@ -16,9 +15,6 @@ from models.chat.reading.ranges import Range, clamp_counts, find_range, parse_an
 from models.json import Json
 from server.phases import prepared_by
 from server.response import Response
-
-MARKING_S = 10.0
-"""How long one request marks messages as read; a client that is told so asks again."""
 
 
 def _find(
@@ -83,10 +79,6 @@ def update_message_flags(ctx: Context, *, messages: list[int], op: str, flag: st
     return envelope.success(ctx, data)
 
 
-def _mark_step(ctx: Context, place: Place | None, after: int, session: Session) -> int | None:
-    return mark_next(session, ctx.actor, place, after=after, now=ctx.now)
-
-
 async def mark_all_as_read(ctx: Context) -> Response:
     """Mark all messages as read."""
     return await _mark_as_read(ctx, None)
@@ -105,10 +97,7 @@ async def mark_topic_as_read(ctx: Context, *, stream_id: int, topic_name: str) -
 
 
 async def _mark_as_read(ctx: Context, place: Place | None) -> Response:
-    """Unit of work by unit of work, so that others come between."""
-    loop = asyncio.get_running_loop()
-    ends_at = loop.time() + MARKING_S
-    after: int | None = 0
-    while after is not None and loop.time() < ends_at:
-        after = await ctx.write(partial(_mark_step, ctx, place, after))
-    return envelope.success(ctx, complete=after is None)
+    def mark(session: Session, after: int) -> int | None:
+        return mark_next(session, ctx.actor, place, after=after, now=ctx.now)
+
+    return envelope.success(ctx, complete=await take_steps(ctx, mark))

@@ -38,7 +38,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
             "reading",
             "scheduling",
         ),
-        ("accounts", "queues", "typing_status"),
+        ("accounts", "muted_users", "queues", "typing_status"),
         ("settings",),
         ("snapshot",),
     ),

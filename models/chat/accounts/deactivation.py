@@ -35,6 +35,7 @@ from models.chat.rendering.quotes import one_line
 from models.chat.tables import (
     ClientDevice,
     EmailChange,
+    MutedUser,
     Presence,
     ProfileValue,
     StoredDraft,
@@ -186,15 +187,15 @@ def _remove(
 
 
 def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -> None:
-    """Name, picture, custom profile, status and drafts: nothing says who it was, but the email,
-    which administrators need to tell accounts apart.
+    """Name, picture, custom profile, status, and what they kept for themselves: nothing says who
+    it was, but the email, which administrators need to tell accounts apart.
     """
     user.full_name = DELETED_NAME
     user.is_deleted = True
     user.avatar_version += 1
     session.flush()
     connection = session.connection()
-    for table in (UserStatus, Presence, StoredDraft):
+    for table in (UserStatus, Presence, StoredDraft, MutedUser):
         connection.execute(delete(table).where(table.user_id == user.id))
     values = delete(ProfileValue).where(ProfileValue.user_id == user.id)
     field_ids = connection.execute(values.returning(ProfileValue.field_id)).scalars()

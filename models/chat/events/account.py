@@ -4,7 +4,7 @@ tells that user alone.
 
 from collections.abc import Sequence
 
-from models.chat.events.log import ABSENT, Absent, ClientEvent
+from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 from models.chat.tables.setting_table import Value
 
 
@@ -28,6 +28,15 @@ class UserTopicEvent(ClientEvent, type="user_topic"):
     topic_name: str
     last_updated: int
     visibility_policy: int
+
+
+class MutedUsersEvent(ClientEvent, type="muted_users"):
+    """A user muted another or unmuted one. Tells that user whom they have muted now.
+
+    The records come from `models.chat.muted_users.muting.find_muted_users`.
+    """
+
+    muted_users: Sequence[WireObject]
 
 
 class MutedTopicsEvent(ClientEvent, type="muted_topics"):

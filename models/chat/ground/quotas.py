@@ -18,6 +18,7 @@ from models.chat.tables import (
     ClientDevice,
     Linkifier,
     MessageEdit,
+    MutedUser,
     Playground,
     ProfileField,
     Reaction,
@@ -57,6 +58,11 @@ DRAFTS = Quota(
     "drafts",
     "chat_drafts_per_user",
     select(StoredDraft.id).where(StoredDraft.user_id == _OWNER),
+)
+MUTED_USERS = Quota(
+    "muted users",
+    "chat_muted_users_per_user",
+    select(MutedUser.muted_user_id).where(MutedUser.user_id == _OWNER),
 )
 GROUPS = Quota(
     "user groups",
@@ -120,6 +126,7 @@ ALL = (
     DEVICES,
     SCHEDULED_MESSAGES,
     DRAFTS,
+    MUTED_USERS,
     GROUPS,
     CHANNELS,
     TOPIC_POLICIES,

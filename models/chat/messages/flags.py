@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.membership import find_members_of_any
 from models.chat.rendering import Rendered
-from models.chat.tables import Message, Reaction
+from models.chat.tables import Message, MutedUser, Reaction
 
 READ = 1
 STARRED = 2
@@ -96,6 +96,16 @@ def mention_bits(
             )
             bits = bits + case((user_id.in_(taking_part), TOPIC_WILDCARD_MENTIONED), else_=0)
     return bits
+
+
+def read_by_some(
+    user_id: SQLColumnExpression[int],
+    sender_id: ColumnElement[int],
+    reader_id: ColumnElement[int],
+) -> ColumnElement[int]:
+    """`READ` for the reader (0: nobody) and for whoever has muted the sender, else 0."""
+    muters = select(MutedUser.user_id).where(MutedUser.muted_user_id == sender_id)
+    return case(((user_id == reader_id) | user_id.in_(muters), READ), else_=0)
 
 
 def _bit_if(

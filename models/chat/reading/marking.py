@@ -16,7 +16,7 @@ from models.chat.tables import Message
 from models.chat.tables.message import UNREAD
 from models.chat.topics.listing import has_topic
 from models.chat.topics.names import key_of, normalise_topic
-from models.reader import Db, dialect_of
+from models.reader import Db, dialect_of, id_in
 
 STEP = 5000
 """Messages that one unit of work marks, and one event names."""
@@ -59,6 +59,24 @@ def mark_next(
     ids = list(session.execute(statement, {**asked, "topic_key": topic_key}).scalars())
     if ids:
         update_flags(session, actor, ids, op="add", flag="read", now=now)
+    return ids[-1] if len(ids) == STEP else None
+
+
+def mark_next_from(
+    session: Session, actor: Actor, sender_id: int, *, after: int, now: datetime
+) -> int | None:
+    """Of the oldest `STEP` unread messages after a message id, mark those of one sender as read.
+
+    Returns the id after which to go on; None: nothing is left.
+    """
+    statement = _unread(dialect_of(session), False, False)
+    ids = list(session.execute(statement, {"user_id": actor.id, "after": after}).scalars())
+    theirs = select(Message.id).where(
+        id_in(session, Message.id, ids), Message.sender_id == sender_id
+    )
+    found = list(session.execute(theirs.order_by(Message.id)).scalars()) if ids else []
+    if found:
+        update_flags(session, actor, found, op="add", flag="read", now=now)
     return ids[-1] if len(ids) == STEP else None
 
 

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Select,
     Table,
     bindparam,
-    case,
     insert,
     literal,
     select,
@@ -117,7 +116,9 @@ _ACTIVE_SUBSCRIBERS = (
     select(
         Subscription.user_id,
         bindparam("message_id", type_=BigInteger).label("message_id"),
-        case((Subscription.user_id == bindparam("reader_id"), flags.READ), else_=0).label("flags"),
+        flags.read_by_some(
+            Subscription.user_id, bindparam("of_sender_id"), bindparam("reader_id")
+        ).label("flags"),
     )
     .join(User, User.id == Subscription.user_id)
     .where(
@@ -149,6 +150,7 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
             _COPIES_OF_CHANNEL,
             {
                 "message_id": message_id,
+                "of_sender_id": draft.sender.id,
                 "reader_id": draft.sender.id if draft.read_by_sender else 0,
                 "to_channel_id": draft.channel.id,
             },
@@ -171,8 +173,8 @@ def _readers(session: Session, draft: Draft, message_id: int) -> Select[int, int
     source, channel = User.id, draft.channel
     channel_id = None if channel is None else channel.id
     bits = flags.mention_bits(session, draft.rendered, source, channel_id, draft.topic_key)
-    if draft.read_by_sender:
-        bits = bits + case((source == draft.sender.id, flags.READ), else_=0)
+    reader_id = draft.sender.id if draft.read_by_sender else 0
+    bits = bits + flags.read_by_some(source, literal(draft.sender.id), literal(reader_id))
     columns = (source, literal(message_id, BigInteger))
     if channel is None:
         return select(*columns, bits + flags.IS_PRIVATE).where(

@@ -6,6 +6,7 @@ from typing import Any
 from models.chat.calls.tokens import has_token
 from models.chat.devices.devices import find_devices
 from models.chat.drafts.drafts import find_drafts
+from models.chat.muted_users.muting import find_muted_users
 from models.chat.organization.settings import USER_DEFAULTS
 from models.chat.queues.spellings import EMOJISETS
 from models.chat.scheduling.scheduled_messages import find_scheduled_messages
@@ -58,6 +59,10 @@ def find_own_scheduled_messages(view: Viewing) -> dict[str, Any]:
 def find_own_drafts(view: Viewing) -> dict[str, Any]:
     is_on = view.settings["enable_drafts_synchronization"]
     return {"drafts": find_drafts(view.db, view.actor) if is_on else []}
+
+
+def find_own_muted_users(view: Viewing) -> dict[str, Any]:
+    return {"muted_users": find_muted_users(view.db, view.actor)}
 
 
 def find_vendor_token(view: Viewing) -> dict[str, Any]:

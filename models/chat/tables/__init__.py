@@ -31,6 +31,7 @@ from models.chat.tables.message import (
     UserMessage,
 )
 from models.chat.tables.message_removal import MessageRemoval
+from models.chat.tables.muted_user import MutedUser
 from models.chat.tables.outbox import Outbox
 from models.chat.tables.presence import Presence
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
@@ -62,6 +63,7 @@ __all__ = [
     "MessageArchive",
     "MessageEdit",
     "MessageRemoval",
+    "MutedUser",
     "Outbox",
     "Playground",
     "Presence",

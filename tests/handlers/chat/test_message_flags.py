@@ -6,7 +6,7 @@ import orjson
 import pytest
 from sqlalchemy import func, select
 
-from handlers.chat import message_flags
+from handlers.chat.wire import steps
 from models.chat.reading import marking
 from models.chat.reading.ranges import clamp_counts
 from models.chat.tables import Event, UserMessage
@@ -554,7 +554,7 @@ class TestMarkAllAsRead:
     def test_says_when_something_is_left(
         self, chat: ChatClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(message_flags, "MARKING_S", 0.0)
+        monkeypatch.setattr(steps, "MARKING_S", 0.0)
         assert chat.post(self.PATH) == {**MARKED, "complete": False}
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:

@@ -32,6 +32,7 @@ class Maker:
             lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet])
         )
         self.hamlet = cast.hamlet.id
+        self.others = [one.id for one in (cast.cordelia, cast.iago, cast.othello)]
         self.message: int | None = None
 
     def device(self, n: int) -> Any:
@@ -42,6 +43,9 @@ class Maker:
             "/scheduled_messages", type="direct", to=[self.hamlet], content=f"{n}",
             scheduled_delivery_timestamp=self.soon,
         )  # fmt: skip
+
+    def muted_user(self, n: int) -> Any:
+        return self.member.post(f"/users/me/muted_users/{self.others[n]}")
 
     def draft(self, n: int) -> Any:
         draft = {"type": "", "to": [], "topic": "", "content": f"{n}"}
@@ -110,6 +114,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "add_reaction, other emoji": (quotas.REACTION_EMOJI, Maker.reaction_emoji),
     "register_client_device": (quotas.DEVICES, Maker.device),
     "create_scheduled_message": (quotas.SCHEDULED_MESSAGES, Maker.scheduled_message),
+    "mute_user": (quotas.MUTED_USERS, Maker.muted_user),
     "create_drafts": (quotas.DRAFTS, Maker.draft),
     "create_user_group": (quotas.GROUPS, Maker.group),
     "subscribe": (quotas.CHANNELS, Maker.channels),

@@ -199,6 +199,8 @@ def furnish(
                  "scheduled_delivery_timestamp": tomorrow}  # fmt: skip
         scheduled = ask(who, "POST", "/scheduled_messages", **later)["scheduled_message_id"]
         unsent = {"type": "", "to": [], "topic": "", "content": "To whom"}
+        if who is not cast.ophelia:
+            ask(who, "POST", f"/users/me/muted_users/{cast.ophelia.id}")
         [draft] = ask(who, "POST", "/drafts", drafts=[unsent])["ids"]
         queue = database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
         things = {

@@ -34,6 +34,11 @@ def muted_topics(store: Store, event: Event) -> None:
     store.state["muted_topics"] = event["muted_topics"]
 
 
+@applies("muted_users")
+def muted_users(store: Store, event: Event) -> None:
+    store.state["muted_users"] = event["muted_users"]
+
+
 @applies("device")
 def device(store: Store, event: Event) -> None:
     devices, device_id = store.state["devices"], str(event["device_id"])

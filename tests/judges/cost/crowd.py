@@ -22,6 +22,7 @@ from models.chat.tables import (
     Linkifier,
     Message,
     MessageEdit,
+    MutedUser,
     Playground,
     Presence,
     ProfileField,
@@ -311,6 +312,14 @@ class Crowd:
         draft = select(StoredDraft.id).where(StoredDraft.user_id == othello)
         drafts = [{"content": words, "topic": ""}] * scale.mine
         self._copy(StoredDraft, self.session.execute(draft).scalars().first(), drafts)
+        self._insert(
+            MutedUser,
+            [
+                {"user_id": othello, "muted_user_id": person, "muted_at": self.now}
+                for person in self.actors
+                if person != othello
+            ],
+        )
         device = select(ClientDevice.id).where(ClientDevice.user_id == othello)
         self._copy(ClientDevice, self.session.execute(device).scalars().first(), [{}] * scale.mine)
         self._insert(

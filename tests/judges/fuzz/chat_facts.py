@@ -18,6 +18,7 @@ from tests.judges.fuzz.chat_sense import TOLD, sensible
 KINDS = {
     "user_id": "user",
     "user_ids": "user",
+    "muted_user_id": "user",
     "principals": "user",
     "members": "user",
     "direct_members": "user",

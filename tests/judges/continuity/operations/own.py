@@ -62,6 +62,21 @@ def remove_client_device(world: World) -> Call:
     return call(by[0], "POST", "/remove_client_device", device_id=row.id)
 
 
+@operation
+def mute_user(world: World) -> Call:
+    member, muted = world.person(), world.person()
+    return call(member, "POST", f"/users/me/muted_users/{muted.id}")
+
+
+@operation
+def unmute_user(world: World) -> Call:
+    row = world.row("SELECT user_id, muted_user_id FROM muted_user ORDER BY user_id")
+    by = [member for member in world.members.values() if member.id == row.user_id]
+    if not by:
+        raise Nothing
+    return call(by[0], "DELETE", f"/users/me/muted_users/{row.muted_user_id}")
+
+
 def _draft(world: World, member: Member) -> dict[str, Any]:
     kind, to = world.pick(("", []), ("private", [world.person().id]), ("private", [member.id]))
     return {"type": kind, "to": to, "topic": "", "content": world.words()}

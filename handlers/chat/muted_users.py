@@ -1,0 +1,32 @@
+"""Operations of the tag muted_users."""
+
+from sqlalchemy.orm import Session
+
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.steps import take_steps
+from models.chat.ground.quotas import MUTED_USERS, require_within
+from models.chat.muted_users import muting
+from models.chat.reading.marking import mark_next_from
+from server.response import Response
+
+
+async def mute_user(ctx: Context, *, muted_user_id: int) -> Response:
+    """Mute a user."""
+
+    def mute(session: Session) -> None:
+        muting.mute_user(session, ctx.actor, muted_user_id, now=ctx.now)
+        require_within(session, ctx.settings, MUTED_USERS, ctx.actor.id)
+
+    def mark(session: Session, after: int) -> int | None:
+        return mark_next_from(session, ctx.actor, muted_user_id, after=after, now=ctx.now)
+
+    await ctx.write(mute)
+    await take_steps(ctx, mark)
+    return envelope.success(ctx)
+
+
+def unmute_user(ctx: Context, *, muted_user_id: int) -> Response:
+    """Unmute a user."""
+    muting.unmute_user(ctx.session, ctx.actor, muted_user_id, now=ctx.now)
+    return envelope.success(ctx)

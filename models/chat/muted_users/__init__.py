@@ -1,0 +1,1 @@
+"""Users whose messages others do not want to hear of."""

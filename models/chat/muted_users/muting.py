@@ -1,0 +1,58 @@
+"""Muting users, and no longer. Messages that a muted user sends are read from the beginning for
+those who muted them (models/chat/sending/messages.py).
+"""
+
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Table, bindparam, delete, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.naming import access_user
+from models.chat.events import log
+from models.chat.events.account import MutedUsersEvent
+from models.chat.identity.actors import Actor
+from models.chat.muted_users.errors import CannotMuteSelf, UserAlreadyMuted, UserNotMuted
+from models.chat.tables import MutedUser
+from models.reader import Db, upsert
+
+_TABLE = cast(Table, MutedUser.__table__)
+_MINE = (
+    select(_TABLE.c.muted_user_id, _TABLE.c.muted_at)
+    .where(_TABLE.c.user_id == bindparam("of_user_id"))
+    .order_by(_TABLE.c.muted_at, _TABLE.c.muted_user_id)
+)
+
+
+def find_muted_users(db: Db, actor: Actor) -> list[dict[str, Any]]:
+    """Whom the actor has muted and when, in Unix seconds; the first muted first."""
+    return [
+        {"id": row.muted_user_id, "timestamp": int(row.muted_at.timestamp())}
+        for row in db.execute(_MINE, {"of_user_id": actor.id})
+    ]
+
+
+def mute_user(session: Session, actor: Actor, user_id: int, *, now: datetime) -> None:
+    """Raises `CannotMuteSelf`, `NoSuchUser`, `UserAlreadyMuted`."""
+    if user_id == actor.id:
+        raise CannotMuteSelf()
+    muted = access_user(session, actor, user_id)
+    row = {"user_id": actor.id, "muted_user_id": muted.id, "muted_at": now}
+    made = upsert(session, _TABLE).values(row).on_conflict_do_nothing()
+    if session.connection().execute(made.returning(_TABLE.c.user_id)).first() is None:
+        raise UserAlreadyMuted()
+    _tell(session, actor, now)
+
+
+def unmute_user(session: Session, actor: Actor, user_id: int, *, now: datetime) -> None:
+    """Also somebody whom the actor may no longer know. Raises `NoSuchUser`, `UserNotMuted`."""
+    mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id, _TABLE.c.muted_user_id == user_id)
+    if session.connection().execute(mine.returning(_TABLE.c.user_id)).first() is None:
+        access_user(session, actor, user_id)
+        raise UserNotMuted()
+    _tell(session, actor, now)
+
+
+def _tell(session: Session, actor: Actor, now: datetime) -> None:
+    event = MutedUsersEvent(muted_users=find_muted_users(session, actor))
+    log.append(session, actor.realm_id, event, user_ids=[actor.id], now=now)
