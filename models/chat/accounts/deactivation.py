@@ -33,6 +33,7 @@ from models.chat.people import statuses
 from models.chat.people.events import find_named_group_ids, tell_of_membership, tell_of_user
 from models.chat.rendering.quotes import one_line
 from models.chat.tables import (
+    AlertWord,
     ClientDevice,
     EmailChange,
     MutedUser,
@@ -195,7 +196,7 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     user.avatar_version += 1
     session.flush()
     connection = session.connection()
-    for table in (UserStatus, Presence, StoredDraft, MutedUser):
+    for table in (UserStatus, Presence, StoredDraft, MutedUser, AlertWord):
         connection.execute(delete(table).where(table.user_id == user.id))
     values = delete(ProfileValue).where(ProfileValue.user_id == user.id)
     field_ids = connection.execute(values.returning(ProfileValue.field_id)).scalars()

@@ -10,6 +10,7 @@ from sqlalchemy import Table, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
+from models.chat.alert_words.matching import find_alerted_with_copy
 from models.chat.editing.errors import (
     ContentAndChannelEdited,
     DirectMessagesCannotMove,
@@ -27,7 +28,7 @@ from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.errors import InvalidMessage, NothingToChange
-from models.chat.messages.flags import ANY_MENTION, WITHOUT_COPY, mention_bits, names_of
+from models.chat.messages.flags import OF_TEXT, WITHOUT_COPY, names_of, text_bits
 from models.chat.messages.view import is_status_message
 from models.chat.rendering import Rendered, plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
@@ -187,8 +188,9 @@ def _change_content(
     )
     search.reindex_messages(session, [(message.id, message.topic, plain_text(rendered.html))])
     user_id, topic_key = _COPY.c.user_id, message.topic_key
-    bits = mention_bits(session, rendered, user_id, message.channel_id, topic_key)
-    held = _COPY.c.flags.op("&")(ANY_MENTION)
+    alerted = find_alerted_with_copy(session, actor.realm_id, message.id, content)
+    bits = text_bits(session, rendered, alerted, user_id, message.channel_id, topic_key)
+    held = _COPY.c.flags.op("&")(OF_TEXT)
     connection.execute(
         update(_COPY)
         .where(_COPY.c.message_id == message.id, held != bits)

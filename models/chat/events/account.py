@@ -30,6 +30,12 @@ class UserTopicEvent(ClientEvent, type="user_topic"):
     visibility_policy: int
 
 
+class AlertWordsEvent(ClientEvent, type="alert_words"):
+    """A user added alert words or removed some. Tells that user which they have now."""
+
+    alert_words: Sequence[str]
+
+
 class MutedUsersEvent(ClientEvent, type="muted_users"):
     """A user muted another or unmuted one. Tells that user whom they have muted now.
 

@@ -14,6 +14,7 @@ from models.base import ChatBase
 from models.chat.access.group_settings import REALM_GROUPS
 from models.chat.exports.scope import Condition, Scope
 from models.chat.tables import (
+    AlertWord,
     AuditLog,
     Channel,
     ChannelFolder,
@@ -202,6 +203,8 @@ PARTS = (
           "rendered_content", "client", "read_by_sender", "scheduled_at", "state", "failure",
           "message_id", "created_at"),
          lambda scope: scope.is_private_to(ScheduledMessage.sender_id)),
+    Part("alert_word", AlertWord, ("id", "realm_id", "user_id", "word"),
+         lambda scope: scope.is_private_to(AlertWord.user_id)),
     Part("muted_user", MutedUser, ("user_id", "muted_user_id", "muted_at"),
          lambda scope: scope.is_private_to(MutedUser.user_id), ("user_id", "muted_user_id")),
     Part("draft", StoredDraft,
@@ -219,6 +222,7 @@ WITHHELD: Mapping[str, frozenset[str]] = {
     # Where people called from, for the operator.
     "audit_log": frozenset(("key_id", "address", "request_id")),
     # Other spellings of columns that are there, and what only our workers ask for.
+    "alert_word": frozenset(("word_key", "first_part")),
     "channel": frozenset(("name_key",)),
     "channel_folder": frozenset(("name_key",)),
     "conversation": frozenset(("key",)),

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.ground.errors import QuotaExceeded
 from models.chat.tables import (
+    AlertWord,
     Channel,
     ChannelFolder,
     ClientDevice,
@@ -58,6 +59,11 @@ DRAFTS = Quota(
     "drafts",
     "chat_drafts_per_user",
     select(StoredDraft.id).where(StoredDraft.user_id == _OWNER),
+)
+ALERT_WORDS = Quota(
+    "alert words",
+    "chat_alert_words_per_user",
+    select(AlertWord.id).where(AlertWord.user_id == _OWNER),
 )
 MUTED_USERS = Quota(
     "muted users",
@@ -126,6 +132,7 @@ ALL = (
     DEVICES,
     SCHEDULED_MESSAGES,
     DRAFTS,
+    ALERT_WORDS,
     MUTED_USERS,
     GROUPS,
     CHANNELS,

@@ -1,6 +1,6 @@
 """The flags of a user's copy of a message: bits, names on the wire, and those of a mention."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from sqlalchemy import (
     BigInteger,
@@ -46,6 +46,8 @@ FIXED: dict[str, int] = {
 """What the service alone sets. `IS_PRIVATE` has no name: clients see that from the type."""
 
 ANY_MENTION = MENTIONED | STREAM_WILDCARD_MENTIONED | TOPIC_WILDCARD_MENTIONED | GROUP_MENTIONED
+OF_TEXT = ANY_MENTION | HAS_ALERT_WORD
+"""What an edit of the content can change."""
 WITHOUT_COPY = READ | HISTORICAL
 """The flags of a message the user may read but never received."""
 
@@ -65,17 +67,21 @@ def names_of(flags: int) -> list[str]:
     return _KNOWN[flags].copy()
 
 
-def mention_bits(
+def text_bits(
     session: Session,
     rendered: Rendered,
+    alerted: Collection[int],
     user_id: SQLColumnExpression[int],
     channel_id: int | None,
     topic_key: str,
 ) -> ColumnElement[int]:
-    """The mention flags of the copy of the user with that id (a column), of a message with that
-    text in a topic, or (`channel_id` None) in a conversation.
+    """The flags `OF_TEXT` of the copy of the user with that id (a column), of a message with that
+    text in a topic, or (`channel_id` None) in a conversation. `alerted`: who has an alert word in
+    it.
     """
     bits: ColumnElement[int] = literal(0, BigInteger)
+    if alerted:
+        bits = bits + _bit_if(user_id, alerted, HAS_ALERT_WORD)
     if rendered.user_ids:
         bits = bits + _bit_if(user_id, rendered.user_ids, MENTIONED)
     if rendered.group_ids:

@@ -21,6 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from models.chat.access.people import email_for_all
+from models.chat.alert_words.matching import find_alerted_among, find_alerted_in
 from models.chat.events import log
 from models.chat.events.log import ABSENT
 from models.chat.events.messages import LocalEcho, MessageEvent
@@ -127,7 +128,7 @@ _ACTIVE_SUBSCRIBERS = (
         User.is_active,
     )
 )
-# The hot path, a message to a channel that mentions nobody: one prebuilt statement.
+# The hot path, a message to a channel that mentions and alerts nobody: one prebuilt statement.
 _COPIES_OF_CHANNEL = (
     insert(_COPY)
     .from_select(["user_id", "message_id", "flags"], _ACTIVE_SUBSCRIBERS)
@@ -145,7 +146,8 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
         or rendered.mentions_channel
         or rendered.mentions_topic
     )
-    if draft.channel is not None and not mentions:
+    alerted = _find_alerted(session, draft)
+    if draft.channel is not None and not mentions and not alerted:
         made = connection.execute(
             _COPIES_OF_CHANNEL,
             {
@@ -156,7 +158,7 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
             },
         )
     else:
-        readers = _readers(session, draft, message_id)
+        readers = _readers(session, draft, alerted, message_id)
         made = connection.execute(
             insert(_COPY)
             .from_select(["user_id", "message_id", "flags"], readers)
@@ -168,11 +170,21 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
     return copies
 
 
-def _readers(session: Session, draft: Draft, message_id: int) -> Select[int, int, int]:
-    """Who gets a copy of a message that mentions somebody or goes to users, and its flags."""
+def _find_alerted(session: Session, draft: Draft) -> set[int]:
+    """Who has an alert word in the message."""
+    realm_id, content = draft.sender.realm_id, draft.content
+    if draft.channel is None:
+        return find_alerted_among(session, realm_id, draft.user_ids, content)
+    return find_alerted_in(session, realm_id, draft.channel.id, content)
+
+
+def _readers(
+    session: Session, draft: Draft, alerted: set[int], message_id: int
+) -> Select[int, int, int]:
+    """Who gets a copy of a message that is special for somebody or goes to users, and its flags."""
     source, channel = User.id, draft.channel
     channel_id = None if channel is None else channel.id
-    bits = flags.mention_bits(session, draft.rendered, source, channel_id, draft.topic_key)
+    bits = flags.text_bits(session, draft.rendered, alerted, source, channel_id, draft.topic_key)
     reader_id = draft.sender.id if draft.read_by_sender else 0
     bits = bits + flags.read_by_some(source, literal(draft.sender.id), literal(reader_id))
     columns = (source, literal(message_id, BigInteger))

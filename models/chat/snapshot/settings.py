@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from models.chat.alert_words.words import find_alert_words
 from models.chat.calls.tokens import has_token
 from models.chat.devices.devices import find_devices
 from models.chat.drafts.drafts import find_drafts
@@ -59,6 +60,10 @@ def find_own_scheduled_messages(view: Viewing) -> dict[str, Any]:
 def find_own_drafts(view: Viewing) -> dict[str, Any]:
     is_on = view.settings["enable_drafts_synchronization"]
     return {"drafts": find_drafts(view.db, view.actor) if is_on else []}
+
+
+def find_own_alert_words(view: Viewing) -> dict[str, Any]:
+    return {"alert_words": find_alert_words(view.db, view.actor)}
 
 
 def find_own_muted_users(view: Viewing) -> dict[str, Any]:

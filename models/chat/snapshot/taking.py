@@ -25,7 +25,7 @@ def _always(**keys: Any) -> Find:
 
 
 PARTS = (
-    Part(("alert_words",), _always(alert_words=[])),
+    Part(("alert_words",), settings.find_own_alert_words),
     Part(("channel_folders",), channels.find_channel_folders),
     Part(("custom_profile_fields",), people.find_custom_profile_fields),
     Part(("default_stream_groups",), _always(realm_default_stream_groups=[])),

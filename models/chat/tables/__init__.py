@@ -5,6 +5,7 @@ Columns that end in `_group` hold the id of the user group that has a permission
 foreign key because realms and groups would wait for each other, and groups are never deleted.
 """
 
+from models.chat.tables.alert_word import AlertWord
 from models.chat.tables.attempt import AttemptCount, KnownPlace
 from models.chat.tables.channel import (
     Channel,
@@ -43,6 +44,7 @@ from models.chat.tables.user import EmailChange, ProfileField, ProfileValue, Use
 from models.chat.tables.vendor_token import VendorToken
 
 __all__ = [
+    "AlertWord",
     "AttemptCount",
     "AuditLog",
     "Channel",

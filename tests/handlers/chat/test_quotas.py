@@ -44,6 +44,9 @@ class Maker:
             scheduled_delivery_timestamp=self.soon,
         )  # fmt: skip
 
+    def alert_word(self, n: int) -> Any:
+        return self.member.post("/users/me/alert_words", alert_words=[f"w{n}"])
+
     def muted_user(self, n: int) -> Any:
         return self.member.post(f"/users/me/muted_users/{self.others[n]}")
 
@@ -114,6 +117,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "add_reaction, other emoji": (quotas.REACTION_EMOJI, Maker.reaction_emoji),
     "register_client_device": (quotas.DEVICES, Maker.device),
     "create_scheduled_message": (quotas.SCHEDULED_MESSAGES, Maker.scheduled_message),
+    "add_alert_words": (quotas.ALERT_WORDS, Maker.alert_word),
     "mute_user": (quotas.MUTED_USERS, Maker.muted_user),
     "create_drafts": (quotas.DRAFTS, Maker.draft),
     "create_user_group": (quotas.GROUPS, Maker.group),

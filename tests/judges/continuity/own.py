@@ -34,6 +34,11 @@ def muted_topics(store: Store, event: Event) -> None:
     store.state["muted_topics"] = event["muted_topics"]
 
 
+@applies("alert_words")
+def alert_words(store: Store, event: Event) -> None:
+    store.state["alert_words"] = event["alert_words"]
+
+
 @applies("muted_users")
 def muted_users(store: Store, event: Event) -> None:
     store.state["muted_users"] = event["muted_users"]

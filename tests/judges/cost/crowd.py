@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.messages.search import index_messages
 from models.chat.tables import (
+    AlertWord,
     Channel,
     ChannelFolder,
     ClientDevice,
@@ -312,6 +313,15 @@ class Crowd:
         draft = select(StoredDraft.id).where(StoredDraft.user_id == othello)
         drafts = [{"content": words, "topic": ""}] * scale.mine
         self._copy(StoredDraft, self.session.execute(draft).scalars().first(), drafts)
+        self._insert(
+            AlertWord,
+            [
+                {"realm_id": self.cast.realm_id, "user_id": user_id, "word": f"word {n}"}
+                | {"word_key": f"word {n}", "first_part": "word"}
+                for user_id in self.actors
+                for n in range(scale.mine)
+            ],
+        )
         self._insert(
             MutedUser,
             [

@@ -99,6 +99,10 @@ STORIES: dict[tuple[str, str], Story] = {
             ),
         )
     ),
+    ("list_alert_words", "two"): Story(before=(("add_alert_words", {"alert_words": ["castle"]}),)),
+    ("remove_alert_words", "one"): Story(
+        {"alert_words": ["castle"]}, (("add_alert_words", {"alert_words": ["castle", "to be"]}),)
+    ),
     ("get_email_confirmation", "hamlet"): Story({"token": "$mailed"}, (MAIL,)),
     ("confirm_new_email", "hamlet"): Story({"token": "$mailed"}, (MAIL,)),
     ("list_profile_fields", "one"): Story(

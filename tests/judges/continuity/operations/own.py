@@ -8,7 +8,7 @@ from typing import Any
 from models.chat.tables import VendorToken
 from models.chat.tables.setting_table import SETTINGS, Setting
 from tests.judges.continuity.operations.table import operation
-from tests.judges.continuity.world import Call, Nothing, World, call
+from tests.judges.continuity.world import WORDS, Call, Nothing, World, call
 from tests.support.chat.people import VAULT, Member
 
 LANGUAGES, TIMEZONES = ("en", "de"), ("Europe/Copenhagen", "America/New_York")
@@ -60,6 +60,21 @@ def remove_client_device(world: World) -> Call:
     if not by:
         raise Nothing
     return call(by[0], "POST", "/remove_client_device", device_id=row.id)
+
+
+@operation
+def add_alert_words(world: World) -> Call:
+    words = [world.pick(*WORDS), world.pick(*WORDS).upper()]
+    return call(world.person(), "POST", "/users/me/alert_words", alert_words=words)
+
+
+@operation
+def remove_alert_words(world: World) -> Call:
+    row = world.row("SELECT user_id, word FROM alert_word ORDER BY id")
+    by = [member for member in world.members.values() if member.id == row.user_id]
+    if not by:
+        raise Nothing
+    return call(by[0], "DELETE", "/users/me/alert_words", alert_words=[row.word])
 
 
 @operation

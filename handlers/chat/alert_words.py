@@ -1,0 +1,25 @@
+"""Operations of the tag alert_words."""
+
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from models.chat.alert_words import words
+from models.chat.ground.quotas import ALERT_WORDS, require_within
+from server.response import Response
+
+
+def list_alert_words(ctx: Context) -> Response:
+    """Get your alert words."""
+    return envelope.success(ctx, alert_words=words.find_alert_words(ctx.session, ctx.actor))
+
+
+def add_alert_words(ctx: Context, *, alert_words: list[str]) -> Response:
+    """Add alert words."""
+    held = words.add_alert_words(ctx.session, ctx.actor, alert_words, now=ctx.now)
+    require_within(ctx.session, ctx.settings, ALERT_WORDS, ctx.actor.id)
+    return envelope.success(ctx, alert_words=held)
+
+
+def remove_alert_words(ctx: Context, *, alert_words: list[str]) -> Response:
+    """Remove alert words."""
+    held = words.remove_alert_words(ctx.session, ctx.actor, alert_words, now=ctx.now)
+    return envelope.success(ctx, alert_words=held)

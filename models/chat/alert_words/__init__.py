@@ -1,0 +1,1 @@
+"""Words that users want to be alerted to."""

@@ -1,0 +1,94 @@
+"""Which users have an alert word in a text.
+
+A word counts where it stands alone: between spaces, or punctuation as it stands around words. The
+database finds the few words that a text can have by their first run of letters and digits.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection
+
+from sqlalchemy import Select, bindparam, select
+from sqlalchemy.orm import Session
+
+from models.chat.tables import AlertWord, Subscription, UserMessage
+
+_TOKEN = re.compile(r"\w+")
+_BEFORE, _AFTER = frozenset("([\"'.,;*`>"), frozenset(")]\"'?:.,;!*`")
+"""Signs that may stand before a word and after it."""
+
+_CANDIDATES = select(AlertWord.user_id, AlertWord.word_key).where(
+    AlertWord.realm_id == bindparam("of_realm_id"),
+    AlertWord.first_part.in_(bindparam("tokens", expanding=True)),
+)
+_IN_CHANNEL = _CANDIDATES.where(
+    AlertWord.user_id.in_(
+        select(Subscription.user_id).where(
+            Subscription.channel_id == bindparam("in_channel_id"), Subscription.is_active
+        )
+    )
+)
+_AMONG = _CANDIDATES.where(AlertWord.user_id.in_(bindparam("among", expanding=True)))
+_WITH_COPY = _CANDIDATES.where(
+    AlertWord.user_id.in_(
+        select(UserMessage.user_id).where(UserMessage.message_id == bindparam("copy_of"))
+    )
+)
+
+
+def key_of(word: str) -> str:
+    """What makes two spellings one word."""
+    return word.strip().casefold()
+
+
+def first_part(key: str) -> str:
+    """The first run of letters and digits of a word; empty for one that has none."""
+    found = _TOKEN.search(key)
+    return "" if found is None else found[0]
+
+
+def find_alerted_in(session: Session, realm_id: int, channel_id: int, content: str) -> set[int]:
+    """Ids of the subscribers of a channel who have an alert word in the Markdown: one statement."""
+    return _find(session, _IN_CHANNEL, content, of_realm_id=realm_id, in_channel_id=channel_id)
+
+
+def find_alerted_among(
+    session: Session, realm_id: int, user_ids: Collection[int], content: str
+) -> set[int]:
+    """Ids of those of the users who have an alert word in the Markdown: one statement."""
+    return _find(session, _AMONG, content, of_realm_id=realm_id, among=list(user_ids))
+
+
+def find_alerted_with_copy(
+    session: Session, realm_id: int, message_id: int, content: str
+) -> set[int]:
+    """Ids of the users with a copy of a message who have an alert word in the Markdown, its content
+    from now on: one statement.
+    """
+    return _find(session, _WITH_COPY, content, of_realm_id=realm_id, copy_of=message_id)
+
+
+def _find(
+    session: Session, candidates: Select[int, str], content: str, **asked: int | list[int]
+) -> set[int]:
+    text = content.casefold()
+    tokens = ["", *{*_TOKEN.findall(text)}]
+    users: dict[str, set[int]] = defaultdict(set)
+    for user_id, key in session.execute(candidates, {"tokens": tokens, **asked}):
+        users[key].add(user_id)
+    return {user for key, ids in users.items() if _stands_alone(key, text) for user in ids}
+
+
+def _stands_alone(key: str, text: str) -> bool:
+    at = text.find(key)
+    while at >= 0:
+        before, after = text[max(at - 1, 0) : at], text[at + len(key) : at + len(key) + 1]
+        if _is_edge(before, _BEFORE) and _is_edge(after, _AFTER):
+            return True
+        at = text.find(key, at + 1)
+    return False
+
+
+def _is_edge(sign: str, signs: Collection[str]) -> bool:
+    """Does a word end at that sign? Empty: at an end of the text."""
+    return not sign or sign.isspace() or sign in signs
