@@ -322,6 +322,9 @@ class Settings:
     chat_drafts_per_user: int = setting(
         1_000, whole(1, 1_000_000), "Maximum number of drafts per chat user."
     )
+    chat_saved_snippets_per_user: int = setting(
+        500, whole(1, 1_000_000), "Maximum number of saved snippets per chat user."
+    )
     chat_alert_words_per_user: int = setting(
         500, whole(1, 1_000_000), "Maximum number of alert words per chat user."
     )

@@ -53,6 +53,7 @@ POLICY = Policy(
         "user_topic": "a state that people change",
         "presence": "one row for each person, written over",
         "user_status": "a state that people change",
+        "saved_snippet": "until its author deletes it",
         "muted_user": "a state that people change",
         "draft": "until its author deletes it or turns their synchronization off",
         "jwt_configuration": "one row for each organization, written over",

@@ -23,7 +23,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("events", "ground"),
         ("identity",),
         ("access", "calls", "devices"),
-        ("alert_words", "presence", "rendering", "topics"),
+        ("alert_words", "presence", "rendering", "saved_snippets", "topics"),
         ("people",),
         ("messages", "organization"),
         ("sending",),

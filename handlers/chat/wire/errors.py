@@ -23,6 +23,7 @@ from models.chat.identity import errors as identity
 from models.chat.messages import errors as messages
 from models.chat.organization import errors as organization
 from models.chat.queues import errors as queues
+from models.chat.saved_snippets import errors as saved_snippets
 from models.chat.scheduling import errors as scheduling
 from models.chat.sending import errors as sending
 from models.chat.settings import errors as settings
@@ -72,6 +73,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     devices.FailedToConnectBouncer: Answer(502),
     devices.InternalServerErrorOnBouncer: Answer(502),
     drafts.DraftDoesNotExist: Answer(404),
+    saved_snippets.SavedSnippetDoesNotExist: Answer(404),
     scheduling.ScheduledMessageDoesNotExist: Answer(404),
     settings.ConfirmationNotFound: Answer(404),
     ground.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),

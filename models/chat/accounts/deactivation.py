@@ -39,6 +39,7 @@ from models.chat.tables import (
     MutedUser,
     Presence,
     ProfileValue,
+    SavedSnippet,
     StoredDraft,
     User,
     UserStatus,
@@ -196,7 +197,7 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     user.avatar_version += 1
     session.flush()
     connection = session.connection()
-    for table in (UserStatus, Presence, StoredDraft, MutedUser, AlertWord):
+    for table in (UserStatus, Presence, StoredDraft, MutedUser, AlertWord, SavedSnippet):
         connection.execute(delete(table).where(table.user_id == user.id))
     values = delete(ProfileValue).where(ProfileValue.user_id == user.id)
     field_ids = connection.execute(values.returning(ProfileValue.field_id)).scalars()

@@ -88,3 +88,24 @@ class HasZoomTokenEvent(ClientEvent, type="has_zoom_token"):
     """The same as `has_vendor_token`, by the name that clients of the reference know."""
 
     value: bool
+
+
+class SavedSnippetsAddEvent(ClientEvent, type="saved_snippets", op="add"):
+    """A snippet was saved. Tells its author.
+
+    The record comes from `models.chat.saved_snippets.snippets`, here and below.
+    """
+
+    saved_snippet: WireObject
+
+
+class SavedSnippetsUpdateEvent(ClientEvent, type="saved_snippets", op="update"):
+    """A saved snippet was changed. Tells its author."""
+
+    saved_snippet: WireObject
+
+
+class SavedSnippetsRemoveEvent(ClientEvent, type="saved_snippets", op="remove"):
+    """A saved snippet was deleted. Tells its author."""
+
+    saved_snippet_id: int

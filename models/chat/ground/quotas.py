@@ -24,6 +24,7 @@ from models.chat.tables import (
     ProfileField,
     Reaction,
     RealmDomain,
+    SavedSnippet,
     ScheduledMessage,
     StoredDraft,
     UserGroup,
@@ -59,6 +60,11 @@ DRAFTS = Quota(
     "drafts",
     "chat_drafts_per_user",
     select(StoredDraft.id).where(StoredDraft.user_id == _OWNER),
+)
+SAVED_SNIPPETS = Quota(
+    "saved snippets",
+    "chat_saved_snippets_per_user",
+    select(SavedSnippet.id).where(SavedSnippet.user_id == _OWNER),
 )
 ALERT_WORDS = Quota(
     "alert words",
@@ -132,6 +138,7 @@ ALL = (
     DEVICES,
     SCHEDULED_MESSAGES,
     DRAFTS,
+    SAVED_SNIPPETS,
     ALERT_WORDS,
     MUTED_USERS,
     GROUPS,

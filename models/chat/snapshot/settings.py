@@ -10,6 +10,7 @@ from models.chat.drafts.drafts import find_drafts
 from models.chat.muted_users.muting import find_muted_users
 from models.chat.organization.settings import USER_DEFAULTS
 from models.chat.queues.spellings import EMOJISETS
+from models.chat.saved_snippets.snippets import find_saved_snippets
 from models.chat.scheduling.scheduled_messages import find_scheduled_messages
 from models.chat.snapshot.viewing import Viewing
 from models.chat.tables.setting_table import SETTINGS
@@ -64,6 +65,10 @@ def find_own_drafts(view: Viewing) -> dict[str, Any]:
 
 def find_own_alert_words(view: Viewing) -> dict[str, Any]:
     return {"alert_words": find_alert_words(view.db, view.actor)}
+
+
+def find_own_snippets(view: Viewing) -> dict[str, Any]:
+    return {"saved_snippets": find_saved_snippets(view.db, view.actor)}
 
 
 def find_own_muted_users(view: Viewing) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from models.chat.tables.muted_user import MutedUser
 from models.chat.tables.outbox import Outbox
 from models.chat.tables.presence import Presence
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
+from models.chat.tables.saved_snippet import SavedSnippet
 from models.chat.tables.scheduled_message import ScheduledMessage
 from models.chat.tables.spent_link import SpentLink
 from models.chat.tables.stale_search import StaleSearch
@@ -76,6 +77,7 @@ __all__ = [
     "Realm",
     "RealmDomain",
     "RealmEmoji",
+    "SavedSnippet",
     "ScheduledMessage",
     "SpentLink",
     "StaleSearch",

@@ -47,6 +47,9 @@ class Maker:
     def alert_word(self, n: int) -> Any:
         return self.member.post("/users/me/alert_words", alert_words=[f"w{n}"])
 
+    def snippet(self, n: int) -> Any:
+        return self.member.post("/saved_snippets", title=f"{n}", content="x")
+
     def muted_user(self, n: int) -> Any:
         return self.member.post(f"/users/me/muted_users/{self.others[n]}")
 
@@ -118,6 +121,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "register_client_device": (quotas.DEVICES, Maker.device),
     "create_scheduled_message": (quotas.SCHEDULED_MESSAGES, Maker.scheduled_message),
     "add_alert_words": (quotas.ALERT_WORDS, Maker.alert_word),
+    "create_saved_snippet": (quotas.SAVED_SNIPPETS, Maker.snippet),
     "mute_user": (quotas.MUTED_USERS, Maker.muted_user),
     "create_drafts": (quotas.DRAFTS, Maker.draft),
     "create_user_group": (quotas.GROUPS, Maker.group),

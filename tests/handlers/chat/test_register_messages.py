@@ -229,18 +229,14 @@ class TestSettings:
 
     def test_what_this_server_has_none_of(self, chat: ChatClient) -> None:
         expected: dict[str, Any] = {
-            "alert_words": [],
-            "drafts": [],
             "gif_rating_policy_options": {},
             "giphy_rating_options": {},
-            "muted_users": [],
             "navigation_views": [],
             "onboarding_steps": [],
             "realm_bots": [],
             "realm_embedded_bots": [],
             "realm_incoming_webhook_bots": [],
             "reminders": [],
-            "saved_snippets": [],
             "stop_words": [],
         }
         plural = {"gif_rating_policy_options", "giphy_rating_options", "realm_bots"}

@@ -202,10 +202,12 @@ def furnish(
         if who is not cast.ophelia:
             ask(who, "POST", f"/users/me/muted_users/{cast.ophelia.id}")
         [draft] = ask(who, "POST", "/drafts", drafts=[unsent])["ids"]
+        greeting = {"title": "Greeting", "content": "Words"}
+        snippet = ask(who, "POST", "/saved_snippets", **greeting)["saved_snippet_id"]
         queue = database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
         things = {
             "message": message, "scheduled_message": scheduled, "id": who.id, "queue": queue,
-            "draft": draft,
+            "draft": draft, "saved_snippet": snippet,
         }  # fmt: skip
         if who is not cast.reminder:
             things["device"] = ask(who, "POST", "/register_client_device")["device_id"]
@@ -242,6 +244,7 @@ def furnish(
         "hamlets_message": hamlets["message"],
         "hamlets_scheduled_message": hamlets["scheduled_message"],
         "hamlets_draft": hamlets["draft"],
+        "hamlets_saved_snippet": hamlets["saved_snippet"],
         "hamlets_queue": hamlets["queue"],
         "secret_message": secret,
         "direct_message": letter,

@@ -186,6 +186,8 @@ class _Maker:
         unsent = {"type": "", "to": [], "topic": "", "content": "Zq"}
         [draft] = self.ask(yorick, "POST", "/drafts", drafts=[unsent])["ids"]
         yield _number("draft", "", draft, EVERYBODY)
+        snippet = self.ask(yorick, "POST", "/saved_snippets", title="Zq", content="Zq")
+        yield _number("saved snippet", "", snippet["saved_snippet_id"], EVERYBODY)
         device = self.ask(yorick, "POST", "/register_client_device")["device_id"]
         yield _number("device", "", device, EVERYBODY)
         queue = self.database.run(lambda s: open_queue_of(s, yorick, self.clock.now()))

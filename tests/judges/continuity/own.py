@@ -88,3 +88,17 @@ def drafts(store: Store, event: Event) -> None:
     for draft in event["drafts"] if event["op"] == "add" else [event["draft"]]:
         store.take("drafts", "id", draft["id"])
         store.state["drafts"].append(draft)
+
+
+@applies("saved_snippets")
+def saved_snippets(store: Store, event: Event) -> None:
+    match event["op"]:
+        case "add":
+            store.state["saved_snippets"].append(event["saved_snippet"])
+        case "update":
+            changed = event["saved_snippet"]
+            found = store.find("saved_snippets", "id", changed["id"])
+            assert found is not None
+            found.update(changed)
+        case "remove":
+            store.take("saved_snippets", "id", event["saved_snippet_id"])

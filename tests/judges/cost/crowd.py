@@ -30,6 +30,7 @@ from models.chat.tables import (
     ProfileValue,
     Reaction,
     RealmDomain,
+    SavedSnippet,
     ScheduledMessage,
     StoredDraft,
     Subgroup,
@@ -313,6 +314,9 @@ class Crowd:
         draft = select(StoredDraft.id).where(StoredDraft.user_id == othello)
         drafts = [{"content": words, "topic": ""}] * scale.mine
         self._copy(StoredDraft, self.session.execute(draft).scalars().first(), drafts)
+        snippet = select(SavedSnippet.id).where(SavedSnippet.user_id == othello)
+        snippets = [{"content": words}] * scale.mine
+        self._copy(SavedSnippet, self.session.execute(snippet).scalars().first(), snippets)
         self._insert(
             AlertWord,
             [

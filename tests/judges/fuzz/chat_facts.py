@@ -30,6 +30,7 @@ KINDS = {
     "messages": "message",
     "scheduled_message_id": "scheduled",
     "draft_id": "draft",
+    "saved_snippet_id": "snippet",
     "filter_id": "linkifier",
     "field_id": "field",
     "playground_id": "playground",
@@ -42,7 +43,15 @@ KINDS = {
 }
 """Parameter or key -> what its ids are of. Permissions (`can_..._group`) are groups as well."""
 
-HIGHEST = {"user": 9, "channel": 5, "message": 30, "scheduled": 10, "draft": 10, "group": 8}
+HIGHEST = {
+    "user": 9,
+    "channel": 5,
+    "message": 30,
+    "scheduled": 10,
+    "draft": 10,
+    "snippet": 10,
+    "group": 8,
+}
 """Ids up to these are likely to exist when none was seen yet."""
 
 WORDS: dict[str, tuple[str, ...]] = {

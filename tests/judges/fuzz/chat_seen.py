@@ -13,6 +13,7 @@ LISTED = {
     "list_channels": ("channel", "streams", "stream_id"),
     "list_messages": ("message", "messages", "id"),
     "list_scheduled_messages": ("scheduled", "scheduled_messages", "scheduled_message_id"),
+    "list_saved_snippets": ("snippet", "saved_snippets", "id"),
     "list_drafts": ("draft", "drafts", "id"),
     "list_profile_fields": ("field", "custom_fields", "id"),
     "list_linkifiers": ("linkifier", "linkifiers", "id"),
@@ -27,6 +28,7 @@ CREATED = {
     "create_user": ("user", "user_id"),
     "send_message": ("message", "id"),
     "create_scheduled_message": ("scheduled", "scheduled_message_id"),
+    "create_saved_snippet": ("snippet", "saved_snippet_id"),
     "create_profile_field": ("field", "id"),
     "create_linkifier": ("linkifier", "id"),
     "create_channel_folder": ("folder", "channel_folder_id"),
@@ -39,6 +41,7 @@ CREATED = {
 REMOVED = {
     "delete_message": ("message", "message_id"),
     "delete_scheduled_message": ("scheduled", "scheduled_message_id"),
+    "delete_saved_snippet": ("snippet", "saved_snippet_id"),
     "delete_draft": ("draft", "draft_id"),
     "delete_profile_field": ("field", "field_id"),
     "delete_linkifier": ("linkifier", "filter_id"),

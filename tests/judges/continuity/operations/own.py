@@ -78,6 +78,33 @@ def remove_alert_words(world: World) -> Call:
 
 
 @operation
+def create_saved_snippet(world: World) -> Call:
+    snippet = {"title": world.words()[:60], "content": world.words()}
+    return call(world.person(), "POST", "/saved_snippets", **snippet)
+
+
+def _own_snippet(world: World) -> tuple[Member, str]:
+    row = world.row("SELECT id, user_id FROM saved_snippet ORDER BY id")
+    by = [member for member in world.members.values() if member.id == row.user_id]
+    if not by:
+        raise Nothing
+    return by[0], f"/saved_snippets/{row.id}"
+
+
+@operation
+def update_saved_snippet(world: World) -> Call:
+    member, path = _own_snippet(world)
+    form = world.pick({"title": world.words()[:60]}, {"content": world.words()})
+    return call(member, "PATCH", path, **form)
+
+
+@operation
+def delete_saved_snippet(world: World) -> Call:
+    member, path = _own_snippet(world)
+    return call(member, "DELETE", path)
+
+
+@operation
 def mute_user(world: World) -> Call:
     member, muted = world.person(), world.person()
     return call(member, "POST", f"/users/me/muted_users/{muted.id}")

@@ -1,0 +1,38 @@
+"""Operations of the tag saved_snippets."""
+
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from models.chat.ground.quotas import SAVED_SNIPPETS, require_within
+from models.chat.saved_snippets import snippets
+from server.response import Response
+
+
+def list_saved_snippets(ctx: Context) -> Response:
+    """Get your saved snippets."""
+    found = snippets.find_saved_snippets(ctx.session, ctx.actor)
+    return envelope.success(ctx, saved_snippets=found)
+
+
+def create_saved_snippet(ctx: Context, *, title: str, content: str) -> Response:
+    """Save a snippet."""
+    made = snippets.create_saved_snippet(
+        ctx.session, ctx.actor, title=title, content=content, now=ctx.now
+    )
+    require_within(ctx.session, ctx.settings, SAVED_SNIPPETS, ctx.actor.id)
+    return envelope.success(ctx, saved_snippet_id=made)
+
+
+def update_saved_snippet(
+    ctx: Context, *, saved_snippet_id: int, title: str | None = None, content: str | None = None
+) -> Response:
+    """Change a saved snippet."""
+    snippets.change_saved_snippet(
+        ctx.session, ctx.actor, saved_snippet_id, title=title, content=content, now=ctx.now
+    )
+    return envelope.success(ctx)
+
+
+def delete_saved_snippet(ctx: Context, *, saved_snippet_id: int) -> Response:
+    """Delete a saved snippet."""
+    snippets.delete_saved_snippet(ctx.session, ctx.actor, saved_snippet_id, now=ctx.now)
+    return envelope.success(ctx)

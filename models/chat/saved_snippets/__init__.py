@@ -1,0 +1,1 @@
+"""Texts that users keep to write again."""
