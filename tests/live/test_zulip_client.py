@@ -215,6 +215,32 @@ class TestPeople:
         groups = {g["id"]: g for g in good(client.get_user_groups())["user_groups"]}
         assert groups[group_id]["members"] == [office.member.id]
 
+    def test_mutes_somebody_and_keeps_alert_words(self, office: Office) -> None:
+        client = office.member.zulip
+        muting = f"/users/me/muted_users/{office.bot.id}"
+        assert client.call_endpoint(url=muting, method="POST") == OK
+        assert client.call_endpoint(url=muting, method="POST")["msg"] == "User already muted"
+        assert client.call_endpoint(url=muting, method="DELETE") == OK
+        assert good(client.add_alert_words(["castle", "Ghost"]))["alert_words"] == [
+            "castle", "Ghost",
+        ]  # fmt: skip
+        assert good(client.remove_alert_words(["ghost"]))["alert_words"] == ["castle"]
+        assert good(client.get_alert_words())["alert_words"] == ["castle"]
+        assert good(client.remove_alert_words(["castle"]))["alert_words"] == []
+
+    def test_keeps_drafts_and_snippets(self, office: Office) -> None:
+        client = office.member.zulip
+        draft = {"type": "", "to": [], "topic": "", "content": "To whom"}
+        stored = client.call_endpoint(url="/drafts", method="POST", request={"drafts": [draft]})
+        [draft_id] = good(stored)["ids"]
+        [listed] = good(client.call_endpoint(url="/drafts", method="GET"))["drafts"]
+        assert listed == draft | {"id": draft_id, "timestamp": listed["timestamp"]}
+        good(client.call_endpoint(url=f"/drafts/{draft_id}", method="DELETE"))
+        snippet = {"title": "Greeting", "content": "Good day."}
+        saved = client.call_endpoint(url="/saved_snippets", method="POST", request=snippet)
+        snippet_id = good(saved)["saved_snippet_id"]
+        good(client.call_endpoint(url=f"/saved_snippets/{snippet_id}", method="DELETE"))
+
     def test_lists_custom_emoji(self, office: Office) -> None:
         assert good(office.member.zulip.get_realm_emoji())["emoji"] == {}
 

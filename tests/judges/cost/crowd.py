@@ -320,8 +320,8 @@ class Crowd:
         self._insert(
             AlertWord,
             [
-                {"realm_id": self.cast.realm_id, "user_id": user_id, "word": f"word {n}"}
-                | {"word_key": f"word {n}", "first_part": "word"}
+                {"realm_id": self.cast.realm_id, "user_id": user_id, "word": f"word{n}"}
+                | {"word_key": f"word{n}", "first_part": f"word{n}"}
                 for user_id in self.actors
                 for n in range(scale.mine)
             ],

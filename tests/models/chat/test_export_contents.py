@@ -22,6 +22,8 @@ from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 
 Archive = dict[str, list[dict[str, Any]]]
+KEPT = ("alert_word", "draft", "muted_user", "saved_snippet")
+"""What people keep for themselves."""
 SECRETS = ("password", "api_key", "nonce", "sha256", "token", "secret", "email_key", "sealed")
 
 
@@ -125,6 +127,12 @@ class TestTypes:
         say(chat, "direct of Hamlet", [cast.othello.id])
         say(as_othello, "direct of others", [cast.prospero.id])
         say(as_hank, "direct elsewhere", [cast.hank.id])
+        draft = {"type": "", "to": [], "topic": "", "content": "To whom"}
+        for client in (chat, as_othello):
+            client.post("/drafts", drafts=[draft])
+            client.post("/saved_snippets", title="Greeting", content="Words")
+            client.post("/users/me/alert_words", alert_words=["castle"])
+            client.post(f"/users/me/muted_users/{cast.iago.id}")
         return channels
 
     def test_public(self, said: dict[str, int], maker: Exports, cast: Cast) -> None:
@@ -134,7 +142,7 @@ class TestTypes:
         assert ids(archive, "subscription", "channel_id") == {said["open"]}
         for private in (
             "user_message", "user_settings", "subscription_settings", "conversation",
-            "conversation_member", "scheduled_message", "user_topic", "audit_log",
+            "conversation_member", "scheduled_message", "user_topic", "audit_log", *KEPT,
         ):  # fmt: skip
             assert archive[private] == []
         emails = {row["id"]: row["delivery_email"] for row in archive["user"]}
@@ -157,7 +165,7 @@ class TestTypes:
         with reading_archive(path) as (_, manifest):
             consenting = {cast.hamlet.id, cast.reminder.id}  # and their bot
             assert set(manifest["consenting_user_ids"]) == consenting
-        for name in ("user_message", "subscription_settings"):
+        for name in ("user_message", "subscription_settings", *KEPT):
             assert ids(archive, name, "user_id") == {cast.hamlet.id}
         assert ids(archive, "user_settings") == consenting
         assert ids(archive, "user_message", "message_id") <= ids(archive, "message")
