@@ -9,10 +9,11 @@ from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_message
 from models.chat.messages.errors import ReadReceiptsDisabled
 from models.chat.messages.flags import READ
-from models.chat.tables import User, UserMessage
+from models.chat.tables import MutedUser, User, UserMessage
 from models.reader import Db
 
 _USER = cast(Table, User.__table__)
+_MUTED = select(MutedUser.user_id)
 _READERS = (
     select(UserMessage.user_id)
     .join(_USER, _USER.c.id == UserMessage.user_id)
@@ -22,6 +23,12 @@ _READERS = (
         UserMessage.flags.op("&")(literal(READ, literal_execute=True)) != 0,
         _USER.c.is_active,
         _USER.c.send_read_receipts,
+        ~_MUTED.where(
+            MutedUser.user_id == bindparam("actor_id"), MutedUser.muted_user_id == _USER.c.id
+        ).exists(),
+        ~_MUTED.where(
+            MutedUser.user_id == _USER.c.id, MutedUser.muted_user_id == bindparam("actor_id")
+        ).exists(),
     )
     .order_by(UserMessage.user_id)
 )
@@ -29,13 +36,16 @@ _READERS = (
 
 def find_reader_ids(db: Db, actor: Actor, message_id: int) -> list[int]:
     """Ids of the active users who received the message and have read it, ascending: without its
-    sender, without those who keep it to themselves, and without those whom the actor may not know.
+    sender, without those who keep it to themselves, without those whom the actor has muted or who
+    have muted the actor, and without those whom the actor may not know.
 
     Raises `InvalidMessage`, `ReadReceiptsDisabled`.
     """
     message = access_message(db, actor, message_id)
     if not actor.realm.enable_read_receipts:
         raise ReadReceiptsDisabled()
-    found = db.execute(_READERS, {"message_id": message.id, "sender_id": message.sender_id})
+    found = db.execute(
+        _READERS, {"message_id": message.id, "sender_id": message.sender_id, "actor_id": actor.id}
+    )
     known_ids = find_known_ids(db, actor)
     return [id_ for id_ in found.scalars() if known_ids is None or id_ in known_ids]

@@ -52,6 +52,19 @@ class TestListReadReceipts:
         chat_database.run(lambda s: s.execute(gone))
         assert chat.get(path) == read_by()
 
+    def test_is_silent_between_those_who_have_muted_each_other(
+        self, chat: ChatClient, sent: int, cast: Cast
+    ) -> None:
+        path = f"/messages/{sent}/read_receipts"
+        othello, iago = chat.acting_as(cast.othello), chat.acting_as(cast.iago)
+        for reader in (othello, iago):
+            mark(reader, sent)
+        chat.post(f"/users/me/muted_users/{cast.othello.id}")
+        assert chat.get(path) == read_by(cast.iago)
+        assert iago.get(path) == read_by(cast.othello, cast.iago)
+        iago.post(f"/users/me/muted_users/{cast.hamlet.id}")
+        assert chat.get(path) == read_by()
+
     def test_of_a_direct_message(self, chat: ChatClient, cast: Cast) -> None:
         to = [cast.othello.id, cast.iago.id]
         sent = chat.post("/messages", type="direct", to=to, content="Words")["id"]
