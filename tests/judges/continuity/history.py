@@ -12,7 +12,7 @@ import httpx
 
 from models.database import Database
 from tests.judges.continuity.comparing import count_heard, differences
-from tests.judges.continuity.operations.own import authorize_calls
+from tests.judges.continuity.operations.own import authorize_calls, mute_some
 from tests.judges.continuity.operations.table import OPERATIONS
 from tests.judges.continuity.store import APPLIERS, Store
 from tests.judges.continuity.world import Call, Nothing, World, call
@@ -70,6 +70,7 @@ class History:
         self._delivery = ScheduledDelivery(database, clock, late_window=timedelta(days=1))
         self._removal = message_removals(database, clock, rest=lambda seconds: False)
         authorize_calls(self.world)
+        mute_some(self.world)
         for member in (cast.cordelia, cast.iago):
             change_user(database, member.id, can_create_users=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from models.chat.tables import VendorToken
+from models.chat.tables import MutedUser, VendorToken
 from models.chat.tables.setting_table import SETTINGS, Setting
 from tests.judges.continuity.operations.table import operation
 from tests.judges.continuity.world import WORDS, Call, Nothing, World, call
@@ -112,7 +112,10 @@ def mute_user(world: World) -> Call:
 
 @operation
 def unmute_user(world: World) -> Call:
-    row = world.row("SELECT user_id, muted_user_id FROM muted_user ORDER BY user_id")
+    row = world.row(
+        'SELECT m.user_id, m.muted_user_id FROM muted_user m JOIN "user" u ON u.id = m.user_id'
+        " WHERE u.is_active ORDER BY m.user_id, m.muted_user_id"
+    )
     by = [member for member in world.members.values() if member.id == row.user_id]
     if not by:
         raise Nothing
@@ -170,3 +173,11 @@ def authorize_calls(world: World) -> None:
             changed_at=now,
         )
         world.database.run(lambda session, token=token: session.add(token))
+
+
+def mute_some(world: World) -> None:
+    """Some have muted a bot before the history begins."""
+    bot, now = world.members["reminder"].id, world.clock.now()
+    for name in ("hamlet", "cordelia"):
+        muted = MutedUser(user_id=world.members[name].id, muted_user_id=bot, muted_at=now)
+        world.database.run(lambda session, muted=muted: session.add(muted))
