@@ -125,13 +125,11 @@ def _update_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
 def _delete_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     if "topic" in body:
         body["topic"] = _topic(viewer, body["topic"])
+    body.pop("message_id", None)
     if "bulk_message_deletion" in viewer.queue.options.capabilities:
-        body.pop("message_id", None)
         yield body
         return
-    ids = body.pop("message_ids")
-    body.pop("message_id", None)
-    for message_id in ids:
+    for message_id in body.pop("message_ids"):
         yield {**body, "message_id": message_id}
 
 
@@ -142,7 +140,10 @@ def _default_streams(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]
 
 
 def _user_topic(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
-    body["topic_name"] = _topic(viewer, body["topic_name"])
+    if "topic_name" in body:
+        body["topic_name"] = _topic(viewer, body["topic_name"])
+    else:
+        body["muted_topics"] = [[c, _topic(viewer, t), at] for c, t, at in body["muted_topics"]]
     yield body
 
 
@@ -243,6 +244,7 @@ FORMS: Mapping[str, Callable[[Viewer, Entry, Body], Iterable[Body]]] = {
     "default_streams": _default_streams,
     "delete_message": _delete_message,
     "message": _message,
+    "muted_topics": _user_topic,
     "presence": _presence,
     "realm_linkifiers": _realm_linkifiers,
     "realm_user": _realm_user,
