@@ -21,26 +21,33 @@ from models.payment.money import parse_amount
 METHOD = os.environ.get("SPECD_FUZZ_METHOD", "tusd-local")
 KEY = "Idempotency-Key"
 LONGEST_WAIT_S = 1
+MOST_WAIT_S = 30
 UUID = "7ab0c098-d90a-4239-ac34-e62ee75eb63b"
 
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
-    """Make a valid case one that the merchant's data allows."""
+    """Make a valid case one that the merchant's data allows; let none wait for long."""
+    _hasten(case)
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
     if case.headers is not None and KEY in case.headers:
         case.headers[KEY] = f"{case.headers[KEY][:60]}.{uuid.uuid4().hex}"
     if case.query:
         case.query.pop("cursor", None)
-        if "wait_s" in case.query:
-            case.query["wait_s"] = min(int(case.query["wait_s"]), LONGEST_WAIT_S)
     _mend_path(case)
     body = case.body
     if isinstance(body, dict) and "url" in body:
         case.body = body = {**body, "url": f"https://shop.example/{uuid.uuid4().hex}"}
     if isinstance(body, dict) and "payment_method_id" in body:
         case.body = {**body, "payment_method_id": METHOD, "amount": _payable(body["amount"])}
+
+
+def _hasten(case: Case) -> None:
+    """A poll that the service would let wait, whatever else is wrong with it, waits a second."""
+    wait = (case.query or {}).get("wait_s")
+    if str(wait).isdecimal() and LONGEST_WAIT_S < int(str(wait)) <= MOST_WAIT_S:
+        case.query["wait_s"] = LONGEST_WAIT_S
 
 
 def _mend_path(case: Case) -> None:
