@@ -25,6 +25,7 @@ export class History {
     for (let hasMore = true; hasMore; ) {
       const asked = { invoice_id: invoiceId, after, limit: 100 };
       const page = await insist(signal, () => api.get("/events", asked, signal));
+      signal.throwIfAborted(); // another reading has begun
       for (const event of page.data) this.#events.set(event.id, event);
       after = page.next_cursor ?? undefined;
       hasMore = page.has_more;
