@@ -42,9 +42,13 @@ async function thrown<Data>(
 
 /** With these in the query as JSON, by their names there: the SDK would join them with commas. */
 function asking<Request>(query: Partial<Request>, names: string[]): sdk.Middleware["pre"] {
-  const texts = Object.values(query).map((value, i) => [names[i]!, JSON.stringify(value)]);
-  const text = new URLSearchParams(texts).toString();
-  return async ({ url, init }) => ({ url: `${url}${url.includes("?") ? "&" : "?"}${text}`, init });
+  return async ({ url, init }) => {
+    const address = new URL(url);
+    Object.values(query).forEach((value, i) => {
+      address.searchParams.set(names[i]!, JSON.stringify(value));
+    });
+    return { url: address.toString(), init };
+  };
 }
 """
 
@@ -71,7 +75,9 @@ class TypescriptFetch(Writer):
             names = json.dumps(list(call.json_query))
             query = self.value(call.json_query)
             api += f".withPreMiddleware(asking<{request}>({query}, {names}))"
-        sent = {**call.path_values, **call.query, **call.header}
+        # The SDK insists on what is required, so it is given lists; `asking` replaces them.
+        lists = {name: value for name, value in call.json_query.items() if isinstance(value, list)}
+        sent = {**call.path_values, **call.query, **lists, **call.header}
         parts = [f"{self.member(name)}: {self.value(value)}" for name, value in sent.items()]
         if call.body is not None:
             parts.append(f"{camel(call.body_schema or '')}: {self.value(call.body)}")
