@@ -76,17 +76,25 @@ def _find(
     users: dict[str, set[int]] = defaultdict(set)
     for user_id, key in session.execute(candidates, {"tokens": tokens, **asked}):
         users[key].add(user_id)
-    return {user for key, ids in users.items() if _stands_alone(key, text) for user in ids}
+    return {user for key in standing_alone(users, text) for user in users[key]}
 
 
-def _stands_alone(key: str, text: str) -> bool:
-    at = text.find(key)
-    while at >= 0:
-        before, after = text[max(at - 1, 0) : at], text[at + len(key) : at + len(key) + 1]
-        if _is_edge(before, _BEFORE) and _is_edge(after, _AFTER):
-            return True
-        at = text.find(key, at + 1)
-    return False
+def standing_alone(keys: Collection[str], text: str) -> set[str]:
+    """The keys that stand alone somewhere in the text. What it costs grows with the text and with
+    how many lengths the keys have, not with how many keys there are.
+    """
+    found: set[str] = set()
+    lengths: dict[str, set[int]] = defaultdict(set)
+    for key in keys:
+        lengths[key[0]].add(len(key))
+    for at, sign in enumerate(text):
+        if sign not in lengths or not _is_edge(text[at - 1 : at] if at else "", _BEFORE):
+            continue
+        for length in lengths[sign]:
+            end = at + length
+            if _is_edge(text[end : end + 1], _AFTER) and text[at:end] in keys:
+                found.add(text[at:end])
+    return found
 
 
 def _is_edge(sign: str, signs: Collection[str]) -> bool:
