@@ -1,5 +1,6 @@
 """Operations of the tag user_groups."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from handlers.chat.wire import envelope
@@ -8,6 +9,10 @@ from models.chat.access import groups
 from models.chat.access.group_settings import GroupValue
 from models.chat.access.people import find_known_ids
 from models.chat.ground.quotas import GROUPS, require_within
+from models.chat.user_groups import changing, deactivation, members, subgroups
+from models.chat.user_groups.errors import NoMembersToChange, NoSubgroupsToChange
+from models.chat.user_groups.subgroups import MembershipChanges
+from models.json import Json
 from server.response import Response
 
 
@@ -57,3 +62,84 @@ def create_user_group(
     )
     require_within(ctx.session, ctx.settings, GROUPS, ctx.actor.id)
     return envelope.success(ctx, group_id=group.id)
+
+
+def update_user_group(
+    ctx: Context,
+    *,
+    user_group_id: int,
+    name: str | None = None,
+    description: str | None = None,
+    deactivated: bool | None = None,
+    **settings: Json,
+) -> Response:
+    """Change or reactivate a user group."""
+    changes = changing.GroupChanges(name, description, deactivated, settings)
+    changing.update_group(ctx.session, ctx.actor, user_group_id, changes, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def deactivate_user_group(ctx: Context, *, user_group_id: int) -> Response:
+    """Deactivate a user group."""
+    deactivation.deactivate_group(ctx.session, ctx.actor, user_group_id, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def list_user_group_members(
+    ctx: Context, *, user_group_id: int, direct_member_only: bool
+) -> Response:
+    """List the members of a user group."""
+    found = members.access_members(
+        ctx.session, ctx.actor, user_group_id, direct_only=direct_member_only
+    )
+    return envelope.success(ctx, members=found)
+
+
+def update_user_group_members(
+    ctx: Context,
+    *,
+    user_group_id: int,
+    add: Sequence[int] = (),
+    delete: Sequence[int] = (),
+    add_subgroups: Sequence[int] = (),
+    delete_subgroups: Sequence[int] = (),
+) -> Response:
+    """Change the members and subgroups of a user group."""
+    if not (add or delete or add_subgroups or delete_subgroups):
+        raise NoMembersToChange()
+    changes = MembershipChanges(
+        add=add, delete=delete, add_subgroups=add_subgroups, delete_subgroups=delete_subgroups
+    )
+    subgroups.change_membership(ctx.session, ctx.actor, user_group_id, changes, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def get_user_group_membership(
+    ctx: Context, *, user_group_id: int, user_id: int, direct_member_only: bool
+) -> Response:
+    """Ask whether a user is in a user group."""
+    is_member = members.access_membership(
+        ctx.session, ctx.actor, user_group_id, user_id, direct_only=direct_member_only
+    )
+    return envelope.success(ctx, is_user_group_member=is_member)
+
+
+def list_user_group_subgroups(
+    ctx: Context, *, user_group_id: int, direct_subgroup_only: bool
+) -> Response:
+    """List the subgroups of a user group."""
+    found = subgroups.access_subgroups(
+        ctx.session, ctx.actor, user_group_id, direct_only=direct_subgroup_only
+    )
+    return envelope.success(ctx, subgroups=found)
+
+
+def update_user_group_subgroups(
+    ctx: Context, *, user_group_id: int, add: Sequence[int] = (), delete: Sequence[int] = ()
+) -> Response:
+    """Change the subgroups of a user group."""
+    if not (add or delete):
+        raise NoSubgroupsToChange()
+    changes = MembershipChanges(add_subgroups=add, delete_subgroups=delete)
+    subgroups.change_membership(ctx.session, ctx.actor, user_group_id, changes, now=ctx.now)
+    return envelope.success(ctx)

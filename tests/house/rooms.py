@@ -37,6 +37,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
             "reactions",
             "reading",
             "scheduling",
+            "user_groups",
         ),
         ("accounts", "muted_users", "queues", "typing_status"),
         ("settings",),

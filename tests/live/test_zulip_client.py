@@ -214,6 +214,14 @@ class TestPeople:
         group_id = good(made)["group_id"]
         groups = {g["id"]: g for g in good(client.get_user_groups())["user_groups"]}
         assert groups[group_id]["members"] == [office.member.id]
+        changed = client.update_user_group({"group_id": group_id, "name": "tragedians"})
+        assert good(changed)["ignored_parameters_unsupported"] == ["group_id"]
+        good(client.update_user_group_members(group_id, {"delete": [office.member.id]}))
+        [group] = [g for g in client.get_user_groups()["user_groups"] if g["id"] == group_id]
+        assert (group["name"], group["members"]) == ("tragedians", [])
+        # The reference has removed this operation in favor of the next.
+        assert client.remove_user_group(group_id)["result"] == "error"
+        good(client.call_endpoint(url=f"user_groups/{group_id}/deactivate"))
 
     def test_mutes_somebody_and_keeps_alert_words(self, office: Office) -> None:
         client = office.member.zulip

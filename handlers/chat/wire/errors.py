@@ -27,6 +27,7 @@ from models.chat.saved_snippets import errors as saved_snippets
 from models.chat.scheduling import errors as scheduling
 from models.chat.sending import errors as sending
 from models.chat.settings import errors as settings
+from models.chat.user_groups import errors as user_groups
 from models.errors import DatabaseUnavailable, DomainError
 from security_events import SecurityEvent
 from server import errors as engine
@@ -53,6 +54,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     identity.SignInDeactivated: Answer(401),
     identity.SignInRealmDeactivated: Answer(401),
     accounts.LastUser: Answer(400, ("is_last_owner", "entity")),
+    user_groups.GroupInUse: Answer(400, ("objections",)),
     ground.MissingParameter: Answer(400, ("var_name",)),
     ground.BadParameter: Answer(400, ("var_name", "bad_value")),
     sending.StreamDoesNotExist: Answer(400, ("stream_id",)),

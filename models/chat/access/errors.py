@@ -123,3 +123,11 @@ class GroupNotAllowed(ChatError):
 
     sentence = "'{setting}' setting cannot be set to '{group}' group."
     advice = "Choose another group."
+
+
+class ExpectedValueMismatch(ChatError):
+    """Another request changed the setting first, so `old` is not the stored value."""
+
+    code = "EXPECTATION_MISMATCH"
+    sentence = "'old' value does not match the expected value."
+    advice = "Read the setting again, and send its current value as `old`."

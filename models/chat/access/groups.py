@@ -124,9 +124,12 @@ def create_group(
     return group
 
 
-def check_group_name(session: Session, realm_id: int, name: str) -> str:
-    """The name as it is stored. Raises `InvalidUserGroupName`, `NotOneLine`,
-    `UserGroupExists`.
+def check_group_name(
+    session: Session, realm_id: int, name: str, *, besides: int | None = None
+) -> str:
+    """The name as it is stored. `besides`: the group that has it already, if any has.
+
+    Raises `InvalidUserGroupName`, `NotOneLine`, `UserGroupExists`.
     """
     name = require_one_line("name", name.strip())
     if not name:
@@ -137,7 +140,9 @@ def check_group_name(session: Session, realm_id: int, name: str) -> str:
         if name.startswith(prefix):
             raise InvalidUserGroupName(problem=f"cannot start with '{prefix}'.")
     taken = select(UserGroup.id).where(
-        UserGroup.realm_id == realm_id, UserGroup.name_key == name.casefold()
+        UserGroup.realm_id == realm_id,
+        UserGroup.name_key == name.casefold(),
+        UserGroup.id != (besides or 0),
     )
     if session.execute(taken).first() is not None:
         raise UserGroupExists(name=name)

@@ -59,9 +59,13 @@ def group_ids_of(db: Db, actor: Actor) -> frozenset[int]:
     """Ids of all groups the actor is in, directly or through subgroups. Asked once per request."""
     known: frozenset[int] | None = actor.memo.get("group_ids")
     if known is None:
-        found = db.execute(_GROUP_IDS, {"user_id": actor.id}).scalars()
-        known = actor.memo["group_ids"] = frozenset(found)
+        known = actor.memo["group_ids"] = find_group_ids_of(db, actor.id)
     return known
+
+
+def find_group_ids_of(db: Db, user_id: int) -> frozenset[int]:
+    """Ids of all groups a user is in, directly or through subgroups."""
+    return frozenset(db.execute(_GROUP_IDS, {"user_id": user_id}).scalars())
 
 
 def belongs(db: Db, actor: Actor, group_id: int) -> bool:
@@ -101,11 +105,7 @@ def find_member_ids(db: Db, group_id: int) -> set[int]:
 
 def find_members_of_any(db: Db, group_ids: Iterable[int]) -> set[int]:
     """Ids of the active users in any of the groups, directly or through subgroups."""
-    start = select(UserGroup.id.label("group_id")).where(id_in(db, UserGroup.id, group_ids))
-    below = start.cte("groups_below_any", recursive=True)
-    below = below.union(
-        select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
-    )
+    below = _groups_below_any(db, group_ids)
     members = (
         select(UserGroupMember.user_id)
         .distinct()
@@ -114,6 +114,19 @@ def find_members_of_any(db: Db, group_ids: Iterable[int]) -> set[int]:
         .where(User.is_active)
     )
     return set(db.execute(members).scalars())
+
+
+def find_groups_below(db: Db, group_ids: Iterable[int]) -> set[int]:
+    """Ids of the groups and of all their subgroups."""
+    return set(db.execute(select(_groups_below_any(db, group_ids).c.group_id)).scalars())
+
+
+def _groups_below_any(db: Db, group_ids: Iterable[int]) -> CTE:
+    start = select(UserGroup.id.label("group_id")).where(id_in(db, UserGroup.id, group_ids))
+    below = start.cte("groups_below_any", recursive=True)
+    return below.union(
+        select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
+    )
 
 
 def find_members_of_each(db: Db, group_ids: Iterable[int]) -> dict[int, set[int]]:

@@ -25,14 +25,6 @@ class UnknownRealmSetting(RefusedCommand):
     sentence = "{name} is not a setting of an organization: {hint}"
 
 
-class ExpectedValueMismatch(ChatError):
-    """Another request changed the setting first, so `old` is not the stored value."""
-
-    code = "EXPECTATION_MISMATCH"
-    sentence = "'old' value does not match the expected value."
-    advice = "Read the setting again, and send its current value as `old`."
-
-
 class ValidationFailure(ChatError):
     """A field of the new object violates a rule. Facts: `problem`, `errors` (field -> problems)."""
 

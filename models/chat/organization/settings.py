@@ -13,7 +13,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InvalidChannelId, MustBeOwner
-from models.chat.access.group_settings import REALM_GROUPS, find_group_values, store_group_value
+from models.chat.access.group_changes import changed_group
+from models.chat.access.group_settings import REALM_GROUPS, find_group_values
 from models.chat.events import log
 from models.chat.events.organization import (
     RealmUpdateDictEvent,
@@ -23,11 +24,7 @@ from models.chat.ground import audit
 from models.chat.ground.errors import BadParameter, InvalidChoice, InvalidParameter
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
-from models.chat.organization.errors import (
-    ExpectedValueMismatch,
-    RealmDoesNotExist,
-    UnknownRealmSetting,
-)
+from models.chat.organization.errors import RealmDoesNotExist, UnknownRealmSetting
 from models.chat.organization.older_settings import find_older_settings
 from models.chat.tables import Channel, Realm
 from models.json import Json
@@ -163,7 +160,10 @@ def change_realm(
         after: int | str | None
         if name in REALM_GROUPS:
             _require_owner(actor, name in OWNER_GROUPS)
-            after = _group(session, realm, name, changes[name], actor, now)
+            setting, current = REALM_GROUPS[name], int(getattr(realm, name))
+            after = changed_group(
+                session, realm_id, setting, changes[name], current, actor=actor, now=now
+            )
         elif actor is None and name in OPERATOR_SETTINGS:
             after = OPERATOR_SETTINGS[name].check(name, changes[name])
         elif name in SETTINGS:
@@ -204,27 +204,6 @@ def _tell_of_defaults(
         if name in data
     ]
     log.append_all(session, realm_id, told, now=now)
-
-
-def _group(
-    session: Session, realm: Realm, name: str, value: Json, actor: Actor | None, now: datetime
-) -> int:
-    if isinstance(value, Mapping) and "new" in value:
-        if "old" in value:
-            current = find_group_values(session, [getattr(realm, name)])
-            if _plain(value["old"]) != _plain(current[getattr(realm, name)]):
-                raise ExpectedValueMismatch()
-        value = value["new"]
-    if isinstance(value, bool) or not isinstance(value, int | str | Mapping):
-        raise InvalidParameter(name=name, problem="is not a group setting value")
-    return store_group_value(session, realm.id, REALM_GROUPS[name], value, actor=actor, now=now)
-
-
-def _plain(value: Json) -> Json:
-    """A group value without the order of its lists."""
-    if isinstance(value, Mapping):
-        return {key: sorted(items) for key, items in value.items()}
-    return value
 
 
 def _require_owner(actor: Actor | None, owner_only: bool) -> None:

@@ -4,12 +4,12 @@ Who may no longer read the channel that an event is about does not get the event
 asked for (`QueueOptions`) gives the event its form, and what is only for the delivery stays here.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from models.chat.access.people import email_by_fact, find_known_ids, visible_user_id
+from models.chat.access.people import email_by_fact, find_known_ids
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.queues.closed_channels import Closed, described_channels, without_channels
@@ -18,13 +18,10 @@ from models.chat.queues.ephemeral import LASTS
 from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
 from models.chat.queues.spellings import EMOJISETS
-from models.json import Json
+from models.chat.queues.veils import veiled
 from models.reader import Db
 
 Body = dict[str, Any]
-NAMES_ONE = frozenset(("bot_owner_id", "creator_id"))
-NAMES_MANY = frozenset(("direct_members", "members", "subscribers", "user_ids"))
-"""Keys of events that name users beside the one that an event is about."""
 _LEGACY_OF = {"muted_topics": "user_topic"}
 """Types that a queue does not get that also asked for the newer type."""
 
@@ -61,7 +58,7 @@ def tell_all(
             if not body:
                 continue
         if viewer.known_ids is not None:
-            body = _veiled(body, viewer.known_ids)
+            body = veiled(body, viewer.known_ids)
         form = FORMS.get(entry.type)
         if form is None:
             told.append(body)
@@ -219,8 +216,18 @@ def _hears_typing(viewer: Viewer, *, in_channel: bool, user_id: int) -> bool:
 
 
 def _user_group(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
-    if body.get("user_ids", True):
+    if not body.get("user_ids", True):
+        return
+    capable = "include_deactivated_groups" in viewer.queue.options.capabilities
+    if capable or not entry.payload.get("_is_hidden"):
         yield body
+    elif "_group" in entry.payload:
+        group = entry.payload["_group"]
+        if viewer.known_ids is not None:
+            group = veiled(group, viewer.known_ids)
+        yield {"id": entry.id, "type": entry.type, "op": "add", "group": group}
+    elif body["op"] == "update" and body["data"].get("deactivated"):
+        yield {"id": entry.id, "type": entry.type, "op": "remove", "group_id": body["group_id"]}
 
 
 def _user_settings(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
@@ -276,23 +283,6 @@ def _with_email(viewer: Viewer, entry: Entry, person: Body) -> Body:
 
 def _knows(viewer: Viewer, user_id: int) -> bool:
     return viewer.known_ids is None or user_id in viewer.known_ids
-
-
-def _veiled(value: Json, known_ids: Container[int]) -> Json:
-    """The same without users whom its reader may not know, wherever it names them."""
-    if isinstance(value, list):
-        return [_veiled(item, known_ids) for item in value]
-    if not isinstance(value, dict):
-        return value
-    shown: dict[str, Json] = {}
-    for key, item in value.items():
-        if key in NAMES_ONE:
-            shown[key] = visible_user_id(item, known_ids)
-        elif key in NAMES_MANY:
-            shown[key] = [user_id for user_id in item if user_id in known_ids]
-        else:
-            shown[key] = _veiled(item, known_ids)
-    return shown
 
 
 def _dummy(viewer: Viewer, user_id: int) -> str:

@@ -82,18 +82,28 @@ class Quotes:
 
     def __init__(self) -> None:
         self._users: dict[int, str] = {}
+        self._groups: dict[str, tuple[int, str, bool]] = {}
         self._channels: dict[str, tuple[int, str]] = {}
 
     @property
     def names(self) -> Names:
         """What the notice may refer to."""
-        return Names(users=self._users, channels=self._channels, finds_links=False)
+        return Names(
+            users=self._users, groups=self._groups, channels=self._channels, finds_links=False
+        )
 
     def user(self, user_id: int, full_name: str, *, silent: bool = True) -> str:
         """A mention of a user."""
         self._users[user_id] = full_name
         name = "" if _BREAKS_A_LINK.search(full_name) else full_name
         return f"@{'_' if silent else ''}**{name}|{user_id}**"
+
+    def group(self, group_id: int, name: str) -> str:
+        """A silent mention of a user group."""
+        if _BREAKS_A_LINK.search(name):
+            return inert_line(name)
+        self._groups[name.casefold()] = (group_id, name, False)
+        return f"@_*{name}*"
 
     def channel(self, channel: ChannelView) -> str:
         """A link to a channel."""

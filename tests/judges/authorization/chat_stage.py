@@ -209,10 +209,17 @@ def furnish(
             "message": message, "scheduled_message": scheduled, "id": who.id, "queue": queue,
             "draft": draft, "saved_snippet": snippet,
         }  # fmt: skip
+        if who is not cast.polonius:
+            name = f"friends of {who.name}"
+            group: dict[str, Any] = {"name": name, "description": "", "members": [who.id]}
+            group["can_join_group"] = members_group
+            things["group"] = ask(who, "POST", "/user_groups/create", **group)["group_id"]
         if who is not cast.reminder:
             things["device"] = ask(who, "POST", "/register_client_device")["device_id"]
         return things
 
+    groups = ask(cast.cordelia, "GET", "/user_groups")["user_groups"]
+    [members_group] = [each["id"] for each in groups if each["name"] == "role:members"]
     ask(cast.cordelia, "PATCH", "/realm", moderation_request_channel_id=square)
     as_owner = partial(ask, cast.cordelia)
     folder = as_owner("POST", "/channel_folders/create", name="Plays", description="")
@@ -246,6 +253,8 @@ def furnish(
         "hamlets_draft": hamlets["draft"],
         "hamlets_saved_snippet": hamlets["saved_snippet"],
         "hamlets_queue": hamlets["queue"],
+        "hamlets_group": hamlets["group"],
+        "members_group": members_group,
         "secret_message": secret,
         "direct_message": letter,
         "hamlets_device": hamlets["device"],

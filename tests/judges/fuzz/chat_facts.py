@@ -40,6 +40,9 @@ KINDS = {
     "device_id": "device",
     "direct_subgroups": "group",
     "subgroups": "group",
+    "user_group_id": "group",
+    "add_subgroups": "group",
+    "delete_subgroups": "group",
 }
 """Parameter or key -> what its ids are of. Permissions (`can_..._group`) are groups as well."""
 

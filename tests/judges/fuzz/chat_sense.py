@@ -215,6 +215,16 @@ def _permitted(sent: Sent, seen: Seen, chance: int) -> Sent:
     return near
 
 
+def _joined(sent: Sent, seen: Seen, chance: int) -> Sent:
+    """Users to put into a group, or to take out of it."""
+    return {("add", "delete")[chance % 2]: [seen.one("user", chance) or 2]}
+
+
+def _nested(sent: Sent, seen: Seen, chance: int) -> Sent:
+    """A group to put into a group, or to take out of it."""
+    return {("add", "delete")[chance % 2]: [seen.one("group", chance) or 2]}
+
+
 def _own_device(sent: Sent, seen: Seen, chance: int) -> Sent:
     known = seen.one("device", chance)
     return sent if known is None else {**sent, "device_id": known}
@@ -262,6 +272,9 @@ SENSES: dict[str, Sense] = {
     "report_message": _reported,
     "update_realm": _permitted,
     "create_user_group": _permitted,
+    "update_user_group": _named("name"),
+    "update_user_group_members": _joined,
+    "update_user_group_subgroups": _nested,
     "subscribe": _permitted,
     "remove_client_device": _own_device,
     "send_test_push_notification": _own_device,

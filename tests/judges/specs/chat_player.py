@@ -44,6 +44,13 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("update_settings", "others"): {
         "target_users": {"group_ids": ["$audience"], "skip_if_already_edited": True}
     },
+    ("update_user_group", "who_joins"): {"can_join_group": {"new": "$members_group"}},
+    ("update_user_group_members", "add"): {"add": ["$hamlet"]},
+    ("update_user_group_members", "exchange"): {
+        "delete": ["$own_id"],
+        "add_subgroups": ["$members_group"],
+    },
+    ("update_user_group_subgroups", "add"): {"add": ["$members_group"]},
     ("update_own_profile_data", "short_text"): {"data": [{"id": "$profile_field", "value": "P"}]},
     ("clear_own_profile_data", "one"): {"data": ["$profile_field"]},
     ("update_user", "profile"): {"profile_data": [{"id": "$profile_field", "value": "Prince"}]},

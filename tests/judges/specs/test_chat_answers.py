@@ -116,6 +116,9 @@ STORIES: dict[tuple[str, str], Story] = {
     ("list_profile_fields", "none"): Story(
         before=(("delete_profile_field", {"field_id": "$profile_field"}),)
     ),
+    ("list_user_group_subgroups", "one"): Story(
+        before=(("update_user_group_subgroups", {"add": ["$members_group"]}),)
+    ),
     ("list_linkifiers", "none"): Story(before=(("delete_linkifier", {"filter_id": "$linkifier"}),)),
     ("list_messages", "castle"): Story(NEWEST, (SPOKEN,)),
     ("list_messages", "by_ids"): Story({"message_ids": ["$new_id"]}, (LETTER,)),

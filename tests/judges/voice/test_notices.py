@@ -16,7 +16,7 @@ from models.chat.identity.actors import find_actor
 from models.chat.messages import flags
 from models.chat.rendering.syntax import channel_slug
 from models.chat.rendering.texts import prepare_text
-from models.chat.tables import Channel, Message, User, UserMessage
+from models.chat.tables import Channel, Message, User, UserGroup, UserMessage
 from models.database import Database
 from tests.judges.voice.payloads import EVIL, LINES, PAYLOADS
 from tests.support.chat.app import ChatClient
@@ -33,6 +33,7 @@ WHOSE = {
     "models.chat.editing.moving": ("move",),
     "models.chat.accounts.newcomers": (),
     "models.chat.sending.reports": ("report",),
+    "models.chat.user_groups.notices": ("membership",),
 }
 """Which module has a system bot say what; `()` where it quotes nobody."""
 
@@ -195,6 +196,8 @@ class Stage:
         assert odd == [], markup
         people = {str(self.cast.hamlet.id), str(self.cast.othello.id), str(self.cast.cordelia.id)}
         for classes, user_id in read.mentions:
+            if classes == "user-group-mention silent":
+                continue
             assert user_id in people, markup
             assert classes in ("user-mention silent", "user-mention"), markup
         for address in read.addresses:
@@ -292,12 +295,27 @@ def delivery(stage: Stage, text: str) -> None:
     stage.check(1, own="blockquote|time|code")
 
 
+def membership(stage: Stage, text: str) -> None:
+    stage.store(User, stage.cast.hamlet.id, full_name=text)
+    made = stage.client.post("/user_groups/create", name="choir", description="", members=[])
+    stage.store(UserGroup, made["group_id"], name=text, name_key=text.casefold())
+    members = f"/user_groups/{made['group_id']}/members"
+    for op in ("add", "delete"):
+        answer = stage.client.post(members, **{op: [stage.cast.othello.id]})
+        assert answer["result"] == "success", answer
+    told = [Reading(notice.rendered_content).text for notice in stage.check(2, own="code")]
+    assert ["added" in told[0], "removed" in told[1]] == [True, True]
+    key = str(made["group_id"])
+    stage.store(UserGroup, made["group_id"], name=key, name_key=key)
+
+
 ACTIONS: dict[str, Callable[[Stage, str], None]] = {
     "report": report,
     "move": move,
     "subscription": subscription,
     "creation": creation,
     "delivery": delivery,
+    "membership": membership,
 }
 
 

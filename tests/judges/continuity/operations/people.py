@@ -130,3 +130,44 @@ def create_user_group(world: World) -> Call:
         form["can_mention_group"] = world.group()
     by = world.somebody("cordelia", "iago", "prospero", "hamlet")
     return call(by, "POST", "/user_groups/create", **form)
+
+
+def _group(world: World, condition: str = "kind = 'named'") -> int:
+    sql = f"SELECT id FROM user_group WHERE realm_id = :realm AND {condition} ORDER BY id"
+    return int(world.row(sql).id)
+
+
+def _changing_group(world: World, method: str, tail: str = "", **form: Any) -> Call:
+    by = world.somebody("cordelia", "cordelia", "iago", "hamlet")
+    return call(by, method, f"/user_groups/{_group(world)}{tail}", **form)
+
+
+@operation
+def update_user_group(world: World) -> Call:
+    form = world.pick(
+        {"name": f"group {world.number()}"},
+        {"description": f"{world.number()}"},
+        {"deactivated": False},
+        {"deactivated": False, "name": f"group {world.number()}"},
+        {"can_join_group": {"new": world.group()}},
+        {"can_mention_group": {"new": world.group()}, "can_leave_group": {"new": world.group()}},
+    )
+    return _changing_group(world, "PATCH", **form)
+
+
+@operation
+def deactivate_user_group(world: World) -> Call:
+    return _changing_group(world, "POST", "/deactivate")
+
+
+@operation
+def update_user_group_members(world: World) -> Call:
+    op = world.pick("add", "add", "delete")
+    return _changing_group(world, "POST", "/members", **{op: [world.user_id()]})
+
+
+@operation
+def update_user_group_subgroups(world: World) -> Call:
+    op = world.pick("add", "add", "delete")
+    subgroup = _group(world, "kind <> 'anonymous'")
+    return _changing_group(world, "POST", "/subgroups", **{op: [subgroup]})

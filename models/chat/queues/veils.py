@@ -1,0 +1,27 @@
+"""Events without the users whom their reader may not know."""
+
+from collections.abc import Container
+
+from models.chat.access.people import visible_user_id
+from models.json import Json
+
+NAMES_ONE = frozenset(("bot_owner_id", "creator_id"))
+NAMES_MANY = frozenset(("direct_members", "members", "subscribers", "user_ids"))
+"""Keys of events that name users beside the one that an event is about."""
+
+
+def veiled(value: Json, known_ids: Container[int]) -> Json:
+    """The same without users whom its reader may not know, wherever it names them."""
+    if isinstance(value, list):
+        return [veiled(item, known_ids) for item in value]
+    if not isinstance(value, dict):
+        return value
+    shown: dict[str, Json] = {}
+    for key, item in value.items():
+        if key in NAMES_ONE:
+            shown[key] = visible_user_id(item, known_ids)
+        elif key in NAMES_MANY:
+            shown[key] = [user_id for user_id in item if user_id in known_ids]
+        else:
+            shown[key] = veiled(item, known_ids)
+    return shown

@@ -1,0 +1,1 @@
+"""User groups that people change: their settings, members, subgroups and end."""

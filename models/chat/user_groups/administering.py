@@ -1,0 +1,65 @@
+"""Who may change a user group, and the group they change, locked until the unit of work ends."""
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.errors import InvalidUserGroup
+from models.chat.access.group_settings import USER_GROUP_GROUPS, GroupSetting
+from models.chat.access.membership import belongs, require
+from models.chat.identity.actors import Actor
+from models.chat.tables import Realm, UserGroup
+from models.reader import Db
+
+MANAGE = USER_GROUP_GROUPS["can_manage_group"]
+
+
+def take_turns(session: Session, realm_id: int) -> None:
+    """Have those who change the settings or the subgroups of a realm's groups do so one after the
+    other: only so can nobody make a circle of groups, nor use a group that is being deactivated.
+    """
+    session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
+
+
+def access_group_to_change(
+    session: Session, actor: Actor, group_id: int, *permissions: GroupSetting
+) -> UserGroup:
+    """A named group, deactivated or not, of which the actor has one of the permissions. Who may
+    manage a group, or all groups, has every permission; nobody may change a system group.
+
+    Raises `InvalidUserGroup`, `InsufficientPermission`.
+    """
+    group = session.scalars(
+        _in_realm(actor, group_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    ).first()
+    if group is None:
+        raise InvalidUserGroup()
+    require(group.kind == "named" and _may(session, actor, group, permissions))
+    return group
+
+
+def require_known(db: Db, actor: Actor, group_id: int) -> None:
+    """Raises `InvalidUserGroup` unless the group is a system group or a named one of the realm."""
+    if db.execute(_in_realm(actor, group_id).with_only_columns(UserGroup.id)).first() is None:
+        raise InvalidUserGroup()
+
+
+def _in_realm(actor: Actor, group_id: int) -> Select[tuple[UserGroup]]:
+    return select(UserGroup).where(
+        UserGroup.id == group_id,
+        UserGroup.realm_id == actor.realm_id,
+        UserGroup.kind != "anonymous",
+    )
+
+
+def _may(
+    session: Session, actor: Actor, group: UserGroup, permissions: tuple[GroupSetting, ...]
+) -> bool:
+    if not actor.is_guest and belongs(session, actor, actor.realm.can_manage_all_groups):
+        return True
+    return any(
+        (setting.everyone or not actor.is_guest)
+        and belongs(session, actor, getattr(group, setting.name))
+        for setting in (MANAGE, *permissions)
+    )

@@ -1,0 +1,150 @@
+"""Changes of a user group: its name, description and permissions; and its reactivation."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.group_changes import changed_group
+from models.chat.access.group_settings import USER_GROUP_GROUPS, GroupValue, find_group_values
+from models.chat.access.groups import check_group_name, find_groups
+from models.chat.events import log
+from models.chat.events.log import given
+from models.chat.events.people import UserGroupUpdateEvent
+from models.chat.ground import audit
+from models.chat.identity.actors import Actor
+from models.chat.tables import Subgroup, UserGroup, UserGroupMember
+from models.chat.user_groups.administering import access_group_to_change, take_turns
+from models.chat.user_groups.errors import NoNewGroupData
+from models.json import Json
+from models.reader import id_in
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChanges:
+    """What shall be different; None: as it is. `deactivated`: False reactivates, True does nothing.
+    `settings`: values of group settings by name, each `{"new": value, "old": value}`.
+    """
+
+    name: str | None = None
+    description: str | None = None
+    deactivated: bool | None = None
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        values = (self.name, self.description, self.deactivated)
+        return not self.settings and all(value is None for value in values)
+
+
+def update_group(
+    session: Session, actor: Actor, group_id: int, changes: GroupChanges, *, now: datetime
+) -> None:
+    """Change a group, all or nothing; everybody is told of what really changed.
+
+    Raises `NoNewGroupData`, and what `access_group_to_change`, `check_group_name` and
+    `changed_group` raise.
+    """
+    if changes.is_empty:
+        raise NoNewGroupData()
+    take_turns(session, actor.realm_id)
+    group = access_group_to_change(session, actor, group_id)
+    was_deactivated = group.is_deactivated
+    old, new = _change(session, actor, group, changes, now)
+    if not new:
+        return
+    session.flush()
+    held = find_group_values(session, [*_held(old), *_held(new)])
+    data = _told(new, held)
+    _record(session, actor, group.id, _told(old, held), data, now)
+    _forget_replaced(session, _held(old))
+    reactivated = None
+    if "deactivated" in data:
+        (reactivated,) = find_groups(
+            session, actor.realm_id, group_id=group.id, include_deactivated=True
+        )
+    event = UserGroupUpdateEvent(
+        group_id=group.id,
+        data=data,
+        is_hidden=given(was_deactivated or None),
+        group=given(reactivated),
+    )
+    log.append(session, actor.realm_id, event, now=now)
+
+
+def _change(
+    session: Session, actor: Actor, group: UserGroup, changes: GroupChanges, now: datetime
+) -> tuple[dict[str, Json], dict[str, Json]]:
+    """What was different before and is now, by name; settings as the ids of groups."""
+    new: dict[str, Json] = {}
+    if changes.name is not None:
+        name = check_group_name(session, actor.realm_id, changes.name, besides=group.id)
+        if name != group.name:
+            new["name"] = name
+    if changes.description is not None and changes.description != group.description:
+        new["description"] = changes.description
+    if changes.deactivated is False and group.is_deactivated:
+        new["deactivated"] = False
+    for setting in USER_GROUP_GROUPS.values():
+        if setting.name in changes.settings:
+            value, current = changes.settings[setting.name], int(getattr(group, setting.name))
+            held = changed_group(
+                session, actor.realm_id, setting, value, current, actor=actor, now=now
+            )
+            if held != current:
+                new[setting.name] = held
+    columns = {name: "is_deactivated" if name == "deactivated" else name for name in new}
+    old = {name: getattr(group, column) for name, column in columns.items()}
+    for name, column in columns.items():
+        setattr(group, column, new[name])
+    if "name" in new:
+        group.name_key = new["name"].casefold()
+    return old, new
+
+
+def _held(values: Mapping[str, Json]) -> list[int]:
+    """The ids of the groups among the values."""
+    return [value for name, value in values.items() if name in USER_GROUP_GROUPS]
+
+
+def _told(values: Mapping[str, Json], held: Mapping[int, GroupValue]) -> dict[str, Json]:
+    """The values as clients see them."""
+    return {
+        name: held[value] if name in USER_GROUP_GROUPS else value for name, value in values.items()
+    }
+
+
+def _record(
+    session: Session,
+    actor: Actor,
+    group_id: int,
+    old: Mapping[str, Json],
+    new: Mapping[str, Json],
+    now: datetime,
+) -> None:
+    for name in new:
+        audit.record(
+            session,
+            actor.realm_id,
+            "user_group_reactivated" if name == "deactivated" else "user_group_changed",
+            actor_id=actor.id,
+            group_id=group_id,
+            facts={"property": name, "old": old[name], "new": new[name]},
+            now=now,
+        )
+
+
+def _forget_replaced(session: Session, group_ids: Iterable[int]) -> None:
+    """Delete the anonymous ones of groups that hold a setting no longer: each held one setting of
+    one user group.
+    """
+    anonymous = session.scalars(
+        select(UserGroup.id).where(
+            id_in(session, UserGroup.id, group_ids), UserGroup.kind == "anonymous"
+        )
+    ).all()
+    for column in (UserGroupMember.group_id, Subgroup.group_id, UserGroup.id):
+        gone = delete(column.class_).where(id_in(session, column, anonymous))
+        session.execute(gone.execution_options(synchronize_session=False))

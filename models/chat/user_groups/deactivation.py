@@ -1,0 +1,123 @@
+"""User groups that end: nobody may use them from then on, and nothing may still depend on them."""
+
+from collections.abc import Iterator, Mapping, Set
+from datetime import datetime
+from typing import TypedDict
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.channels import filter_known, find_channels
+from models.chat.access.errors import UserGroupDeactivated
+from models.chat.access.group_settings import (
+    CHANNEL_GROUPS,
+    REALM_GROUPS,
+    USER_GROUP_GROUPS,
+    GroupSetting,
+)
+from models.chat.events import log
+from models.chat.events.people import UserGroupUpdateEvent
+from models.chat.ground import audit
+from models.chat.identity.actors import Actor
+from models.chat.tables import Channel, Realm, Subgroup, UserGroup
+from models.chat.user_groups.administering import access_group_to_change, take_turns
+from models.chat.user_groups.errors import GroupInUse
+from models.reader import id_in
+
+
+class Objection(TypedDict, total=False):
+    """What a group is used for. `type`: `subgroup` (with `supergroup_ids`), or `channel`,
+    `user_group` or `realm`, with the names of `settings`. A channel that the actor may not know
+    has no id.
+    """
+
+    type: str
+    supergroup_ids: list[int]
+    channel_id: int
+    group_id: int
+    settings: list[str]
+
+
+def deactivate_group(session: Session, actor: Actor, group_id: int, *, now: datetime) -> None:
+    """Deactivate a group. Raises `UserGroupDeactivated`, `GroupInUse`, and what
+    `access_group_to_change` raises.
+    """
+    take_turns(session, actor.realm_id)
+    group = access_group_to_change(session, actor, group_id)
+    if group.is_deactivated:
+        raise UserGroupDeactivated()
+    objections = list(_find_objections(session, actor, group.id))
+    if objections:
+        raise GroupInUse(objections=objections)
+    group.is_deactivated = True
+    audit.record(
+        session,
+        actor.realm_id,
+        "user_group_deactivated",
+        actor_id=actor.id,
+        group_id=group.id,
+        now=now,
+    )
+    event = UserGroupUpdateEvent(group_id=group.id, data={"deactivated": True}, is_hidden=True)
+    log.append(session, actor.realm_id, event, now=now)
+
+
+def _find_objections(session: Session, actor: Actor, group_id: int) -> Iterator[Objection]:
+    """What uses the group, itself or as a subgroup of the anonymous group of a setting."""
+    above = session.execute(
+        select(UserGroup.id, UserGroup.kind)
+        .join(Subgroup, Subgroup.group_id == UserGroup.id)
+        .where(Subgroup.subgroup_id == group_id, ~UserGroup.is_deactivated)
+        .order_by(UserGroup.id)
+    ).all()
+    named = [row.id for row in above if row.kind != "anonymous"]
+    if named:
+        yield {"type": "subgroup", "supergroup_ids": named}
+    holders = {group_id, *(row.id for row in above if row.kind == "anonymous")}
+    realm_id = actor.realm_id
+    channels = _find_settings(session, Channel, CHANNEL_GROUPS, realm_id, holders)
+    known = filter_known(session, actor, find_channels(session, actor, channel_ids=channels))
+    known_ids = {channel.id for channel in known}
+    for channel_id, settings in channels.items():
+        objection: Objection = {"type": "channel", "settings": settings}
+        if channel_id in known_ids:
+            objection["channel_id"] = channel_id
+        yield objection
+    groups = _find_settings(session, UserGroup, USER_GROUP_GROUPS, realm_id, holders)
+    for other_id, settings in groups.items():
+        yield {"type": "user_group", "group_id": other_id, "settings": settings}
+    for settings in _find_settings(session, Realm, REALM_GROUPS, realm_id, holders).values():
+        yield {"type": "realm", "settings": settings}
+
+
+_IN_USE = {
+    Channel: (Channel.realm_id, ~Channel.is_archived),
+    UserGroup: (UserGroup.realm_id, ~UserGroup.is_deactivated),
+    Realm: (Realm.id, ~Realm.is_deactivated),
+}
+"""A table with settings: the column of the realm, and which of its rows count."""
+
+
+def _find_settings(
+    session: Session,
+    table: type[Channel | UserGroup | Realm],
+    settings: Mapping[str, GroupSetting],
+    realm_id: int,
+    holders: Set[int],
+) -> dict[int, list[str]]:
+    """Id of a row -> the settings that one of the holders has there, in order of the ids."""
+    columns = {name: getattr(table, name) for name in settings}
+    of_realm, counts = _IN_USE[table]
+    rows = session.execute(
+        select(table.id, *columns.values())
+        .where(
+            of_realm == realm_id,
+            counts,
+            or_(*(id_in(session, column, holders) for column in columns.values())),
+        )
+        .order_by(table.id)
+    )
+    return {
+        row[0]: [name for name, held in zip(columns, row[1:], strict=True) if held in holders]
+        for row in rows
+    }

@@ -1,0 +1,81 @@
+"""Changes of user groups."""
+
+from models.chat.errors import ChatError
+
+
+class InvalidUserGroupId(ChatError):
+    """A group of a list is unknown, belongs to another organization or is an anonymous group.
+    Facts: `group_id`.
+    """
+
+    sentence = "Invalid user group ID: {group_id}"
+    advice = "Use ids of groups that `GET /user_groups` returns."
+
+
+class NoNewGroupData(ChatError):
+    """The request changes nothing of the group."""
+
+    sentence = "No new data supplied"
+    advice = "Send at least one of the parameters that change the group."
+
+
+class NoMembersToChange(ChatError):
+    """The request names neither users nor groups."""
+
+    sentence = (
+        'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or '
+        '"delete_subgroups".'
+    )
+    advice = "Send at least one of the four lists that is not empty."
+
+
+class NoSubgroupsToChange(ChatError):
+    """The request names no groups."""
+
+    sentence = 'Nothing to do. Specify at least one of "add" or "delete".'
+    advice = "Send at least one of the two lists that is not empty."
+
+
+class AlreadyGroupMember(ChatError):
+    """A user to add is a direct member already. Facts: `user_id`."""
+
+    sentence = "User {user_id} is already a member of this group"
+    advice = "Leave the user out; `members` of `GET /user_groups` lists the direct members."
+
+
+class NotGroupMember(ChatError):
+    """A user to remove is no direct member. Facts: `user_id`."""
+
+    sentence = "There is no member '{user_id}' in this user group"
+    advice = "Leave the user out; `members` of `GET /user_groups` lists the direct members."
+
+
+class AlreadySubgroup(ChatError):
+    """A group to add is a direct subgroup already. Facts: `group_id`."""
+
+    sentence = "User group {group_id} is already a subgroup of this group."
+    advice = "Leave the group out; `direct_subgroup_ids` of `GET /user_groups` lists the subgroups."
+
+
+class NotSubgroup(ChatError):
+    """A group to remove is no direct subgroup. Facts: `group_id`."""
+
+    sentence = "User group {group_id} is not a subgroup of this group."
+    advice = "Leave the group out; `direct_subgroup_ids` of `GET /user_groups` lists the subgroups."
+
+
+class SubgroupCycle(ChatError):
+    """The group would become a subgroup of itself, directly or through others. Facts:
+    `group_id`.
+    """
+
+    sentence = "User group {group_id} is already a subgroup of one of the passed subgroups."
+    advice = "Leave out the groups that contain this group, and the group itself."
+
+
+class GroupInUse(ChatError):
+    """The group holds settings or is a subgroup. Facts: `objections`, which says of what."""
+
+    code = "CANNOT_DEACTIVATE_GROUP_IN_USE"
+    sentence = "Cannot deactivate user group in use."
+    advice = "Give the settings and supergroups in `objections` other groups first."

@@ -1,0 +1,173 @@
+"""Groups within user groups: put into them without a circle, taken out of them, and listed."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, delete, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.errors import UserGroupDeactivated
+from models.chat.access.membership import add_to_group, find_groups_below
+from models.chat.events import log
+from models.chat.events.log import given
+from models.chat.events.people import UserGroupAddSubgroupsEvent, UserGroupRemoveSubgroupsEvent
+from models.chat.ground import audit
+from models.chat.identity.actors import Actor
+from models.chat.tables import Subgroup, UserGroup
+from models.chat.user_groups import members
+from models.chat.user_groups.administering import (
+    access_group_to_change,
+    require_known,
+    take_turns,
+)
+from models.chat.user_groups.errors import (
+    AlreadySubgroup,
+    InvalidUserGroupId,
+    NotSubgroup,
+    SubgroupCycle,
+)
+from models.reader import Db, id_in
+
+
+def add_subgroups(
+    session: Session, actor: Actor, group_id: int, subgroup_ids: Sequence[int], *, now: datetime
+) -> None:
+    """Make groups subgroups of a group, all or none.
+
+    Raises `InvalidUserGroupId`, `UserGroupDeactivated`, `AlreadySubgroup`, `SubgroupCycle`, and
+    what `access_group_to_change` raises.
+    """
+    take_turns(session, actor.realm_id)
+    wanted = sorted(set(subgroup_ids))
+    group = access_group_to_change(session, actor, group_id, members.ADD)
+    _check_groups(session, actor, wanted)
+    present = _find_present(session, group_id, wanted)
+    if present:
+        raise AlreadySubgroup(group_id=min(present))
+    if group_id in find_groups_below(session, wanted):
+        raise SubgroupCycle(group_id=group_id)
+    add_to_group(session, group_id, subgroups=wanted)
+    _tell(session, actor, group, UserGroupAddSubgroupsEvent, wanted, now)
+
+
+def remove_subgroups(
+    session: Session, actor: Actor, group_id: int, subgroup_ids: Sequence[int], *, now: datetime
+) -> None:
+    """Take subgroups out of a group, all or none, as who may manage it.
+
+    Raises `InvalidUserGroupId`, `UserGroupDeactivated`, `NotSubgroup`, and what
+    `access_group_to_change` raises.
+    """
+    take_turns(session, actor.realm_id)
+    wanted = sorted(set(subgroup_ids))
+    group = access_group_to_change(session, actor, group_id)
+    _check_groups(session, actor, wanted)
+    missing = set(wanted) - _find_present(session, group_id, wanted)
+    if missing:
+        raise NotSubgroup(group_id=min(missing))
+    gone = delete(Subgroup).where(
+        Subgroup.group_id == group_id, id_in(session, Subgroup.subgroup_id, wanted)
+    )
+    session.execute(gone.execution_options(synchronize_session=False))
+    _tell(session, actor, group, UserGroupRemoveSubgroupsEvent, wanted, now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipChanges:
+    """Ids of users and of groups to put into a group, and to take out of it."""
+
+    add: Sequence[int] = ()
+    delete: Sequence[int] = ()
+    add_subgroups: Sequence[int] = ()
+    delete_subgroups: Sequence[int] = ()
+
+
+def change_membership(
+    session: Session, actor: Actor, group_id: int, changes: MembershipChanges, *, now: datetime
+) -> None:
+    """Make the changes in the order of the fields, all or none; each needs its own permission.
+
+    Raises what `members.add_members` and its kin raise.
+    """
+    if changes.add_subgroups or changes.delete_subgroups:
+        take_turns(session, actor.realm_id)  # before the group is locked, as everywhere
+    for user_ids, change_members in (
+        (changes.add, members.add_members),
+        (changes.delete, members.remove_members),
+    ):
+        if user_ids:
+            change_members(session, actor, group_id, user_ids, now=now)
+    for subgroup_ids, change_subgroups in (
+        (changes.add_subgroups, add_subgroups),
+        (changes.delete_subgroups, remove_subgroups),
+    ):
+        if subgroup_ids:
+            change_subgroups(session, actor, group_id, subgroup_ids, now=now)
+
+
+def _check_groups(session: Session, actor: Actor, group_ids: Collection[int]) -> None:
+    found = session.execute(
+        select(UserGroup.id, UserGroup.is_deactivated).where(
+            UserGroup.realm_id == actor.realm_id,
+            id_in(session, UserGroup.id, group_ids),
+            UserGroup.kind != "anonymous",
+        )
+    )
+    is_deactivated = {row.id: row.is_deactivated for row in found}
+    for group_id in group_ids:
+        if group_id not in is_deactivated:
+            raise InvalidUserGroupId(group_id=group_id)
+    if any(is_deactivated.values()):
+        raise UserGroupDeactivated()
+
+
+def _find_present(session: Session, group_id: int, subgroup_ids: Sequence[int]) -> set[int]:
+    """Those of the groups that are directly in the group."""
+    found = select(Subgroup.subgroup_id).where(
+        Subgroup.group_id == group_id, id_in(session, Subgroup.subgroup_id, subgroup_ids)
+    )
+    return set(session.scalars(found))
+
+
+def _tell(
+    session: Session,
+    actor: Actor,
+    group: UserGroup,
+    kind: type[UserGroupAddSubgroupsEvent] | type[UserGroupRemoveSubgroupsEvent],
+    subgroup_ids: Sequence[int],
+    now: datetime,
+) -> None:
+    is_addition = kind is UserGroupAddSubgroupsEvent
+    audit.record(
+        session,
+        actor.realm_id,
+        "user_group_subgroups_added" if is_addition else "user_group_subgroups_removed",
+        actor_id=actor.id,
+        group_id=group.id,
+        facts={"subgroup_ids": subgroup_ids},
+        now=now,
+    )
+    event = kind(
+        group_id=group.id,
+        direct_subgroup_ids=subgroup_ids,
+        is_hidden=given(group.is_deactivated or None),
+    )
+    log.append(session, actor.realm_id, event, now=now)
+
+
+_DIRECT = (
+    select(Subgroup.subgroup_id)
+    .where(Subgroup.group_id == bindparam("group_id"))
+    .order_by(Subgroup.subgroup_id)
+)
+
+
+def access_subgroups(db: Db, actor: Actor, group_id: int, *, direct_only: bool) -> list[int]:
+    """Ids of a group's subgroups, direct ones or (unless `direct_only`) those below them too, in
+    order. Raises `InvalidUserGroup`.
+    """
+    require_known(db, actor, group_id)
+    if direct_only:
+        return list(db.execute(_DIRECT, {"group_id": group_id}).scalars())
+    return sorted(find_groups_below(db, [group_id]) - {group_id})
