@@ -70,6 +70,7 @@ class RealmView:
     can_create_web_public_channel_group: int
     can_delete_any_message_group: int
     can_delete_own_message_group: int
+    can_manage_all_groups: int
     can_mention_many_users_group: int
     can_move_messages_between_channels_group: int
     can_move_messages_between_topics_group: int

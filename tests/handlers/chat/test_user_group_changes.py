@@ -115,7 +115,7 @@ class TestUpdateUserGroup:
         assert as_cordelia.patch(
             path,
             can_manage_group={"new": both, "old": only(cast.hamlet)},
-            can_join_group={"new": system["role:members"], "old": NOBODY},
+            can_join_group={"new": system["role:members"], "old": system["role:nobody"]},
             can_mention_group={"new": system["role:everyone"]},
             group_id=group,
         ) == {**DONE, "ignored_parameters_unsupported": ["group_id"]}
