@@ -45,7 +45,7 @@ def require_known(db: Db, actor: Actor, group_id: int) -> None:
         raise InvalidUserGroup()
 
 
-def _in_realm(actor: Actor, group_id: int) -> Select[tuple[UserGroup]]:
+def _in_realm(actor: Actor, group_id: int) -> Select[UserGroup]:
     return select(UserGroup).where(
         UserGroup.id == group_id,
         UserGroup.realm_id == actor.realm_id,
