@@ -44,7 +44,10 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("update_settings", "others"): {
         "target_users": {"group_ids": ["$audience"], "skip_if_already_edited": True}
     },
-    ("update_user_group", "who_joins"): {"can_join_group": {"new": "$members_group"}},
+    ("update_user_group", "permissions"): {
+        f"can_{right}_group": {"new": "$members_group"}
+        for right in ("add_members", "join", "leave", "manage", "mention", "remove_members")
+    },
     ("update_user_group_members", "add"): {"add": ["$hamlet"]},
     ("update_user_group_members", "exchange"): {
         "delete": ["$own_id"],
