@@ -168,6 +168,35 @@ class Settings:
         "Directory of chat organizations' exports, shared by servers and workers.",
         shown="{SPECD_DATA_DIR}/exports",
     )
+    chat_upload_dir: Path = setting(
+        Path(),
+        Path,
+        "Directory of uploaded files, shared by servers and workers; with a bucket, of those that"
+        " arrive.",
+        shown="{SPECD_DATA_DIR}/uploads",
+    )
+    chat_upload_bucket: str = setting(
+        "", str, "Bucket of uploaded files in a store that speaks S3; if empty, the directory."
+    )
+    chat_upload_s3_url: str = setting(
+        "", parse_service_url, "Address of the S3 store; if empty, Amazon's."
+    )
+    chat_upload_s3_region: str = setting("us-east-1", str, "Region of the S3 store.")
+    chat_upload_s3_key_id: str = setting("", str, "Access key id at the S3 store.")
+    chat_upload_s3_secret: str = setting(
+        "", secret_text(8), "Secret access key at the S3 store.", secret=True
+    )
+    chat_upload_s3_timeout_s: float = setting(
+        10.0, seconds(0.05, 300), "Timeout of one response from the S3 store."
+    )
+    chat_max_file_upload_size_mib: int = setting(
+        25, whole(1, 10_240), "Maximum size of an uploaded file, in mebibytes."
+    )
+    chat_upload_quota_mib: int = setting(
+        5_120,
+        whole(1, 1_000_000_000),
+        "Maximum size of all files of a chat organization, in mebibytes.",
+    )
     chat_export_messages_max: int = setting(
         250_000,
         whole(1, 1_000_000_000),
@@ -298,6 +327,11 @@ class Settings:
         whole(1, 315_360_000),
         "Retention of chat events with their contents.",
     )
+    chat_detached_upload_retention_s: int = setting(
+        3_024_000,
+        whole(1, 315_360_000),
+        "Retention of uploaded files that no message shows.",
+    )
     chat_scheduled_retention_s: int = setting(
         604_800,
         whole(1, 315_360_000),
@@ -324,6 +358,9 @@ class Settings:
     )
     chat_saved_snippets_per_user: int = setting(
         500, whole(1, 1_000_000), "Maximum number of saved snippets per chat user."
+    )
+    chat_attachments_per_user: int = setting(
+        5_000, whole(1, 1_000_000), "Maximum number of uploaded files per chat user."
     )
     chat_alert_words_per_user: int = setting(
         500, whole(1, 1_000_000), "Maximum number of alert words per chat user."
@@ -436,6 +473,8 @@ class Settings:
         derived["metrics_dir"] = data_dir / "metrics" if metrics_dir == Path() else metrics_dir
         export_dir = Path(self.chat_export_dir)
         derived["chat_export_dir"] = data_dir / "exports" if export_dir == Path() else export_dir
+        upload_dir = Path(self.chat_upload_dir)
+        derived["chat_upload_dir"] = data_dir / "uploads" if upload_dir == Path() else upload_dir
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
@@ -568,6 +607,7 @@ def _check_exposure(settings: "Settings") -> None:
                  for entry in settings.chain_rpc_urls)  # fmt: skip
     for name, urls in (
         ("push_relay_url", (settings.push_relay_url,)),
+        ("chat_upload_s3_url", (settings.chat_upload_s3_url,)),
         ("video_vendor_url", (settings.video_vendor_url,)),
         ("video_vendor_api_url", (settings.video_vendor_api_url,)),
         ("chain_rpc_urls", tuple(endpoints)),

@@ -30,6 +30,7 @@ class ArchiveWriter:
         self._target = folder / name
         self._part = folder / f"{name}{PART}"
         self._files: list[dict[str, Any]] = []
+        self._uploads: list[dict[str, Any]] = []
 
     def __enter__(self) -> "ArchiveWriter":
         descriptor = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -62,13 +63,30 @@ class ArchiveWriter:
             {"name": name, "rows": rows, "bytes": size, "sha256": digest.hexdigest(), **facts}
         )
 
+    def write_file(self, name: str, pieces: Iterable[bytes]) -> None:
+        """One file as it is; most files that people share are compressed already."""
+        entry = zipfile.ZipInfo(name)
+        entry.external_attr = 0o600 << 16
+        digest, size = hashlib.sha256(), 0
+        with self._zip.open(entry, "w", force_zip64=True) as out:
+            for piece in pieces:
+                out.write(piece)
+                digest.update(piece)
+                size += len(piece)
+        self._uploads.append({"name": name, "bytes": size, "sha256": digest.hexdigest()})
+
+    def note_missing(self, name: str) -> None:
+        """A file that there should be, and is gone."""
+        self._uploads.append({"name": name, "missing": True})
+
     def finish(self, manifest: Mapping[str, Any]) -> tuple[int, str]:
         """Write the manifest, bring all to the disk, give the archive its name.
 
         Returns its bytes and its SHA-256.
         """
         text = orjson.dumps(
-            {**manifest, "files": self._files}, option=orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z
+            {**manifest, "files": self._files, "uploads": self._uploads},
+            option=orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z,
         )
         self._zip.writestr(MANIFEST, text + b"\n")
         self._zip.close()

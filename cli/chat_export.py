@@ -7,6 +7,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from adapters.file_store.wiring import build_file_store
 from cli.databases import open_database
 from cli.output import answer, json_option
 from models.chat.exports.scope import EXPORT_TYPES, PUBLIC
@@ -50,6 +51,7 @@ def export(realm: str, export_type: str, as_json: bool) -> None:
             database,
             SystemClock(),
             settings.chat_export_dir,
+            build_file_store(settings),
             public_url=settings.public_url,
             retention=timedelta(seconds=settings.chat_export_retention_s),
             stopping=threading.Event(),

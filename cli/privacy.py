@@ -16,7 +16,12 @@ MANY = 3
 
 def diagnose_files(settings: Settings) -> Finding:
     """Checks that no other user of this machine can read the files of the installation."""
-    places = {settings.data_dir, settings.metrics_dir, settings.chat_export_dir}
+    places = {
+        settings.data_dir,
+        settings.metrics_dir,
+        settings.chat_export_dir,
+        settings.chat_upload_dir,
+    }
     for url in map(make_url, settings.database_urls.values()):
         if url.get_backend_name() == "sqlite" and url.database:
             places |= {Path(f"{url.database}{end}") for end in ("", "-wal", "-shm")}

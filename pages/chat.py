@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from flask import Flask
 
-from pages import chat_client, emoji, exports
+from pages import chat_client, emoji, exports, uploads
 from pages.served import Served
 
 
 def install_for(app: Flask, service: Served) -> None:
     exports.install_for(app, service)
+    uploads.install_for(app, service)
     emoji.install(app)
     if service.settings.chat_page:
         chat_client.install(app)

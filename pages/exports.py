@@ -6,8 +6,6 @@ No browser is asked for an API key, which it would keep.
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +17,7 @@ from werkzeug.wsgi import ClosingIterator
 from models.chat.exports.requests import Archive, access_archive
 from models.chat.ground.hosts import parse_host
 from models.chat.identity.links import Link, try_spend
+from pages.places import Places
 from pages.served import Served
 from security_events import SecurityEvent, tell
 
@@ -36,24 +35,6 @@ OF_ONE_REALM = 2
 
 LINK_DEAD = "This link does not work any more. Open the list of exports again for a new one."
 NO_LINK = "Open the list of exports for a link that works here.\n"
-
-
-class Places:
-    """The downloads under way, by organization."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._taken: Counter[int] = Counter()
-
-    def try_take(self, realm_id: int) -> bool:
-        with self._lock:
-            is_free = self._taken.total() < AT_ONCE and self._taken[realm_id] < OF_ONE_REALM
-            self._taken[realm_id] += is_free
-            return is_free
-
-    def give_back(self, realm_id: int) -> None:
-        with self._lock:
-            self._taken[realm_id] -= 1
 
 
 def install_for(app: Flask, service: Served) -> None:
@@ -82,7 +63,7 @@ def install_for(app: Flask, service: Served) -> None:
 
 def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder: Path) -> None:
     """Add /exports/<id>/<token>, and /exports/<id> for administrators with their key."""
-    places = Places()
+    places = Places(at_once=AT_ONCE, of_one=OF_ONE_REALM)
 
     def send_archive(export_id: int, token: str | None = None) -> ResponseReturnValue:
         given = request.authorization

@@ -13,6 +13,7 @@ from security_events import SecurityEvent
 from server.context import Context
 from server.document.union import Document, unite
 from server.error_docs import Failure
+from server.files import FileIntake
 from server.response import Response
 from server.wire.browsers import Origins
 
@@ -89,8 +90,9 @@ class Service:
     `form_in_query` lets form fields come in the query. `ignore_foreign_bodies` reads a body of an
     undocumented media type as empty instead of refusing. `refuse(ctx)` is what to raise instead of
     `Unauthenticated` for credentials that are missing or that their scheme cannot read.
-    `method_override` lets a form field `method` of a POST name the method that is meant. `origins`
-    are those whose pages may change things. `gauges(database, now)` are numbers of the service's
+    `method_override` lets a form field `method` of a POST name the method that is meant. `files`
+    says how files of forms are taken: as `File`s on the disk; without it, as bytes. `origins` are
+    those whose pages may change things. `gauges(database, now)` are numbers of the service's
     own, asked for in a thread at each scrape. `list_failures` is what the page of errors tells of;
     without it the service has no such page.
     """
@@ -118,6 +120,7 @@ class Service:
     malformed_path: type[Exception] | None = None
     refuse: Callable[[Context], Exception] | None = None
     method_override: bool = False
+    files: FileIntake | None = None
     origins: Origins = field(default_factory=Origins)
     security_events: Mapping[type[Exception], SecurityEvent] = field(default_factory=dict)
     list_failures: Callable[[], Sequence[Failure]] | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
+from adapters.file_store.wiring import ARRIVING, build_file_store
 from adapters.mail.wiring import build_mailer
 from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import load_secrets
@@ -13,10 +14,12 @@ from workers.exports import Exports
 from workers.loop import NICENESS, Worker
 from workers.outbox import OutboxWorker
 from workers.scheduled_delivery import ScheduledDelivery
+from workers.uploads import Uploads
 
 DELIVERY_EVERY_S = 0.25
 MAIL_EVERY_S = 0.5
 EXPORTS_EVERY_S = 1.0
+UPLOADS_EVERY_S = 1.0
 SEARCH_EVERY_S = 0.5
 REMOVAL_EVERY_S = 0.5
 
@@ -70,11 +73,26 @@ def exports(context: WorkerContext) -> Worker:
         context.database,
         context.clock,
         settings.chat_export_dir,
+        build_file_store(settings),
         public_url=settings.public_url,
         retention=timedelta(seconds=settings.chat_export_retention_s),
         stopping=context.pool.stopping,
     )
     return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S, niceness=NICENESS)
+
+
+def uploads(context: WorkerContext) -> Worker:
+    """Removes files that nobody gets any more; any number of processes share the work."""
+    settings = context.settings
+    worker = Uploads(
+        context.database,
+        context.clock,
+        build_file_store(settings),
+        settings.chat_upload_dir / ARRIVING,
+        retention=timedelta(seconds=settings.chat_detached_upload_retention_s),
+        rest=context.pool.stopping.wait,
+    )
+    return Worker("uploads", worker.try_work_one, poll_s=UPLOADS_EVERY_S, niceness=NICENESS)
 
 
 WORKERS: Mapping[str, WorkerFactory] = {
@@ -84,4 +102,5 @@ WORKERS: Mapping[str, WorkerFactory] = {
     "outbox": outbox,
     "scheduled_delivery": scheduled_delivery,
     "search_index": search_index,
+    "uploads": uploads,
 }

@@ -16,9 +16,16 @@ from sqlalchemy.orm import Session
 
 from adapters import archives
 from adapters.archives import ArchiveWriter
+from adapters.file_store.store import FileMissing, FileStore
 from models.chat.exports import requests as exports
 from models.chat.exports import runs as export_runs
-from models.chat.exports.rows import count_rows, describe, read_lines
+from models.chat.exports.rows import (
+    ExportedFile,
+    count_rows,
+    describe,
+    find_files,
+    read_lines,
+)
 from models.chat.exports.runs import LeaseLost, Run, Written
 from models.chat.exports.scope import Scope
 from models.chat.exports.tables import PARTS
@@ -40,7 +47,8 @@ class Stopped(Exception):
 
 
 class Exports:
-    """Steps over one chat database, one export each. Archives are kept in `folder`.
+    """Steps over one chat database, one export each. Archives are kept in `folder`, uploaded
+    files are read from `files`.
 
     `public_url` says the scheme and port of addresses; `retention`: how long archives are kept;
     `stopping` ends an export on its way.
@@ -51,6 +59,7 @@ class Exports:
         database: Database,
         clock: Clock,
         folder: Path,
+        files: FileStore,
         *,
         public_url: str,
         retention: timedelta,
@@ -60,6 +69,7 @@ class Exports:
         self._database = database
         self._clock = clock
         self._folder = folder
+        self._files = files
         self._public_url = public_url
         self._stopping = stopping
         self._listener = listener
@@ -163,6 +173,8 @@ class Exports:
                     table=part.table.__tablename__,
                     columns=part.columns,
                 )
+            for file in find_files(snapshot, scope):
+                self._copy(file, archive, progress)
             size, digest = archive.finish(
                 {
                     **manifest,
@@ -173,6 +185,14 @@ class Exports:
                 }
             )
         return Written(size, digest, progress.done)
+
+    def _copy(self, file: ExportedFile, archive: ArchiveWriter, progress: "_Progress") -> None:
+        try:
+            pieces = self._files.read(file.key)
+        except FileMissing:
+            archive.note_missing(file.name)  # deleted since the moment that the archive shows
+            return
+        archive.write_file(file.name, progress.beside(pieces))
 
     def report(self, run: Run, done: int, total: int) -> None:
         """Keep the lease, tell how far it is. Raises `LeaseLost`, `Stopped`."""
@@ -229,9 +249,20 @@ class _Progress:
         for lines in batches:
             yield lines
             self.done += len(lines)
-            now = time.monotonic()
-            if now - self._reported_at >= REPORT_EVERY_S:
-                self._worker.report(self._run, self.done, self._total)
-                self._reported_at = now
-            self._worker.rest((now - began) * REST)
-            began = time.monotonic()
+            began = self._pause(began)
+
+    def beside(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces of a file, which count as nothing."""
+        began = time.monotonic()
+        for piece in pieces:
+            yield piece
+            began = self._pause(began)
+
+    def _pause(self, began: float) -> float:
+        """Report where it is time, and rest; when the next batch begins."""
+        now = time.monotonic()
+        if now - self._reported_at >= REPORT_EVERY_S:
+            self._worker.report(self._run, self.done, self._total)
+            self._reported_at = now
+        self._worker.rest((now - began) * REST)
+        return time.monotonic()

@@ -138,6 +138,8 @@ def _facts(ctx: Context) -> ServerFacts:
         web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
         push_enabled=ctx.adapters.push.is_configured,
         is_development=ctx.settings.development,
+        max_upload_mib=ctx.settings.chat_max_file_upload_size_mib,
+        upload_quota_mib=ctx.settings.chat_upload_quota_mib,
     )
 
 

@@ -180,11 +180,11 @@ def update_message(
         notify_old_thread=send_notification_to_old_thread,
         notify_new_thread=send_notification_to_new_thread,
     )
-    editing.edit_message(
+    detached = editing.edit_message(
         ctx.session, ctx.actor, message_id, changes, text=ctx.prepared, now=ctx.now
     )
     require_within(ctx.session, ctx.settings, MESSAGE_EDITS, message_id)
-    return envelope.success(ctx, detached_uploads=[])
+    return envelope.success(ctx, detached_uploads=detached)
 
 
 def delete_message(ctx: Context, *, message_id: int) -> Response:

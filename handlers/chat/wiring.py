@@ -3,15 +3,18 @@
 from typing import cast
 
 import specs
+from adapters.file_store.wiring import ARRIVING
 from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.limits import request_limits
 from models import migrate
+from models.chat.uploads.errors import UploadTooLarge
 from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from server.document.union import Document
 from server.errors import NotFound
+from server.files import FileIntake
 from server.rate_limit import SharedTable
 from server.service import Chore, Service
 from server.wire.browsers import Origins
@@ -69,6 +72,11 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         ignore_foreign_bodies=True,
         malformed_path=NotFound,
         method_override=True,
+        files=FileIntake(
+            settings.chat_upload_dir / ARRIVING,
+            settings.chat_max_file_upload_size_mib << 20,
+            lambda: UploadTooLarge(limit_mib=settings.chat_max_file_upload_size_mib),
+        ),
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,
         chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),

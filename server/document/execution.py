@@ -39,6 +39,9 @@ class WithoutDatabase(Operation):
 
     __slots__ = ()
 
+    async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
+        self.let_in(ctx, call)
+
     async def serve(self, ctx: Context, call: Call, threads: Threads) -> Response:
         arguments = self.prepare(ctx, call)
         reply = self.function(ctx, **arguments)
@@ -58,6 +61,14 @@ class WithDatabase(Operation):
             self.readonly and self.responses.hold_lists
         )
         self._prepare_function = preparation_of(self.function)
+
+    async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
+        def look() -> None:
+            with self._database.reading() as connection:
+                ctx.session = connection
+                self.let_in(ctx, call)
+
+        await asyncio.get_running_loop().run_in_executor(threads.reading, look)
 
     async def serve(self, ctx: Context, call: Call, threads: Threads) -> Response:
         loop = asyncio.get_running_loop()

@@ -11,8 +11,9 @@ from server.document.aliases import Aliases
 from server.document.parameters import MAX_QUERY_FIELDS, argument_name, item_kinds_of, kinds_of
 from server.document.schemas import Schemas
 from server.errors import InvalidRequest, Violation
+from server.files import File
 from server.wire.guard import decode_text, load_json, pointer_step
-from server.wire.multipart import parse_parts
+from server.wire.multipart import Head, parse_parts
 
 JSON = "application/json"
 _MISSING = object()
@@ -55,7 +56,7 @@ class Form:
         self.optional = self.without_default - {
             field.argument for name, field in self.fields.items() if name in required
         }
-        self._binary = any(field.binary for field in self.fields.values())
+        self.binary = [name for name, field in self.fields.items() if field.binary]
         self._closed = schema.get("additionalProperties") is False
         self._validate = schemas.compile(
             {key: value for key, value in schema.items() if key != "additionalProperties"}, place
@@ -63,7 +64,7 @@ class Form:
 
     def parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
         """The parts of a `multipart/form-data` body as name -> values, bytes for binary fields."""
-        if not self._binary:
+        if not self.binary:
             decode_text(raw, "/body")
         sent: dict[str, list[Any]] = {}
         for name, content, _ in parse_parts(raw, content_type, limit=MAX_QUERY_FIELDS):
@@ -72,6 +73,18 @@ class Form:
             value = content if is_binary else decode_text(content, f"/body/{pointer_step(name)}")
             sent.setdefault(name, []).append(value)
         return sent
+
+    def file_field_of(self, head: Head) -> str | None:
+        """The field that a part's file belongs to; None for a part that is no file.
+
+        Some clients name the field after the file: where a form takes one file, every file is it.
+        """
+        if head.name in self.binary:
+            return head.name
+        if head.file_name is None:
+            return None
+        is_free = head.name not in self.names and len(self.binary) == 1
+        return self.binary[0] if is_free else None
 
     def decode_json(
         self, value: Any, query: Mapping[str, list[str]]
@@ -94,7 +107,7 @@ class Form:
         sent, violations = self._aliases.resolve(sent)
         for name, field in self.fields.items():
             texts = sent.get(name)
-            if texts is None:
+            if texts is None or (field.binary and not _is_file(texts)):
                 continue
             if isinstance(texts, JsonValue):
                 values[name] = texts.value
@@ -113,8 +126,8 @@ class Form:
                 for name in sorted(unknown)[:20]
             )
         texts_only = values
-        if self._binary:  # the bytes of a file fit no schema
-            texts_only = {k: "" if isinstance(v, bytes) else v for k, v in values.items()}
+        if self.binary:  # the bytes of a file fit no schema
+            texts_only = {k: "" if isinstance(v, (bytes, File)) else v for k, v in values.items()}
         violations.extend(self._validate(texts_only, "/body"))
         if violations:
             raise InvalidRequest(violations)
@@ -200,6 +213,11 @@ _KINDS: dict[type, frozenset[str]] = {
     list: frozenset(("array",)),
     dict: frozenset(("object",)),
 }
+
+
+def _is_file(sent: list[Any] | JsonValue) -> bool:
+    """Did a file come, and not a text, such as one of the query?"""
+    return not isinstance(sent, JsonValue) and isinstance(sent[-1], (bytes, File))
 
 
 def _is_json_string(text: str) -> bool:

@@ -28,7 +28,7 @@ ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
 class Call:
     """What one request sent, before anything of it is trusted."""
 
-    __slots__ = ("body", "extra_headers", "headers", "path", "query")
+    __slots__ = ("body", "extra_headers", "fields", "headers", "is_admitted", "path", "query")
 
     def __init__(
         self,
@@ -42,6 +42,10 @@ class Call:
         self.query = query
         self.body = body
         self.extra_headers: tuple[tuple[str, str], ...] = ()
+        self.fields: Mapping[str, list[Any]] | None = None
+        """A form that was read as it arrived, instead of `body`."""
+        self.is_admitted = False
+        """Is known who asks, and that they may, before the body was read?"""
 
 
 class Operation(ABC):
@@ -114,6 +118,16 @@ class Operation(ABC):
         }
         return frozenset(names | (self.body.optional if self.body else set()))
 
+    @property
+    def takes_files(self) -> bool:
+        """Does a form of it come with a file, which goes to the disk as it arrives?"""
+        form = None if self.body is None else self.body.form
+        return self.service.files is not None and form is not None and bool(form.binary)
+
+    @abstractmethod
+    async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
+        """Let in who asks, before their body is read. Raises what `serve` would first."""
+
     @abstractmethod
     async def serve(self, ctx: Context, call: Call, threads: Threads) -> Response:
         """The answer to one request. Raises what the service's error table maps."""
@@ -128,6 +142,12 @@ class Operation(ABC):
 
     def prepare(self, ctx: Context, call: Call) -> dict[str, Any]:
         """Who asks, whether they may, and the handler's arguments, in this order."""
+        if not call.is_admitted:
+            self.let_in(ctx, call)
+        return self._parse(ctx, call)
+
+    def let_in(self, ctx: Context, call: Call) -> None:
+        """Who asks, counted, and whether they may. Raises what refuses them."""
         service = self.service
         if self.authenticate is not None:
             try:
@@ -141,7 +161,7 @@ class Operation(ABC):
         if service.rate_limit is not None:
             call.extra_headers = service.rate_limit.take(ctx)
         self.require_role(ctx)
-        return self._parse(ctx, call)
+        call.is_admitted = True
 
     def require_role(self, ctx: Context) -> None:
         """Raise what the service raises for an actor without the role that the document names."""
@@ -180,7 +200,10 @@ class Operation(ABC):
                 violations.extend(error.violations)
         if self.body is not None:
             try:
-                values, unknown_fields = self.body.decode(call.body, call.headers, query)
+                if call.fields is not None and self.body.form is not None:
+                    values, unknown_fields = self.body.form.decode(call.fields, query)
+                else:
+                    values, unknown_fields = self.body.decode(call.body, call.headers, query)
                 arguments.update(values)
                 unknown |= unknown_fields
             except InvalidRequest as error:

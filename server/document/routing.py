@@ -145,3 +145,10 @@ class Router(Generic[T]):
         if digits.isascii() and digits.isdigit():
             return True
         return bool(segment) and not self._strict and node.text is None
+
+
+def merge_slashes(path: bytes) -> bytes:
+    """A path with one slash where it has several in a row."""
+    while b"//" in path:
+        path = path.replace(b"//", b"/")
+    return path

@@ -28,6 +28,9 @@ from server.wire.proxies import TrustedProxies
 
 log = structlog.get_logger("specd.app")
 
+PAGE_THREADS = 32
+"""One for each page or file that is on its way out of a process."""
+
 
 def build_app(
     services: Iterable[Service], *, pages: Any = None, trusted_proxies: Iterable[str] = ()
@@ -40,7 +43,9 @@ def build_app(
     """
     require_seams()
     services = tuple(services)
-    inner: ASGIApp = _no_page if pages is None else WSGIMiddleware(pages)  # type: ignore[assignment]
+    inner: ASGIApp = _no_page
+    if pages is not None:
+        inner = WSGIMiddleware(pages, workers=PAGE_THREADS)  # type: ignore[assignment]
     engine = partial(Engine, probes=Probes(), proxies=TrustedProxies(trusted_proxies))
     app: ConnexionMiddleware = ConnexionMiddleware(
         inner,

@@ -21,9 +21,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 import security_events
 from server.context import Context
-from server.document.bodies import URLENCODED, Disconnected, read_body
+from server.document.arrivals import arriving_form
+from server.document.bodies import MULTIPART, URLENCODED, Disconnected, read_body
 from server.document.compiler import CompiledAPI
-from server.document.operation import Call
+from server.document.operation import Call, Operation
+from server.document.routing import merge_slashes
 from server.document.threads import Threads
 from server.errors import MethodNotAllowed, NotFound
 from server.response import Response, standing_headers
@@ -108,7 +110,7 @@ class Engine(SpecMiddleware):
             path = path.partition(b"?")[0]
         for api in self.apis:
             if b"//" in path and api.service.merge_slashes:
-                path = _merge_slashes(path)
+                path = merge_slashes(path)
             if path.startswith(api.prefix):
                 await self._exchange(api, path, scope, receive, send)
                 return
@@ -140,7 +142,7 @@ class Engine(SpecMiddleware):
         body = b"" if method == "HEAD" else response.body
         headers = [(b"request-id", request_id.encode("ascii"))]
         extra = () if call is None else call.extra_headers
-        if exchange.unread and _has_body(exchange.headers):
+        if exchange.unread and exchange.has_body:
             headers.append((b"connection", b"close"))
             await send(start(response, headers, extra, api.standing))
             await send({"type": "http.response.body", "body": body, "more_body": True})
@@ -187,6 +189,14 @@ class Engine(SpecMiddleware):
         route, texts = found
         if method not in SAFE_METHODS:
             service.origins.check(headers)
+        taker = route.methods.get(method)
+        if taker is not None and taker.takes_files and media_type_of(headers) == MULTIPART:
+            ctx = self._context(api, taker, exchange)
+            exchange.call = call = Call(headers, texts, query, b"")
+            await taker.admit(ctx, call, api.threads)  # nothing of a stranger's is kept
+            async with arriving_form(taker, call, receive):
+                exchange.unread = False
+                return _checked(await taker.serve(ctx, call, api.threads))
         body = b""
         if service.method_override and method == "POST":
             body = await self._read_body(service, receive, headers, exchange)
@@ -199,26 +209,27 @@ class Engine(SpecMiddleware):
             if method == "OPTIONS":
                 return Response(204, b"", (("Allow", ", ".join(route.allow)),))
             raise MethodNotAllowed(route.allow)
-        exchange.operation = operation
+        ctx = self._context(api, operation, exchange)
+        if operation.is_async:
+            ctx.bind_wait(partial(self.waiting.wait, receive))
         if operation.body is not None and exchange.unread:
             body = await self._read_body(service, receive, headers, exchange)
-        ctx = Context(
+        exchange.call = call = Call(headers, texts, query, body)
+        return _checked(await operation.serve(ctx, call, api.threads))
+
+    def _context(self, api: ServedAPI, operation: Operation, exchange: Exchange) -> Context:
+        service = api.service
+        exchange.operation = operation
+        exchange.ctx = ctx = Context(
             operation=operation,
-            headers=headers,
+            headers=exchange.headers,
             client=exchange.client,
             now=service.clock.now(),
             request_id=exchange.request_id,
             settings=service.settings,
             adapters=service.adapters,
         )
-        exchange.ctx = ctx
-        if operation.is_async:
-            ctx.bind_wait(partial(self.waiting.wait, receive))
-        exchange.call = call = Call(headers, texts, query, body)
-        response = await operation.serve(ctx, call, api.threads)
-        if response.headers:
-            check_answer_headers(response.headers)
-        return response
+        return ctx
 
     async def _read_body(
         self, service: Service, receive: Receive, headers: Mapping[bytes, bytes], exchange: Exchange
@@ -260,6 +271,12 @@ class Engine(SpecMiddleware):
         return response
 
 
+def _checked(response: Response) -> Response:
+    if response.headers:
+        check_answer_headers(response.headers)
+    return response
+
+
 def _peer(scope: Scope) -> str:
     client = scope.get("client")
     return client[0] if client else ""
@@ -273,13 +290,3 @@ def _nearest(kind: type[Exception], events: Mapping[type[Exception], Any]) -> An
 def _is_foreseen(status: int) -> bool:
     """A 502 and a 503 say who else failed; any other 5xx is a bug and wants its traceback."""
     return status in (502, 503)
-
-
-def _merge_slashes(path: bytes) -> bytes:
-    while b"//" in path:
-        path = path.replace(b"//", b"/")
-    return path
-
-
-def _has_body(headers: Mapping[bytes, bytes]) -> bool:
-    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"

@@ -36,3 +36,9 @@ class Exchange:
     @property
     def key_id(self) -> str | None:
         return None if self.ctx is None else self.ctx.key_id
+
+    @property
+    def has_body(self) -> bool:
+        """Do the headers say that a body follows?"""
+        length = self.headers.get(b"content-length", b"0")
+        return b"transfer-encoding" in self.headers or length != b"0"

@@ -26,6 +26,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("alert_words", "presence", "rendering", "saved_snippets", "topics"),
         ("people",),
         ("messages", "organization"),
+        ("uploads",),
         ("sending",),
         (
             "channels",

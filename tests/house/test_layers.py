@@ -29,6 +29,7 @@ ALLOWED = {
         "settings",
         "specs",
         "server.context",
+        "server.files",
         "server.idempotency",
         "server.phases",
         "server.response",
@@ -49,7 +50,7 @@ MAY_KNOW_THE_ENGINE = {
     "handlers/chat/wire/violations.py",
 }
 # Heavy (2 s), or an optional extra: only a process that acts on a chain may pay for it.
-LAZY = ("web3", "demo.chain.pyevm")
+LAZY = ("web3", "demo.chain.pyevm", "adapters.file_store.s3")
 
 
 def sources(layer: str) -> list[Path]:

@@ -22,6 +22,7 @@ import orjson
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from adapters.file_store.directory import DirectoryStore
 from benchmarks.chat import realm as bench
 from models import migrate
 from models.chat.identity.api_keys import KeyMaker
@@ -42,7 +43,7 @@ def run_worker(url: str, folder: str) -> None:
     """One process of the real worker, until it is killed."""
     pool = WorkerPool()
     exports = Exports(
-        Database(url), CLOCK, Path(folder), public_url="http://127.0.0.1",
+        Database(url), CLOCK, Path(folder), DirectoryStore(Path(folder)), public_url="http://127.0.0.1",
         retention=timedelta(days=30), stopping=pool.stopping,
     )  # fmt: skip
     worker = Worker("exports", exports.try_work_one, poll_s=0.1, niceness=NICENESS)

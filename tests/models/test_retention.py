@@ -49,4 +49,5 @@ def test_each_rule_has_a_setting(metadata: MetaData, policy: Policy) -> None:
 def test_each_setting_of_retention_is_used() -> None:
     named = {rule.setting for policy in (CHAT, PAYMENT) for rule in policy.rules if rule.setting}
     wanted = {field.name for field in fields(Settings) if field.name.endswith("_retention_s")}
-    assert wanted - named == {"chat_export_retention_s"}, "that one is the worker exports'"
+    own = {"chat_export_retention_s", "chat_detached_upload_retention_s"}
+    assert wanted - named == own, "those are the workers exports' and uploads'"

@@ -3,7 +3,7 @@
 import pytest
 
 from server.errors import InvalidRequest
-from server.wire.multipart import Part, parse_parts
+from server.wire.multipart import Head, Part, PartStream, parse_parts
 
 TYPE = "multipart/form-data; boundary=x"
 
@@ -92,3 +92,80 @@ def test_takes_what_clients_write() -> None:
     quoted = 'multipart/form-data; charset=utf-8; boundary="----WebKit Form"'
     raw = b'------WebKit Form\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n'
     assert parts(raw + b"------WebKit Form--\r\n", quoted) == [Part("a", b"b", False)]
+
+
+def streamed(raw: bytes, size: int, content_type: str = TYPE) -> list[Part]:
+    """The parts of a body that arrives in pieces of that size."""
+    stream = PartStream(content_type, limit=3)
+    found: list[tuple[Head, bytearray]] = []
+    for at in range(0, len(raw), size):
+        for item in stream.feed(raw[at : at + size]):
+            if isinstance(item, Head):
+                found.append((item, bytearray()))
+            else:
+                found[-1][1].extend(item)
+    stream.end()
+    return [Part(head.name, bytes(text), head.file_name is not None) for head, text in found]
+
+
+class TestPartStream:
+    bodies = (
+        body(named(b'"a"'), named(b'"b"', b""), named(b'"f"', more=b'; filename="f"')),
+        body(named(b'"a"', b"\r\n\r\n--y\r\n--\r\n--xx"[:12] + b"\r\n-x--")),
+        b"preamble\r\n" + body(named(b"a", b"\r" * 40)) + b"epilogue\r\n--x\r\n",
+        b"--x \t\r\n" + named(b"a") + b"\r\n--x--",
+        body(named(b"a", bytes(range(256)) * 40)),
+    )
+    broken = (
+        b"",
+        b"--x\r\n" + named(b"a"),
+        body(named(b"a"), end=b""),
+        body(named(b"a"), end=b"--x"),
+        body(named(b"a"), named(b"a"), named(b"a"), named(b"a")),
+        b"--x\r\nContent-Disposition: form-data; name=a\r\n--x\r\n\r\nc\r\n--x--\r\n",
+        b"--x\r\n" + b"a" * 5000 + b"\r\n\r\nc\r\n--x--\r\n",
+        body(b"Content-Disposition: form-data\r\n\r\nc"),
+    )
+
+    @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 10**6])
+    def test_reads_as_a_whole_body_is_read(self, size: int) -> None:
+        for raw in self.bodies:
+            end = raw.find(b"epilogue")
+            assert streamed(raw, size) == parts(raw[:end] if end > 0 else raw)
+
+    @pytest.mark.parametrize("size", [1, 5, 10**6])
+    def test_refuses_what_a_whole_body_is_refused_for(self, size: int) -> None:
+        for raw in self.broken:
+            with pytest.raises(InvalidRequest):
+                parts(raw)
+            with pytest.raises(InvalidRequest):
+                streamed(raw, size)
+
+    def test_holds_no_more_than_a_piece(self) -> None:
+        stream = PartStream(TYPE, limit=3)
+        list(stream.feed(b"--x\r\n" + named(b"a", b"")))
+        for _ in range(100):
+            got = b"".join(
+                item for item in stream.feed(b"\r\n--" * 1000) if isinstance(item, bytes)
+            )
+            assert len(got) >= 3990
+            assert len(stream._buffer) < 10
+
+    @pytest.mark.parametrize(
+        ("options", "name"),
+        [
+            (b'; filename="a b.png"', "a b.png"),
+            (b'; filename="a\\"b"', 'a"b'),
+            (b'; filename="\xc3\xa9"', "é"),
+            (b'; filename="\xff"', "\ufffd"),
+            (b"; filename*=UTF-8''%C3%A9.png", "é.png"),
+            (b"; filename*=x", ""),
+            (b'; filename=""', ""),
+            (b"", None),
+        ],
+    )
+    def test_tells_what_a_file_is_called(self, options: bytes, name: str | None) -> None:
+        stream = PartStream(TYPE, limit=3)
+        (head, *_) = stream.feed(body(named(b'"a"', more=options)))
+        assert isinstance(head, Head)
+        assert head.file_name == name

@@ -27,17 +27,18 @@ def verify_archive(path: Path) -> dict[str, Any]:
     """Read everything again; the manifest. Raises `DamagedArchive`."""
     try:
         with reading_archive(path) as (archive, manifest):
-            names = {file["name"] for file in manifest["files"]} | {MANIFEST}
+            uploads = [file for file in manifest["uploads"] if "missing" not in file]
+            names = {file["name"] for file in (*manifest["files"], *uploads)} | {MANIFEST}
             if set(archive.namelist()) != names:
                 raise DamagedArchive("other files than the manifest names")
-            for file in manifest["files"]:
+            for file in (*manifest["files"], *uploads):
                 digest, rows, size = hashlib.sha256(), 0, 0
                 with archive.open(file["name"]) as lines:
                     while chunk := lines.read(CHUNK):
                         digest.update(chunk)
                         rows, size = rows + chunk.count(b"\n"), size + len(chunk)
                 if (rows, size, digest.hexdigest()) != (
-                    file["rows"], file["bytes"], file["sha256"],
+                    file.get("rows", rows), file["bytes"], file["sha256"],
                 ):  # fmt: skip
                     raise DamagedArchive(f"{file['name']} is not what the manifest says")
     except (zipfile.BadZipFile, KeyError, ValueError, OSError) as problem:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 
 import server.context
+from adapters.file_store.store import FileStore
+from adapters.file_store.wiring import build_file_store
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
 from handlers.chat.wire.limits import EmailChangeLimit, SignInLimit
@@ -21,6 +23,7 @@ class ChatAdapters:
     vault: Vault
     push: PushRelay
     vendor: VideoVendor
+    files: FileStore
     sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
     email_change_limit: EmailChangeLimit = field(default_factory=EmailChangeLimit)
     polls: Polls = field(default_factory=Polls)
@@ -46,6 +49,7 @@ class ChatAdapters:
                 client_secret=settings.video_vendor_client_secret,
                 timeout_s=settings.video_vendor_timeout_s,
             ),
+            files=build_file_store(settings),
             sign_in_limit=SignInLimit(settings.rate_limits),
             email_change_limit=EmailChangeLimit(settings.rate_limits),
         )

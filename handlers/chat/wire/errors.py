@@ -27,6 +27,7 @@ from models.chat.saved_snippets import errors as saved_snippets
 from models.chat.scheduling import errors as scheduling
 from models.chat.sending import errors as sending
 from models.chat.settings import errors as settings
+from models.chat.uploads import errors as uploads
 from models.chat.user_groups import errors as user_groups
 from models.errors import DatabaseUnavailable, DomainError
 from security_events import SecurityEvent
@@ -78,6 +79,8 @@ DOMAIN: dict[type[DomainError], Answer] = {
     saved_snippets.SavedSnippetDoesNotExist: Answer(404),
     scheduling.ScheduledMessageDoesNotExist: Answer(404),
     settings.ConfirmationNotFound: Answer(404),
+    uploads.UploadDoesNotExist: Answer(404),
+    uploads.UploadStoreUnavailable: Answer(503, headers=(("Retry-After", "10"),)),
     ground.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
     ground.IdempotencyKeyReused: Answer(422),
 }

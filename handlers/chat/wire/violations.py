@@ -11,6 +11,7 @@ from models.chat.channels.errors import UnknownSubscriptionProperty
 from models.chat.errors import ChatError
 from models.chat.ground.errors import ConfusingParameters, InvalidParameter, MissingParameter
 from models.chat.reading.errors import InvalidNarrow
+from models.chat.uploads.errors import NoFileGiven, SeveralFilesGiven
 from server.errors import Violation
 
 TYPES = {
@@ -105,6 +106,10 @@ def error_of(violation: Violation) -> ChatError:
     where = violation.path.split("/")[1:2]
     if where == ["header"] or (not steps and rule not in ("required", "additionalProperties")):
         return InvalidEncoding(problem=violation.message)
+    if rule == "oneFile":
+        return SeveralFilesGiven()
+    if rule == "required" and not steps and facts.get("property") == "file":
+        return NoFileGiven()
     if rule == "alias":
         first, second = facts["names"]
         return ConfusingParameters(var_name1=first, var_name2=second)

@@ -19,6 +19,7 @@ from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Message, MessageArchive, Reaction, ReactionArchive, User
 from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.summary import recount_topics
+from models.chat.uploads.showing import forget_shown
 from models.reader import Db
 from models.types import UtcMs
 
@@ -101,5 +102,6 @@ def remove_messages(
         _REACTION.c.message_id.in_(message_ids)
     )
     connection.execute(insert(_REACTION_ARCHIVE).from_select(names, reactions))
+    forget_shown(session, message_ids, now=now)
     connection.execute(delete(_MESSAGE).where(gone))
     search.forget_messages(session, message_ids)

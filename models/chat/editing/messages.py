@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.orm import Session
@@ -34,6 +34,7 @@ from models.chat.rendering import Rendered, plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_content, check_mentions
 from models.chat.tables import Message, MessageEdit, UserMessage
+from models.chat.uploads.showing import change_shown
 from models.reader import Db
 
 _EDIT = cast(Table, MessageEdit.__table__)
@@ -74,10 +75,11 @@ def edit_message(
     *,
     text: PreparedText | None,
     now: datetime,
-) -> None:
+) -> list[dict[str, Any]]:
     """Change a message, and those that move with it. Raises what is wrong, before any change.
 
-    `text`: `prepare_edit` of the new content.
+    `text`: `prepare_edit` of the new content. Returns the records of the actor's files that no
+    message shows any more.
     """
     message = access_message(session, actor, message_id, lock=True)
     if message.is_archived:
@@ -98,11 +100,13 @@ def edit_message(
         assert text is not None
         content, rendered = _check_content(session, actor, message, changes, text, now)
     if rendered is None and move is None:
-        return  # every value is what it was
+        return []  # every value is what it was
     if content == message.content:
         rendered = None
+    detached: list[dict[str, Any]] = []
     if rendered is not None:
         _change_content(session, actor, message, content, rendered, now)
+        detached = change_shown(session, actor, message.id, rendered.upload_handles, now=now)
     _record(session, actor, message, move, rendered, now)
     if move is None:
         readers = find_readers(session, message.channel, [message.id])
@@ -118,6 +122,7 @@ def edit_message(
             new_thread=changes.notify_new_thread,
             now=now,
         )
+    return detached
 
 
 def _check_sense(message: MessageView, changes: Changes) -> None:

@@ -109,3 +109,29 @@ class SavedSnippetsRemoveEvent(ClientEvent, type="saved_snippets", op="remove"):
     """A saved snippet was deleted. Tells its author."""
 
     saved_snippet_id: int
+
+
+class AttachmentAddEvent(ClientEvent, type="attachment", op="add"):
+    """A file was uploaded. Tells its owner. `upload_space_used`: bytes of the organization's files.
+
+    The record comes from `models.chat.uploads.attachments`, here and below.
+    """
+
+    attachment: WireObject
+    upload_space_used: int
+
+
+class AttachmentUpdateEvent(ClientEvent, type="attachment", op="update"):
+    """Other messages than before show a file. Tells its owner."""
+
+    attachment: WireObject
+    upload_space_used: int
+
+
+class AttachmentRemoveEvent(ClientEvent, type="attachment", op="remove"):
+    """A file was deleted, by its owner or because no message had shown it for long. Tells its
+    owner. `attachment` has only the `id`.
+    """
+
+    attachment: WireObject
+    upload_space_used: int

@@ -1,6 +1,7 @@
 """Reads an export's rows from one moment of the database, a batch at a time, as lines of JSON."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -8,7 +9,8 @@ from sqlalchemy import Connection, select, text
 
 from models.chat.exports.scope import FULL_WITH_CONSENT, Scope
 from models.chat.exports.tables import PARTS, Part
-from models.chat.tables import Realm
+from models.chat.tables import Attachment, Realm
+from models.chat.uploads.names import key_of
 
 BATCH = 200
 FORMAT = 1
@@ -29,6 +31,27 @@ def read_lines(snapshot: Connection, part: Part, scope: Scope) -> Iterator[list[
             yield [
                 orjson.dumps(dict(zip(names, row, strict=True)), option=_OPTIONS) for row in batch
             ]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """An uploaded file: its key in the store, and its name in the archive."""
+
+    key: str
+    name: str
+
+
+def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
+    """The files of the exported attachments, in the order of their rows."""
+    wanted = (
+        select(Attachment.realm_id, Attachment.handle, Attachment.path_name)
+        .where(scope.is_attachment())
+        .order_by(Attachment.id)
+        .execution_options(yield_per=BATCH)
+    )
+    with snapshot.execute(wanted) as result:
+        for realm_id, handle, path_name in result:
+            yield ExportedFile(key_of(realm_id, handle), f"uploads/{handle}-{path_name}")
 
 
 def describe(snapshot: Connection, scope: Scope) -> dict[str, Any]:

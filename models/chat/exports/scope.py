@@ -13,6 +13,8 @@ from sqlalchemy.orm.util import AliasedClass
 from models.chat.access.group_settings import CHANNEL_GROUPS
 from models.chat.identity.roles import EmailVisibility
 from models.chat.tables import (
+    Attachment,
+    AttachmentMessage,
     Channel,
     ConversationMember,
     Message,
@@ -144,6 +146,18 @@ class Scope:
                 and_(Message.channel_id.is_not(None), copied),
             ),
         )
+
+    def is_attachment(self) -> Condition:
+        """On `Attachment`: files of exported messages, and those of people's own."""
+        shown = exists(
+            select(AttachmentMessage.message_id)
+            .join(Message, Message.id == AttachmentMessage.message_id)
+            .where(AttachmentMessage.attachment_id == Attachment.id, self.is_message())
+            .correlate(Attachment)
+        )
+        own = self.is_private_to(Attachment.owner_id)
+        there = and_(Attachment.realm_id == self.realm_id, Attachment.deleted_at.is_(None))
+        return and_(there, or_(shown, own))
 
     def is_subscription(self) -> Condition:
         """On `Subscription`: who is in a channel is known there; who has left it is not."""

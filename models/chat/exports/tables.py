@@ -15,6 +15,8 @@ from models.chat.access.group_settings import REALM_GROUPS
 from models.chat.exports.scope import Condition, Scope
 from models.chat.tables import (
     AlertWord,
+    Attachment,
+    AttachmentMessage,
     AuditLog,
     Channel,
     ChannelFolder,
@@ -207,6 +209,13 @@ PARTS = (
     Part("saved_snippet", SavedSnippet,
          ("id", "realm_id", "user_id", "title", "content", "created_at"),
          lambda scope: scope.is_private_to(SavedSnippet.user_id)),
+    Part("attachment", Attachment,
+         ("id", "realm_id", "owner_id", "handle", "name", "path_name", "size", "media_type",
+          "created_at", "detached_at"),
+         lambda scope: scope.is_attachment()),
+    Part("attachment_message", AttachmentMessage, ("attachment_id", "message_id"),
+         lambda scope: scope.is_message(), ("attachment_id", "message_id"),
+         through=Message, on=Message.id == AttachmentMessage.message_id),
     Part("alert_word", AlertWord, ("id", "realm_id", "user_id", "word"),
          lambda scope: scope.is_private_to(AlertWord.user_id)),
     Part("muted_user", MutedUser, ("user_id", "muted_user_id", "muted_at"),
@@ -227,6 +236,7 @@ WITHHELD: Mapping[str, frozenset[str]] = {
     "audit_log": frozenset(("key_id", "address", "request_id")),
     # Other spellings of columns that are there, and what only our workers ask for.
     "alert_word": frozenset(("word_key", "first_part")),
+    "attachment": frozenset(("deleted_at",)),
     "channel": frozenset(("name_key",)),
     "channel_folder": frozenset(("name_key",)),
     "conversation": frozenset(("key",)),

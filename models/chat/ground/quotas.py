@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from models.chat.ground.errors import QuotaExceeded
 from models.chat.tables import (
     AlertWord,
+    Attachment,
     Channel,
     ChannelFolder,
     ClientDevice,
@@ -65,6 +66,11 @@ SAVED_SNIPPETS = Quota(
     "saved snippets",
     "chat_saved_snippets_per_user",
     select(SavedSnippet.id).where(SavedSnippet.user_id == _OWNER),
+)
+ATTACHMENTS = Quota(
+    "uploaded files",
+    "chat_attachments_per_user",
+    select(Attachment.id).where(Attachment.owner_id == _OWNER, Attachment.deleted_at.is_(None)),
 )
 ALERT_WORDS = Quota(
     "alert words",
@@ -139,6 +145,7 @@ ALL = (
     SCHEDULED_MESSAGES,
     DRAFTS,
     SAVED_SNIPPETS,
+    ATTACHMENTS,
     ALERT_WORDS,
     MUTED_USERS,
     GROUPS,

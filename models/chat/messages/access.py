@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, and_, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
 from models.chat.access.channels import (
@@ -87,21 +87,27 @@ def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False)
     raise InvalidMessage()
 
 
-@cache
-def _find_readable(dialect: str, is_guest: bool) -> Select[Any]:
-    """`access_message`'s rule for many messages at once: :ids, and who asks (`reading_as`)."""
+def readable_messages(is_guest: bool) -> ColumnElement[bool]:
+    """`access_message`'s rule as a condition on `Message`, for who asks (`reading_as`)."""
     readable = readable_channels(is_guest)
     own_copy = exists().where(
         UserMessage.user_id == bindparam("reader_id"), UserMessage.message_id == Message.id
     )
     open_history = readable.where(or_(~Channel.invite_only, Channel.history_public_to_subscribers))
-    return select(Message.id).where(
-        bound_id_in(dialect, Message.id, "ids"),
+    return and_(
         Message.realm_id == bindparam("reader_realm_id"),
         or_(
             Message.channel_id.in_(open_history),
             and_(or_(Message.channel_id.is_(None), Message.channel_id.in_(readable)), own_copy),
         ),
+    )
+
+
+@cache
+def _find_readable(dialect: str, is_guest: bool) -> Select[Any]:
+    """The rule for many messages at once: :ids, and who asks."""
+    return select(Message.id).where(
+        bound_id_in(dialect, Message.id, "ids"), readable_messages(is_guest)
     )
 
 

@@ -29,7 +29,7 @@ _SCHEMES = re.compile(r"(?:https?|mailto|tel|xmpp):|[/#?]|[^:/?#]*(?:[/?#]|\Z)",
 # One line of words without any sign that Markdown knows: nine messages of ten are chat.
 _PROSE = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.?;()])*")
 _IMAGE = re.compile(r"\.(?:bmp|gif|jpe?g|png|webp)(?:[?#]|\Z)", re.IGNORECASE)
-_ATTACHMENT = re.compile(r"(?:\A|/)user_uploads/")
+_ATTACHMENT = re.compile(r"(?:\A|/)user_uploads/(?:[0-9]+/([0-9a-f]{32})-)?")
 
 
 @dataclass(slots=True)
@@ -50,6 +50,8 @@ class Rendered:
     has_link: bool = False
     has_image: bool = False
     has_attachment: bool = False
+    upload_handles: set[str] = field(default_factory=set)
+    """Of the files that the text links to, as addresses have them."""
 
 
 def render(text: str, names: Names, *, empty_topic_name: str = "general chat") -> Rendered:
@@ -138,8 +140,11 @@ def _note_address(rendered: Rendered, url: str, *, is_image: bool = False) -> No
     rendered.has_link = True
     if is_image or _IMAGE.search(url):
         rendered.has_image = True
-    if _ATTACHMENT.search(url):
+    upload = _ATTACHMENT.search(url)
+    if upload is not None:
         rendered.has_attachment = True
+        if upload[1] is not None:
+            rendered.upload_handles.add(upload[1])
 
 
 def _finish(state: StateCore) -> None:

@@ -38,6 +38,7 @@ from models.chat.tables import (
 )
 from models.chat.topics import automatic_policies, first_messages
 from models.chat.topics import summary as topic_summary
+from models.chat.uploads.showing import show_in
 
 _MESSAGE = cast(Table, Message.__table__)
 _COPY = cast(Table, UserMessage.__table__)
@@ -108,6 +109,7 @@ def send_message(
             )
     search.index_message(session, message_id, topic=draft.topic, words=plain_text(rendered.html))
     _tell(session, draft, message_id, conversation_id, copies, local, now)
+    show_in(session, sender, message_id, rendered.upload_handles, now=now)
     return SentMessage(message_id, new_policy)
 
 

@@ -27,7 +27,6 @@ LIMITS: Mapping[str, int] = {
     "max_stream_description_length": channels.DESCRIPTION_MAX,
     "max_channel_folder_name_length": folders.NAME_MAX,
     "max_channel_folder_description_length": channels.DESCRIPTION_MAX,
-    "max_file_upload_size_mib": 0,  # files cannot be uploaded
     "password_min_length": passwords.LENGTH_MIN,
     "password_max_length": passwords.LENGTH_MAX,
     "password_min_guesses": passwords.GUESSES_MIN,
@@ -95,6 +94,8 @@ def _derived(view: Viewing) -> dict[str, Any]:
             for key, account in EXTERNAL_ACCOUNTS.items()
         },
         "development_environment": server.is_development,
+        "max_file_upload_size_mib": server.max_upload_mib,
+        "realm_upload_quota_mib": server.upload_quota_mib,
         "server_emoji_data_url": server.emoji_data_url,
         "server_report_message_types": [
             {"key": key, "name": name} for key, name in REPORT_TYPES.items()

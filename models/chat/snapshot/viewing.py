@@ -21,7 +21,7 @@ EVERY_CHANNEL = {"include_all": True, "include_web_public": True}
 class ServerFacts:
     """What the snapshot tells of the server, which no table knows. `realm_url` is the
     organization's address as the client reaches it, `icon_url` its picture, `emoji_data_url` where
-    the names of all emoji are.
+    the names of all emoji are, `upload_quota_mib` the bound of all its files.
     """
 
     realm_url: str
@@ -30,6 +30,8 @@ class ServerFacts:
     web_public_enabled: bool
     push_enabled: bool
     is_development: bool
+    max_upload_mib: int
+    upload_quota_mib: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

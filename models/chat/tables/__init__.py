@@ -6,6 +6,7 @@ foreign key because realms and groups would wait for each other, and groups are 
 """
 
 from models.chat.tables.alert_word import AlertWord
+from models.chat.tables.attachment import Attachment, AttachmentMessage
 from models.chat.tables.attempt import AttemptCount, KnownPlace
 from models.chat.tables.channel import (
     Channel,
@@ -46,6 +47,8 @@ from models.chat.tables.vendor_token import VendorToken
 
 __all__ = [
     "AlertWord",
+    "Attachment",
+    "AttachmentMessage",
     "AttemptCount",
     "AuditLog",
     "Channel",

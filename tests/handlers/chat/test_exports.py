@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
+from adapters.file_store.directory import DirectoryStore
 from models.chat.exports.requests import Archive, access_archive
 from models.chat.identity.links import LIFETIME, Link, try_spend
 from models.chat.tables import AuditLog, DataExport, Event, Message, Realm, SpentLink, User
@@ -46,6 +47,7 @@ def worker(chat_database: Database, clock: FrozenClock, folder: Path) -> Exports
         chat_database,
         clock,
         folder,
+        DirectoryStore(folder / "files"),
         public_url="http://127.0.0.1:8080",
         retention=MONTH,
         stopping=threading.Event(),

@@ -11,7 +11,7 @@ import specs
 from models.chat.ground import quotas
 from models.chat.tables import Event
 from models.database import Database
-from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.contract import operations_of
@@ -49,6 +49,10 @@ class Maker:
 
     def snippet(self, n: int) -> Any:
         return self.member.post("/saved_snippets", title=f"{n}", content="x")
+
+    def attachment(self, n: int) -> Any:
+        answer = self.member.post("/user_uploads", file=SentFile(f"{n}.txt"))
+        return {name: answer[name] for name in answer if name not in ("uri", "url", "filename")}
 
     def muted_user(self, n: int) -> Any:
         return self.member.post(f"/users/me/muted_users/{self.others[n]}")
@@ -122,6 +126,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "create_scheduled_message": (quotas.SCHEDULED_MESSAGES, Maker.scheduled_message),
     "add_alert_words": (quotas.ALERT_WORDS, Maker.alert_word),
     "create_saved_snippet": (quotas.SAVED_SNIPPETS, Maker.snippet),
+    "upload_file": (quotas.ATTACHMENTS, Maker.attachment),
     "mute_user": (quotas.MUTED_USERS, Maker.muted_user),
     "create_drafts": (quotas.DRAFTS, Maker.draft),
     "create_user_group": (quotas.GROUPS, Maker.group),

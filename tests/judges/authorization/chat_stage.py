@@ -7,7 +7,7 @@ works on a copy of the file.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import DataExport, RealmEmoji, User
 from models.database import Database
 from tests.judges.authorization.policy import Case, filled
-from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import VAULT, Cast, Member
 from tests.support.chat.queues import open_queue_of
@@ -168,6 +168,14 @@ def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> 
     return ChatStage(file, cast, app, clock, things, own)
 
 
+def _upload(ask: Callable[..., dict[str, Any]], who: Member, name: str) -> dict[str, Any]:
+    """A new file of somebody's: its id, the last part of its address, and a link to it."""
+    url: str = ask(who, "POST", "/user_uploads", file=SentFile(name))["url"]
+    newest = ask(who, "GET", "/attachments")["attachments"][-1]
+    filename = url.rpartition("/")[2]
+    return {"attachment": newest["id"], "filename": filename, "link": f"[{name}]({url})"}
+
+
 def furnish(
     database: Database, app: ChatApp, cast: Cast, clock: FrozenClock
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -204,10 +212,11 @@ def furnish(
         [draft] = ask(who, "POST", "/drafts", drafts=[unsent])["ids"]
         greeting = {"title": "Greeting", "content": "Words"}
         snippet = ask(who, "POST", "/saved_snippets", **greeting)["saved_snippet_id"]
+        uploaded = _upload(ask, who, "own.txt")
         queue = database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
         things = {
             "message": message, "scheduled_message": scheduled, "id": who.id, "queue": queue,
-            "draft": draft, "saved_snippet": snippet,
+            "draft": draft, "saved_snippet": snippet, **uploaded,
         }  # fmt: skip
         if who is not cast.polonius:
             name = f"friends of {who.name}"
@@ -240,6 +249,9 @@ def furnish(
                  content="Secret")["id"]  # fmt: skip
     letter = ask(cast.hamlet, "POST", "/messages", type="direct", to=[cast.hamlet.id],
                  content="Note")["id"]  # fmt: skip
+    shown = _upload(ask, cast.hamlet, "shown.txt")
+    ask(cast.hamlet, "POST", "/messages", type="channel", to="square", topic="files",
+        content=shown["link"])  # fmt: skip
     own = {
         actor: {f"own_{name}": thing for name, thing in things_of(who).items()}
         for actor, who in actors.items()
@@ -252,6 +264,11 @@ def furnish(
         "hamlets_scheduled_message": hamlets["scheduled_message"],
         "hamlets_draft": hamlets["draft"],
         "hamlets_saved_snippet": hamlets["saved_snippet"],
+        "hamlets_attachment": hamlets["attachment"],
+        "hidden_filename": hamlets["filename"],
+        "shown_filename": shown["filename"],
+        "file": SentFile(),
+        "realm_id": str(cast.realm_id),
         "hamlets_queue": hamlets["queue"],
         "hamlets_group": hamlets["group"],
         "members_group": members_group,

@@ -19,12 +19,13 @@ import jwt
 from flask import Flask
 from sqlalchemy import select
 
+from adapters.file_store.directory import DirectoryStore
 from models.chat.accounts.key_renewal import renew_named_key, revoke_some_keys
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, VendorToken
 from models.database import Database
-from pages import exports
+from pages import exports, uploads
 from pages.app import build_pages
 from tests.handlers.chat.test_calls import (
     NOTICE,
@@ -38,7 +39,7 @@ from tests.handlers.chat.test_calls import (
 )
 from tests.handlers.chat.test_settings import token_of
 from tests.handlers.chat.test_sign_in import deactivate_realm
-from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.people import KEYS, PASSWORD, VAULT, Cast, Member
 from tests.support.chat.rows import change_user, user_row
 from tests.support.frozen_clock import FrozenClock
@@ -80,10 +81,12 @@ class Scene:
         """The pages over this scene's database, as wsgi.py puts them together."""
 
         service = SimpleNamespace(
-            database=self.database, clock=self.clock, adapters=SimpleNamespace(vault=VAULT),
+            database=self.database, clock=self.clock,
             settings=SimpleNamespace(chat_export_dir=self.folder),
+            adapters=SimpleNamespace(vault=VAULT, files=self.app.service.adapters.files),
         )  # fmt: skip
-        return build_pages(documents={}, own=[partial(exports.install_for, service=service)])
+        installed = (exports.install_for, uploads.install_for)
+        return build_pages(documents={}, own=[partial(each, service=service) for each in installed])
 
     def give_password(self, name: str) -> None:
         """Only Hamlet has one in the cast."""
@@ -126,13 +129,25 @@ def export_link(scene: Scene, holder: str) -> Use:
     client = scene.by(holder)
     assert client.post("/export/realm") == {"result": "success", "msg": "", "id": 1}
     worker = Exports(
-        scene.database, scene.clock, scene.folder, public_url="http://acme.example",
+        scene.database, scene.clock, scene.folder, DirectoryStore(scene.folder), public_url="http://acme.example",
         retention=timedelta(days=30), stopping=Event(),
     )  # fmt: skip
     assert worker.try_work_one()
     (record,) = client.get("/export/realm")["exports"]
     browser = scene.pages().test_client()
     path = str(record["export_url"]).removeprefix("http://acme.example")
+
+    def use() -> str:
+        with browser.get(path, base_url="http://acme.example", buffered=True) as answer:
+            return GOOD if answer.status_code == 200 else str(answer.status_code)
+
+    return use
+
+
+def upload_link(scene: Scene, holder: str) -> Use:
+    client = scene.by(holder)
+    path = client.get(client.post("/user_uploads", file=SentFile())["url"])["url"]
+    browser = scene.pages().test_client()
 
     def use() -> str:
         with browser.get(path, base_url="http://acme.example", buffered=True) as answer:

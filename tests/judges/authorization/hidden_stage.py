@@ -24,7 +24,7 @@ from models.chat.tables import Channel, ChannelFolder, ProfileValue, RealmEmoji
 from models.clock import Clock
 from models.database import Database
 from tests.judges.authorization.chat_stage import HOST, ChatStage, members
-from tests.support.chat.app import ChatClient
+from tests.support.chat.app import ChatClient, SentFile
 from tests.support.chat.channels import make_channel, subscribe
 from tests.support.chat.people import KEYS, Cast, Member
 from tests.support.chat.queues import open_queue_of
@@ -188,6 +188,11 @@ class _Maker:
         yield _number("draft", "", draft, EVERYBODY)
         snippet = self.ask(yorick, "POST", "/saved_snippets", title="Zq", content="Zq")
         yield _number("saved snippet", "", snippet["saved_snippet_id"], EVERYBODY)
+        url = self.ask(yorick, "POST", "/user_uploads", file=SentFile("zq.txt"))["url"]
+        [file] = self.ask(yorick, "GET", "/attachments")["attachments"]
+        yield _number("attachment", "", file["id"], EVERYBODY)
+        filename = url.rpartition("/")[2]
+        yield Hidden("file", "", filename, "0" * 32 + filename[32:], EVERYBODY)
         device = self.ask(yorick, "POST", "/register_client_device")["device_id"]
         yield _number("device", "", device, EVERYBODY)
         queue = self.database.run(lambda s: open_queue_of(s, yorick, self.clock.now()))

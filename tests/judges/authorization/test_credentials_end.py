@@ -146,6 +146,17 @@ KINDS = {
         lifetime_s=600,
         more={"export deleted": lambda scene, _: _delete_export(scene)},
     ),
+    "upload link": Kind(
+        of.upload_link,
+        {
+            **dict.fromkeys(("time", *HAPPENINGS, "file deleted"), "404"),
+            "use": GoesOn("a browser asks for parts of a file, until the time"),
+            "another password": LINK_ENDS["another password"],
+            "demoted": GoesOn("it is the owner's file"),
+        },
+        lifetime_s=600,
+        more={"file deleted": lambda scene, holder: _delete(scene, holder, "/attachments/1")},
+    ),
     "vendor link": Kind(
         of.vendor_link,
         LINK_ENDS,

@@ -69,6 +69,8 @@ PLACES = {
     "models.chat.identity.api_keys": "API key",
     "models.chat.identity.links": "export link",
     "models.chat.exports.requests": "export link",
+    "models.chat.uploads.access": "upload link",
+    "models.chat.uploads.names": NONE + "the address of a file, which needs a key",
     "handlers.chat.calls": "vendor link",
     "models.chat.calls.sessions": "vendor state",
     "models.chat.calls.tokens": "vendor authorization",
@@ -112,6 +114,8 @@ PAGES = {
     "/checkout/<token>/status": "checkout token",
     "/exports/<int:export_id>/<token>": "export link",
     "/exports/<int:export_id>": "API key",
+    "/user_uploads/temporary/<sealed>/<filename>": "upload link",
+    "/user_uploads/<realm>/<filename>": "API key",
 }
 """Pages of something that is not everybody's, and what they take."""
 

@@ -34,6 +34,12 @@ def muted_topics(store: Store, event: Event) -> None:
     store.state["muted_topics"] = event["muted_topics"]
 
 
+@applies("attachment")
+def attachment(store: Store, event: Event) -> None:
+    """No snapshot holds files."""
+    assert event["upload_space_used"] >= 0
+
+
 @applies("alert_words")
 def alert_words(store: Store, event: Event) -> None:
     store.state["alert_words"] = event["alert_words"]

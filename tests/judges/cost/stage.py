@@ -23,7 +23,7 @@ from tests.judges.cost.fillings import Pools
 from tests.judges.cost.meter import RolledBack
 from tests.judges.cost.places import Document, Place
 from tests.support.app import ServiceApp
-from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.people import CAST_MADE_AT, make_cast
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
@@ -127,6 +127,8 @@ class ChatStage(Stage):
                 parameters[place.name] = place.wrap(value)
         method, path = self._target(base, parameters)
         client = ChatClient(self._app, chat_stage.HOST, self._members.get(base.actor))
+        if any(isinstance(value, SentFile) for value in parameters.values()):
+            return client.build(method, path, parameters)
         pairs = [(name, _text(item)) for name, item in parameters.items() if item is not None]
         form = urlencode(pairs).encode()
         if method == "GET":

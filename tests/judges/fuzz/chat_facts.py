@@ -31,6 +31,7 @@ KINDS = {
     "scheduled_message_id": "scheduled",
     "draft_id": "draft",
     "saved_snippet_id": "snippet",
+    "attachment_id": "attachment",
     "filter_id": "linkifier",
     "field_id": "field",
     "playground_id": "playground",
@@ -53,6 +54,7 @@ HIGHEST = {
     "scheduled": 10,
     "draft": 10,
     "snippet": 10,
+    "attachment": 10,
     "group": 8,
 }
 """Ids up to these are likely to exist when none was seen yet."""

@@ -14,12 +14,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import jwt
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
+from adapters.file_store.directory import DirectoryStore
 from demo.local_server import LocalServer
 from demo.phone import Phone
 from demo.push_relay import LocalRelay
@@ -92,6 +94,7 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
             "push": phone.key_fields() | phone.token_fields(relay.public_key),
             "vendor": given,
             "finished_export_id": _export(running.url, cast.cordelia, database, directory),
+            "upload": _upload(running.url, cast.hamlet),
             "in_an_hour": int(time.time()) + 3600,
             "queue": queue,
             "callers": {
@@ -151,6 +154,16 @@ def _basic(member: Member) -> dict[str, str]:
     return {"Authorization": f"Basic {credentials}"}
 
 
+def _upload(url: str, owner: Member) -> dict[str, Any]:
+    """A file of somebody's: its id, and the parts of its address."""
+    sent = {"file": ("skull.txt", b"Alas.", "text/plain")}
+    httpx.post(f"{url}/api/v1/user_uploads", headers=_basic(owner), files=sent).raise_for_status()
+    listed = httpx.get(f"{url}/api/v1/attachments", headers=_basic(owner)).json()
+    [file] = listed["attachments"]
+    realm, _, filename = file["path_id"].partition("/")
+    return {"id": file["id"], "realm": realm, "filename": filename}
+
+
 def _export(url: str, owner: Member, database: Database, directory: Path) -> int:
     """An export that is finished, which takes a worker."""
     asked = httpx.post(f"{url}/api/v1/export/realm", headers=_basic(owner))
@@ -159,6 +172,7 @@ def _export(url: str, owner: Member, database: Database, directory: Path) -> int
         database,
         SystemClock(),
         directory / "exports",
+        DirectoryStore(directory / "uploads" / "files"),
         public_url=url,
         retention=timedelta(days=1),
         stopping=threading.Event(),

@@ -20,6 +20,7 @@ paths and `$` values are written. What stands in an answer is a value, or `{cont
 `successes` and `refusals` of the file are facts of each answer. Before the first successful call of
 each operation that needs credentials, `stranger` makes the same call and is refused with 401 and
 the facts `unknown`.
+`skipped` names the operations that no SDK is driven to call, each with the reason.
 `others` in the place of a call stands for every operation of the document without a call, so an
 operation whose examples work as they stand needs no line.
 """
@@ -140,11 +141,18 @@ def calls_of(document: str) -> list[Call]:
     return read_calls(specs.load(document), table)
 
 
+def skipped_of(document: str) -> frozenset[str]:
+    """The operations that no drive calls."""
+    table = yaml.safe_load((CALLS / f"{document}.yaml").read_text())
+    return frozenset(table.get("skipped", {}))
+
+
 def read_calls(document: Node, table: Mapping[str, Any]) -> list[Call]:
     """The calls of a file. Raises ValueError or KeyError where it does not fit the document."""
     known = {o[2]["operationId"]: Operation(document, *o) for o in operations(document)}
     rows = [row for row in table["calls"] if row != OTHERS]
-    others = [{"call": name} for name in known if name not in {row["call"] for row in rows}]
+    named = {*table.get("skipped", {}), *(row["call"] for row in rows)}
+    others = [{"call": name} for name in known if name not in named]
     at = table["calls"].index(OTHERS) if OTHERS in table["calls"] else len(rows)
     found: list[Call] = []
     refused: set[str] = set()

@@ -14,7 +14,7 @@ from openapi_core.testing import MockRequest
 import specs
 from tests.judges.authorization.chat_stage import HOST, ChatStage, members
 from tests.judges.authorization.policy import ALLOWED, filled, load
-from tests.support.chat.app import BASE, ChatClient
+from tests.support.chat.app import BASE, ChatClient, SentFile
 from tests.support.contract import judge_of, operations_of
 from tests.support.documents import resolved
 
@@ -40,6 +40,7 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("update_draft", "channel"): {
         "draft": {"type": "stream", "to": ["$square"], "topic": "castle", "content": "Words"}
     },
+    ("upload_file", "note"): {"file": "$file"},
     ("delete_queue", "stop"): {"queue_id": "$own_queue"},
     ("update_settings", "others"): {
         "target_users": {"group_ids": ["$audience"], "skip_if_already_edited": True}
@@ -158,7 +159,7 @@ class Player:
         more = {"Accept": self.accept}
         if takes_key(operation_id):
             more["Idempotency-Key"] = KEY
-        if kind == FORM:
+        if kind == FORM or any(isinstance(value, SentFile) for value in values.values()):
             answer = self._client.request(method, path, values, headers=more)
             if method == "GET" and answer.is_success:
                 query = {n: v if isinstance(v, str) else json.dumps(v) for n, v in values.items()}

@@ -64,6 +64,13 @@ STORIES: dict[tuple[str, str], Story] = {
         {"token": "$hamlets_token", "include_profile": True}
     ),
     ("get_own_user", "hamlet"): Story(before=(CREED,)),
+    ("upload_file", "stored"): Story({"file": "$file"}),
+    ("get_temporary_url", "skull"): Story(
+        {"realm_id_str": "$realm_id", "filename": "$own_filename"}
+    ),
+    ("list_attachments", "one"): Story(
+        before=(("send_message", {"type": "direct", "to": ["$own_id"], "content": "$own_link"}),)
+    ),
     ("list_users", "one"): Story({"user_ids": ["$hamlet"]}),
     ("deactivate_own_user", "done"): Story(who="member"),
     ("deactivate_own_user", "with_unknown_parameters"): Story(who="member"),

@@ -10,6 +10,7 @@ import orjson
 import pytest
 from sqlalchemy import update
 
+from adapters.file_store.directory import DirectoryStore
 from models.base import ChatBase
 from models.chat.exports.tables import LEFT_OUT, PARTS, WITHHELD
 from models.chat.tables import Subscription, User
@@ -30,7 +31,7 @@ SECRETS = ("password", "api_key", "nonce", "sha256", "token", "secret", "email_k
 @pytest.fixture
 def maker(chat_database: Database, clock: FrozenClock, tmp_path: Path) -> Exports:
     return Exports(
-        chat_database, clock, tmp_path / "exports", public_url="http://127.0.0.1",
+        chat_database, clock, tmp_path / "exports", DirectoryStore(tmp_path), public_url="http://127.0.0.1",
         retention=timedelta(days=30), stopping=threading.Event(),
     )  # fmt: skip
 

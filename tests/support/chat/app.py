@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json as stdlib_json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -121,12 +121,15 @@ class ChatClient:
             [
                 (name, text)
                 for name, value in (parameters or {}).items()
-                if value is not None
+                if value is not None and not isinstance(value, SentFile)
                 for text in _texts(value)
             ]
         )
         url = f"http://{host}{BASE}{path}"
-        if form and method in ("GET", "HEAD"):
+        files = {n: v for n, v in (parameters or {}).items() if isinstance(v, SentFile)}
+        if files:
+            content, sent["Content-Type"] = _multipart(files)
+        elif form and method in ("GET", "HEAD"):
             url += f"?{form}"
         elif form:
             content = form.encode()
@@ -201,6 +204,22 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, Repeated):
         return list(value)
     return [value if isinstance(value, str) else stdlib_json.dumps(value)]
+
+
+@dataclass(frozen=True)
+class SentFile:
+    """A parameter that is a file."""
+
+    name: str = "words.txt"
+    content: bytes = b"Words, words, words."
+    media_type: str = "text/plain"
+
+
+def _multipart(files: Mapping[str, SentFile]) -> tuple[bytes, str]:
+    """A body with nothing but files, and its media type."""
+    parts = [(n, (file.name, file.content, file.media_type)) for n, file in files.items()]
+    request = httpx.Request("POST", "http://nowhere", files=parts)
+    return request.read(), request.headers["Content-Type"]
 
 
 class Repeated(tuple[str, ...]):

@@ -9,6 +9,7 @@ from models.chat.tables import MutedUser, VendorToken
 from models.chat.tables.setting_table import SETTINGS, Setting
 from tests.judges.continuity.operations.table import operation
 from tests.judges.continuity.world import WORDS, Call, Nothing, World, call
+from tests.support.chat.app import SentFile
 from tests.support.chat.people import VAULT, Member
 
 LANGUAGES, TIMEZONES = ("en", "de"), ("Europe/Copenhagen", "America/New_York")
@@ -81,6 +82,21 @@ def remove_alert_words(world: World) -> Call:
 def create_saved_snippet(world: World) -> Call:
     snippet = {"title": world.words()[:60], "content": world.words()}
     return call(world.person(), "POST", "/saved_snippets", **snippet)
+
+
+@operation
+def upload_file(world: World) -> Call:
+    """What a file's owner is told is in no snapshot; nobody must be told else."""
+    return call(world.person(), "POST", "/user_uploads", file=SentFile(f"{world.number()}.txt"))
+
+
+@operation
+def delete_attachment(world: World) -> Call:
+    row = world.row("SELECT id, owner_id FROM attachment WHERE deleted_at IS NULL ORDER BY id")
+    by = [member for member in world.members.values() if member.id == row.owner_id]
+    if not by:
+        raise Nothing
+    return call(by[0], "DELETE", f"/attachments/{row.id}")
 
 
 def _own_snippet(world: World) -> tuple[Member, str]:

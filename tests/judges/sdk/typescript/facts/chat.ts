@@ -20,6 +20,7 @@ export interface Facts {
   };
   vendor: { code: string; state: string };
   finished_export_id: number;
+  upload: { id: number; realm: string; filename: string };
   in_an_hour: number;
   queue: string;
 }

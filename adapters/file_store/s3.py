@@ -1,0 +1,80 @@
+"""Files in a bucket of a store that speaks S3 (Amazon's, MinIO, Ceph, Garage), through boto3."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import boto3
+from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from adapters.file_store.store import PIECE, FileMissing, StoreUnavailable
+
+PART = 8 * 1024 * 1024
+"""Bytes of a large file that are sent, and held, at once."""
+_MISSING = frozenset(("404", "NoSuchKey", "NotFound"))
+_ONE_BY_ONE = TransferConfig(multipart_threshold=PART, multipart_chunksize=PART, use_threads=False)
+
+
+class S3Store:
+    """Each key is an object of the bucket, which must exist. `url` is the store's address; empty
+    for Amazon's. Keys that are empty are looked for as every AWS client does.
+    """
+
+    def __init__(
+        self, bucket: str, *, url: str, region: str, key_id: str, secret: str, timeout_s: float
+    ) -> None:
+        self._bucket = bucket
+        self._client = boto3.client(
+            "s3",
+            endpoint_url=url or None,
+            region_name=region,
+            aws_access_key_id=key_id or None,
+            aws_secret_access_key=secret or None,
+            config=Config(
+                connect_timeout=timeout_s,
+                read_timeout=timeout_s,
+                retries={"max_attempts": 3, "mode": "standard"},
+                s3={"addressing_style": "path"} if url else {},
+            ),
+        )
+
+    def put(self, key: str, path: Path) -> None:
+        """Copies the file; it stays where it is."""
+        with _told(key):
+            self._client.upload_file(str(path), self._bucket, key, Config=_ONE_BY_ONE)
+
+    def read(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
+        if length == 0:
+            return iter(())
+        wanted = {} if length is None else {"Range": f"bytes={start}-{start + length - 1}"}
+        with _told(key):
+            found = self._client.get_object(Bucket=self._bucket, Key=key, **wanted)
+        return found["Body"].iter_chunks(PIECE)  # type: ignore[no-any-return]
+
+    def delete(self, key: str) -> None:
+        with _told(key):
+            self._client.delete_object(Bucket=self._bucket, Key=key)
+
+    def find_older(self, moment: datetime) -> Iterator[str]:
+        with _told(self._bucket):
+            pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket)
+            for page in pages:
+                for found in page.get("Contents", ()):
+                    if found["LastModified"] < moment:
+                        yield found["Key"]
+
+
+@contextmanager
+def _told(key: str) -> Iterator[None]:
+    """Turn what the client raises into what a store raises."""
+    try:
+        yield
+    except ClientError as error:
+        if error.response.get("Error", {}).get("Code") in _MISSING:
+            raise FileMissing(key) from None
+        raise StoreUnavailable(str(error)) from error
+    except (BotoCoreError, OSError) as error:
+        raise StoreUnavailable(str(error)) from error

@@ -1,0 +1,27 @@
+"""The store that the settings name."""
+
+from adapters.file_store.directory import DirectoryStore
+from adapters.file_store.store import FileStore
+from settings import Settings
+
+ARRIVING = "arriving"
+"""Folder of the files that are on their way in, below `chat_upload_dir`; workers sweep it."""
+
+
+def build_file_store(settings: Settings) -> FileStore:
+    """A bucket where one is set, else a directory. Raises `ImportError` for a bucket without the
+    extra `s3`.
+    """
+    if not settings.chat_upload_bucket:
+        return DirectoryStore(settings.chat_upload_dir / "files")
+    # An optional extra: only who has a bucket needs it.
+    from adapters.file_store.s3 import S3Store
+
+    return S3Store(
+        settings.chat_upload_bucket,
+        url=settings.chat_upload_s3_url,
+        region=settings.chat_upload_s3_region,
+        key_id=settings.chat_upload_s3_key_id,
+        secret=settings.chat_upload_s3_secret,
+        timeout_s=settings.chat_upload_s3_timeout_s,
+    )

@@ -1,0 +1,70 @@
+"""Operations of the tag uploads."""
+
+import asyncio
+
+from sqlalchemy.orm import Session
+
+from adapters.file_store.store import StoreUnavailable
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from models.chat.ground.quotas import ATTACHMENTS, require_within
+from models.chat.uploads import access, attachments, names
+from models.chat.uploads.attachments import AttachmentRow, NewUpload
+from models.chat.uploads.errors import UploadStoreUnavailable
+from server.files import File
+from server.response import Response
+
+
+async def upload_file(ctx: Context, *, file: File) -> Response:
+    """Upload a file."""
+    actor, quota_mib = ctx.actor, ctx.settings.chat_upload_quota_mib
+    name = names.check_name(file.name)
+    new = NewUpload(
+        handle=names.make_handle(),
+        name=name,
+        path_name=names.path_name_of(name),
+        size=file.size,
+        media_type=names.check_media_type(file.media_type, name),
+    )
+    await ctx.read(
+        lambda db: attachments.require_space(db, actor.realm_id, new.size, quota_mib=quota_mib)
+    )
+    key = names.key_of(actor.realm_id, new.handle)
+    try:
+        await asyncio.to_thread(ctx.adapters.files.put, key, file.path)
+    except StoreUnavailable as error:
+        raise UploadStoreUnavailable() from error
+
+    # Without a row, whatever the reason, the worker sweeps the file. To delete it here could leave
+    # a row without its file, where nobody knows whether the unit was kept.
+    def add(session: Session) -> AttachmentRow:
+        attachments.require_space(session, actor.realm_id, new.size, quota_mib=quota_mib)
+        row = attachments.add_upload(session, ctx.actor, new, now=ctx.now)
+        require_within(session, ctx.settings, ATTACHMENTS, ctx.actor.id)
+        return row
+
+    row = await ctx.write(add)
+    url = f"/user_uploads/{names.path_id_of(row.realm_id, row.handle, row.path_name)}"
+    return envelope.success(ctx, uri=url, url=url, filename=row.name)
+
+
+def get_temporary_url(ctx: Context, *, realm_id_str: str, filename: str) -> Response:
+    """Get a temporary address of a file."""
+    row = access.access_upload(ctx.session, ctx.actor, realm_id_str, filename)
+    url = access.make_temporary_path(ctx.adapters.vault, ctx.actor, row, now=ctx.now)
+    return envelope.success(ctx, url=url)
+
+
+def list_attachments(ctx: Context) -> Response:
+    """Get your uploaded files."""
+    return envelope.success(
+        ctx,
+        attachments=attachments.find_attachments(ctx.session, ctx.actor),
+        upload_space_used=attachments.find_space_used(ctx.session, ctx.actor.realm_id),
+    )
+
+
+def delete_attachment(ctx: Context, *, attachment_id: int) -> Response:
+    """Delete an uploaded file."""
+    attachments.delete_attachment(ctx.session, ctx.actor, attachment_id, now=ctx.now)
+    return envelope.success(ctx)

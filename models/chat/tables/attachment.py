@@ -1,0 +1,58 @@
+"""Files that users uploaded, and the messages that show them."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import RowNumber, UtcMs
+
+
+class Attachment(ChatBase):
+    """An uploaded file. `handle` finds it, in its address and in the store.
+
+    `detached_at`: since when no message shows it; null while one does. `deleted_at`: nobody gets it
+    from then on, and the worker removes file and row.
+    """
+
+    __tablename__ = "attachment"
+    __table_args__ = (
+        Index(None, "owner_id", "id"),
+        Index(None, "realm_id", "size"),
+        Index(None, "detached_at"),
+        Index(None, "deleted_at"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    owner_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    handle: Mapped[str] = mapped_column(String(32), unique=True)
+    name: Mapped[str] = mapped_column(String(200))
+    path_name: Mapped[str] = mapped_column(String(120))
+    size: Mapped[int] = mapped_column(BigInteger)
+    media_type: Mapped[str] = mapped_column(String(100))
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+    detached_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcMs)
+
+
+class AttachmentMessage(ChatBase):
+    """A message shows a file: who may read the one may get the other."""
+
+    __tablename__ = "attachment_message"
+    __table_args__ = (Index(None, "message_id"), {"sqlite_with_rowid": False})
+
+    attachment_id: Mapped[int] = mapped_column(
+        BigInteger,
+        ForeignKey("attachment.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    )
+    message_id: Mapped[int] = mapped_column(
+        BigInteger,
+        ForeignKey("message.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    )

@@ -1,0 +1,1 @@
+"""Files that users upload: who may get them, which messages show them, and when they go."""

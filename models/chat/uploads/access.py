@@ -1,0 +1,107 @@
+"""Who may get a file: its owner, and whoever may read a message that shows it."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Select, bindparam, select
+
+from models.chat.access.channels import reading_as
+from models.chat.errors import ChatError
+from models.chat.ground.vault import Vault
+from models.chat.identity import actors
+from models.chat.identity.actors import Actor
+from models.chat.identity.links import find_link, make_link
+from models.chat.messages.access import readable_messages
+from models.chat.tables import Message
+from models.chat.uploads.attachments import ATTACHMENTS, LINKS, AttachmentRow
+from models.chat.uploads.errors import UploadDoesNotExist
+from models.chat.uploads.names import handle_of, path_id_of
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
+
+_BY_HANDLE = select(*ATTACHMENTS.c).where(
+    ATTACHMENTS.c.handle == bindparam("handle"), ATTACHMENTS.c.deleted_at.is_(None)
+)
+
+
+@cache
+def _find_shown(dialect: str, is_guest: bool) -> Select[Any]:
+    return (
+        select(LINKS.c.attachment_id)
+        .join(Message, Message.id == LINKS.c.message_id)
+        .where(
+            bound_id_in(dialect, LINKS.c.attachment_id, "attachment_ids"),
+            readable_messages(is_guest),
+        )
+        .distinct()
+    )
+
+
+def find_shown_to(db: Db, actor: Actor, attachment_ids: Iterable[int]) -> set[int]:
+    """Those of the files that a message shows which the actor may read."""
+    dialect = dialect_of(db)
+    asked = {"attachment_ids": bound_ids(dialect, sorted(attachment_ids)), **reading_as(db, actor)}
+    return set(db.execute(_find_shown(dialect, actor.is_guest), asked).scalars())
+
+
+def access_upload(db: Db, actor: Actor, realm: str, filename: str) -> AttachmentRow:
+    """The file at `/user_uploads/{realm}/{filename}`. Raises `UploadDoesNotExist`: a hidden one
+    takes as many statements as none.
+    """
+    row = db.execute(_BY_HANDLE, {"handle": handle_of(filename)}).first()
+    if row is not None and (
+        row.realm_id != actor.realm_id
+        or path_id_of(row.realm_id, row.handle, row.path_name) != f"{realm}/{filename}"
+    ):
+        row = None
+    if row is not None and row.owner_id == actor.id:
+        return row
+    shown = find_shown_to(db, actor, [0 if row is None else row.id])
+    if row is None or row.id not in shown:
+        raise UploadDoesNotExist()
+    return row
+
+
+def make_temporary_path(vault: Vault, actor: Actor, row: AttachmentRow, *, now: datetime) -> str:
+    """Where a browser gets the file without the actor's key, for a few minutes, as often as it
+    wants, while the actor may get it.
+    """
+    sealed = make_link(vault, actor, purpose=_purpose(row.handle), now=now)
+    return f"/user_uploads/temporary/{sealed}/{row.handle}-{row.path_name}"
+
+
+def find_linked(
+    db: Db, vault: Vault, sealed: str, filename: str, *, host: str, now: datetime
+) -> AttachmentRow | None:
+    """The file at a temporary address; None where that does not work, or no longer."""
+    realm = actors.find_realm_at(db, host)
+    if realm is None:
+        return None
+    purpose = _purpose(handle_of(filename))
+    found = find_link(db, vault, sealed, purpose=purpose, realm_id=realm.id, now=now)
+    if found is None:
+        return None
+    return _find(db, found[1], str(realm.id), filename)
+
+
+def find_with_key(
+    db: Db, realm: str, filename: str, *, host: str, email: str, api_key: str
+) -> AttachmentRow | None:
+    """The file at its lasting address, for somebody with an API key; None if not for them."""
+    try:
+        actor = actors.authenticate(db, host=host, email=email, api_key=api_key)
+    except ChatError:
+        return None
+    return _find(db, actor, realm, filename)
+
+
+def _find(db: Db, actor: Actor, realm: str, filename: str) -> AttachmentRow | None:
+    try:
+        return access_upload(db, actor, realm, filename)
+    except UploadDoesNotExist:
+        return None
+
+
+def _purpose(handle: str) -> str:
+    return f"upload:{handle}"

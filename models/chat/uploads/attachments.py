@@ -1,0 +1,208 @@
+"""Uploaded files as their owners see them: stored, listed and deleted.
+
+A file is in the store before its row is written, and its row is marked before the file goes: at no
+instant does a row that counts name a file that is not there.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, cast
+
+from sqlalchemy import Table, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.events import log
+from models.chat.events.account import (
+    AttachmentAddEvent,
+    AttachmentRemoveEvent,
+    AttachmentUpdateEvent,
+)
+from models.chat.events.log import ClientEvent
+from models.chat.identity.actors import Actor
+from models.chat.tables import Attachment, AttachmentMessage, Message, UserMessage
+from models.chat.uploads.errors import AttachmentDoesNotExist, UploadQuotaExceeded
+from models.chat.uploads.names import path_id_of
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.types import to_ms
+
+MOST_MESSAGES = 100
+"""Of the messages that show a file, the newest ones that its owner is told of."""
+
+ATTACHMENTS = cast(Table, Attachment.__table__)
+LINKS = cast(Table, AttachmentMessage.__table__)
+_INSERT = insert(ATTACHMENTS).returning(*ATTACHMENTS.c)
+_OWN = (
+    select(*ATTACHMENTS.c)
+    .where(ATTACHMENTS.c.owner_id == bindparam("of_user_id"), ATTACHMENTS.c.deleted_at.is_(None))
+    .order_by(ATTACHMENTS.c.id)
+)
+_USED = select(func.coalesce(func.sum(ATTACHMENTS.c.size), 0)).where(
+    ATTACHMENTS.c.realm_id == bindparam("of_realm_id")
+)
+
+
+class AttachmentRow(Protocol):
+    """A row of the table."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def realm_id(self) -> int: ...
+    @property
+    def owner_id(self) -> int: ...
+    @property
+    def handle(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def path_name(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def media_type(self) -> str: ...
+    @property
+    def created_at(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewUpload:
+    """A file that is in the store already, under `names.key_of`."""
+
+    handle: str
+    name: str
+    path_name: str
+    size: int
+    media_type: str
+
+
+def require_space(db: Db, realm_id: int, size: int, *, quota_mib: int) -> None:
+    """Is there room for so many bytes more? Two who ask at once may both find room. Raises
+    `UploadQuotaExceeded`.
+    """
+    if find_space_used(db, realm_id) + size > quota_mib << 20:
+        raise UploadQuotaExceeded()
+
+
+def find_space_used(db: Db, realm_id: int) -> int:
+    """The bytes of all files of an organization."""
+    return int(db.execute(_USED, {"of_realm_id": realm_id}).scalar_one())
+
+
+def add_upload(session: Session, owner: Actor, new: NewUpload, *, now: datetime) -> AttachmentRow:
+    """Write the row of a file. No message shows it yet."""
+    row = session.connection().execute(
+        _INSERT,
+        {
+            "realm_id": owner.realm_id,
+            "owner_id": owner.id,
+            "handle": new.handle,
+            "name": new.name,
+            "path_name": new.path_name,
+            "size": new.size,
+            "media_type": new.media_type,
+            "created_at": now,
+            "detached_at": now,
+        },
+    )
+    added = row.one()
+    used = find_space_used(session, owner.realm_id)
+    event = AttachmentAddEvent(attachment=record_of(added, ()), upload_space_used=used)
+    log.append(session, owner.realm_id, event, user_ids=[owner.id], now=now)
+    return added
+
+
+def find_attachments(db: Db, owner: Actor) -> list[dict[str, Any]]:
+    """Records of the owner's files, the oldest first."""
+    return records_of(db, db.execute(_OWN, {"of_user_id": owner.id}).all())
+
+
+def delete_attachment(session: Session, owner: Actor, attachment_id: int, *, now: datetime) -> None:
+    """Nobody gets the file from now on; the worker removes it. Raises `AttachmentDoesNotExist`."""
+    own = (
+        update(ATTACHMENTS)
+        .where(
+            ATTACHMENTS.c.id == attachment_id,
+            ATTACHMENTS.c.owner_id == owner.id,
+            ATTACHMENTS.c.deleted_at.is_(None),
+        )
+        .values(deleted_at=now, detached_at=now)
+    )
+    connection = session.connection()
+    if connection.execute(own.returning(ATTACHMENTS.c.id)).first() is None:
+        raise AttachmentDoesNotExist()
+    connection.execute(delete(LINKS).where(LINKS.c.attachment_id == attachment_id))
+    tell_removed(session, owner.realm_id, owner.id, attachment_id, now=now)
+
+
+def tell_removed(
+    session: Session, realm_id: int, owner_id: int, attachment_id: int, *, now: datetime
+) -> None:
+    """Tell the owner that a file is gone."""
+    used = find_space_used(session, realm_id)
+    event = AttachmentRemoveEvent(attachment={"id": attachment_id}, upload_space_used=used)
+    log.append(session, realm_id, event, user_ids=[owner_id], now=now)
+
+
+def tell_shown(session: Session, rows: Sequence[AttachmentRow], *, now: datetime) -> None:
+    """Tell the owners of files which messages show them by now."""
+    if not rows:
+        return
+    used = find_space_used(session, rows[0].realm_id)
+    records = records_of(session, rows)
+    told: list[tuple[ClientEvent, list[int]]] = [
+        (AttachmentUpdateEvent(attachment=record, upload_space_used=used), [row.owner_id])
+        for row, record in zip(rows, records, strict=True)
+    ]
+    log.append_all(session, rows[0].realm_id, told, now=now)
+
+
+def records_of(db: Db, rows: Sequence[AttachmentRow]) -> list[dict[str, Any]]:
+    """Attachment objects, with the messages that their owners have sent or received."""
+    shown = _find_messages(db, [row.id for row in rows]) if rows else {}
+    return [record_of(row, shown.get(row.id, ())) for row in rows]
+
+
+def record_of(row: AttachmentRow, messages: Sequence[tuple[int, datetime]]) -> dict[str, Any]:
+    """The attachment object, as answers and events show it."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "path_id": path_id_of(row.realm_id, row.handle, row.path_name),
+        "size": row.size,
+        "create_time": to_ms(row.created_at),
+        "messages": [{"id": i, "date_sent": to_ms(sent_at)} for i, sent_at in messages],
+    }
+
+
+def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, datetime]]]:
+    """Attachment -> the newest messages that show it and that its owner has, in their order."""
+    dialect = dialect_of(db)
+    has_copy = (
+        select(UserMessage.user_id)
+        .where(UserMessage.user_id == ATTACHMENTS.c.owner_id, UserMessage.message_id == Message.id)
+        .exists()
+    )
+    place = func.row_number().over(
+        partition_by=LINKS.c.attachment_id, order_by=LINKS.c.message_id.desc()
+    )
+    newest = (
+        select(LINKS.c.attachment_id, Message.id, Message.sent_at, place.label("place"))
+        .join(ATTACHMENTS, ATTACHMENTS.c.id == LINKS.c.attachment_id)
+        .join(Message, Message.id == LINKS.c.message_id)
+        .where(
+            bound_id_in(dialect, LINKS.c.attachment_id, "ids"),
+            or_(Message.sender_id == ATTACHMENTS.c.owner_id, has_copy),
+        )
+        .subquery()
+    )
+    wanted = (
+        select(newest.c.attachment_id, newest.c.id, newest.c.sent_at)
+        .where(newest.c.place <= MOST_MESSAGES)
+        .order_by(newest.c.attachment_id, newest.c.id)
+    )
+    found: dict[int, list[tuple[int, datetime]]] = defaultdict(list)
+    for attachment_id, message_id, sent_at in db.execute(wanted, {"ids": bound_ids(dialect, ids)}):
+        found[attachment_id].append((message_id, sent_at))
+    return found

@@ -1,0 +1,86 @@
+"""The end of files: those that no message shows for a while, those that were deleted, and those in
+the store that no row names.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, SQLColumnExpression, delete, exists, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.tables import SavedSnippet, ScheduledMessage, StoredDraft
+from models.chat.uploads.attachments import ATTACHMENTS, LINKS, tell_removed
+from models.chat.uploads.names import key_of
+from models.reader import Db
+
+
+@dataclass(frozen=True, slots=True)
+class DoomedFile:
+    """A file that nobody gets any more. `key` is its key in the store."""
+
+    attachment_id: int
+    key: str
+
+
+def try_expire_one(session: Session, *, detached_before: datetime, now: datetime) -> bool:
+    """Delete a file that no message has shown since then; says whether there was one.
+
+    One that is named in a scheduled message, a draft or a saved snippet waits as long again.
+    """
+    found = session.execute(
+        select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.owner_id)
+        .add_columns(_is_named().label("is_named"))
+        .where(ATTACHMENTS.c.deleted_at.is_(None), ATTACHMENTS.c.detached_at < detached_before)
+        .order_by(ATTACHMENTS.c.detached_at, ATTACHMENTS.c.id)
+        .limit(1)
+        .with_for_update(skip_locked=True, of=ATTACHMENTS)
+    ).first()
+    if found is None:
+        return False
+    this = update(ATTACHMENTS).where(ATTACHMENTS.c.id == found.id)
+    if found.is_named:
+        session.connection().execute(this.values(detached_at=now))
+        return True
+    session.connection().execute(this.values(deleted_at=now))
+    session.connection().execute(delete(LINKS).where(LINKS.c.attachment_id == found.id))
+    tell_removed(session, found.realm_id, found.owner_id, found.id, now=now)
+    return True
+
+
+def find_doomed(db: Db) -> DoomedFile | None:
+    """A file to remove from the store: its row is marked, and goes after it."""
+    row = db.execute(
+        select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.handle)
+        .where(ATTACHMENTS.c.deleted_at.is_not(None))
+        .order_by(ATTACHMENTS.c.deleted_at, ATTACHMENTS.c.id)
+        .limit(1)
+    ).first()
+    return None if row is None else DoomedFile(row.id, key_of(row.realm_id, row.handle))
+
+
+def forget_doomed(session: Session, doomed: DoomedFile) -> None:
+    """The file is gone: so is its row."""
+    session.connection().execute(
+        delete(ATTACHMENTS).where(ATTACHMENTS.c.id == doomed.attachment_id)
+    )
+
+
+def find_known_handles(db: Db, handles: Collection[str]) -> set[str]:
+    """Those of the handles that a row has."""
+    known = select(ATTACHMENTS.c.handle).where(ATTACHMENTS.c.handle.in_(handles))
+    return set(db.execute(known).scalars())
+
+
+def _is_named() -> ColumnElement[bool]:
+    """Does a text name the file that will be a message, or may be?"""
+
+    def names(column: SQLColumnExpression[str]) -> ColumnElement[bool]:
+        return column.contains(ATTACHMENTS.c.handle, autoescape=False)
+
+    realm_id = ATTACHMENTS.c.realm_id
+    return (
+        exists().where(ScheduledMessage.realm_id == realm_id, names(ScheduledMessage.content))
+        | exists().where(StoredDraft.realm_id == realm_id, names(StoredDraft.content))
+        | exists().where(SavedSnippet.realm_id == realm_id, names(SavedSnippet.content))
+    )

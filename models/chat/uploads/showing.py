@@ -1,0 +1,100 @@
+"""Which messages show which files: kept as messages are sent, edited and deleted."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, exists, insert, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.identity.actors import Actor
+from models.chat.uploads.access import find_shown_to
+from models.chat.uploads.attachments import (
+    ATTACHMENTS,
+    LINKS,
+    AttachmentRow,
+    records_of,
+    tell_shown,
+)
+from models.reader import id_in
+
+
+def show_in(
+    session: Session, author: Actor, message_id: int, handles: Collection[str], *, now: datetime
+) -> None:
+    """A message of the author's links to files, by their handles. It shows those that the author
+    may get: nobody opens others' files by naming them.
+    """
+    if not handles:
+        return
+    connection = session.connection()
+    named = (
+        select(*ATTACHMENTS.c)
+        .where(
+            ATTACHMENTS.c.handle.in_(handles),
+            ATTACHMENTS.c.realm_id == author.realm_id,
+            ATTACHMENTS.c.deleted_at.is_(None),
+        )
+        .order_by(ATTACHMENTS.c.id)
+        .with_for_update()
+    )
+    rows: Sequence[AttachmentRow] = connection.execute(named).all()
+    others = [row.id for row in rows if row.owner_id != author.id]
+    allowed = find_shown_to(session, author, others) if others else set()
+    rows = [row for row in rows if row.owner_id == author.id or row.id in allowed]
+    if not rows:
+        return
+    ids = [row.id for row in rows]
+    connection.execute(insert(LINKS), [{"attachment_id": i, "message_id": message_id} for i in ids])
+    connection.execute(
+        update(ATTACHMENTS).where(id_in(session, ATTACHMENTS.c.id, ids)).values(detached_at=None)
+    )
+    tell_shown(session, rows, now=now)
+
+
+def change_shown(
+    session: Session, author: Actor, message_id: int, handles: Collection[str], *, now: datetime
+) -> list[dict[str, Any]]:
+    """The author's message links to these files from now on. Returns the records of those files
+    of the author's that no message shows any more.
+    """
+    connection = session.connection()
+    linked = (
+        select(*ATTACHMENTS.c)
+        .join(LINKS, LINKS.c.attachment_id == ATTACHMENTS.c.id)
+        .where(LINKS.c.message_id == message_id)
+        .order_by(ATTACHMENTS.c.id)
+        .with_for_update(of=ATTACHMENTS)
+    )
+    before: Sequence[AttachmentRow] = connection.execute(linked).all()
+    gone = [row for row in before if row.handle not in handles]
+    detached: set[int] = set()
+    if gone:
+        ids = [row.id for row in gone]
+        this = (LINKS.c.message_id == message_id) & id_in(session, LINKS.c.attachment_id, ids)
+        connection.execute(delete(LINKS).where(this))
+        shown = exists().where(LINKS.c.attachment_id == ATTACHMENTS.c.id)
+        unshown = update(ATTACHMENTS).where(id_in(session, ATTACHMENTS.c.id, ids), ~shown)
+        unshown = unshown.values(detached_at=now).returning(ATTACHMENTS.c.id)
+        detached.update(connection.execute(unshown).scalars())
+        tell_shown(session, gone, now=now)
+    kept = {row.handle for row in before}
+    show_in(
+        session, author, message_id, [handle for handle in handles if handle not in kept], now=now
+    )
+    mine = [row for row in gone if row.id in detached and row.owner_id == author.id]
+    return records_of(session, mine)
+
+
+def forget_shown(session: Session, message_ids: Sequence[int], *, now: datetime) -> None:
+    """Messages are about to be deleted, and what links to them with them. Files that only they
+    show are detached.
+    """
+    these = LINKS.c.message_id.in_(message_ids)
+    by_these = select(LINKS.c.attachment_id).where(these)
+    by_others = exists().where(LINKS.c.attachment_id == ATTACHMENTS.c.id, ~these)
+    session.connection().execute(
+        update(ATTACHMENTS)
+        .where(ATTACHMENTS.c.id.in_(by_these), ~by_others)
+        .values(detached_at=now)
+    )

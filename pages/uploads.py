@@ -1,0 +1,167 @@
+"""Uploaded files: sent piece by piece, in parts too, and never so that a browser runs them.
+
+Who may have a file is asked for each request. A program sends an API key; a browser comes with a
+temporary address, and is never asked for a key, which it would keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Protocol
+from urllib.parse import quote
+
+from flask import Flask, Response, abort, make_response, request
+from flask.typing import ResponseReturnValue
+from werkzeug.wsgi import ClosingIterator
+
+from models.chat.ground.hosts import parse_host
+from models.chat.uploads.access import find_linked, find_with_key
+from models.chat.uploads.names import UNKNOWN_TYPE, key_of
+from pages.places import Places
+from pages.served import Served
+from security_events import SecurityEvent, tell
+
+
+class Upload(Protocol):
+    """A file that somebody may have; a row of the table fits."""
+
+    @property
+    def realm_id(self) -> int: ...
+    @property
+    def owner_id(self) -> int: ...
+    @property
+    def handle(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def media_type(self) -> str: ...
+
+
+FindUpload = Callable[[str, str], Upload | None]
+"""From two parts of an address to the file; None: there is none for whoever asks."""
+ReadFile = Callable[[str, int, int], Iterator[bytes]]
+"""From a key, a start and a length to pieces. Raises `FileNotFoundError`, `OSError`."""
+
+AT_ONCE = 20
+"""Files on their way out of one process: they must leave threads for the other pages."""
+OF_ONE_REALM = 16
+
+SHOWN = frozenset(
+    (
+        *("image/avif", "image/gif", "image/jpeg", "image/png", "image/webp"),
+        *("audio/aac", "audio/flac", "audio/mp4", "audio/mpeg", "audio/ogg", "audio/wav"),
+        *("audio/webm", "video/mp4", "video/ogg", "video/quicktime", "video/webm"),
+    )
+)
+"""What a browser may show. It is told that everything else is bytes to be saved."""
+POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
+NOT_FOUND = "This file does not exist, or is not for you.\n"
+NO_KEY = "Send your API email and key, or open a temporary address.\n"
+
+
+def install_for(app: Flask, service: Served) -> None:
+    """Add the files of the chat service."""
+
+    def find_by_link(sealed: str, filename: str) -> Upload | None:
+        with service.database.reading() as connection:
+            return find_linked(
+                connection,
+                service.adapters.vault,
+                sealed,
+                filename,
+                host=parse_host(request.host),
+                now=service.clock.now(),
+            )
+
+    def find_by_key(realm: str, filename: str) -> Upload | None:
+        given = request.authorization
+        with service.database.reading() as connection:
+            return find_with_key(
+                connection,
+                realm,
+                filename,
+                host=parse_host(request.host),
+                email=(given and given.username) or "",
+                api_key=(given and given.password) or "",
+            )
+
+    def read(key: str, start: int, length: int) -> Iterator[bytes]:
+        pieces: Iterator[bytes] = service.adapters.files.read(key, start, length)
+        return pieces
+
+    install(app, find_by_link, find_by_key, read)
+
+
+def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile) -> None:
+    """Add /user_uploads/temporary/<sealed>/<filename>, and /user_uploads/<realm>/<filename> for
+    those who send their key.
+    """
+    places = Places(at_once=AT_ONCE, of_one=OF_ONE_REALM)
+
+    def send_linked_file(sealed: str, filename: str) -> ResponseReturnValue:
+        return answer(by_link(sealed, filename))
+
+    def send_file_by_key(realm: str, filename: str) -> ResponseReturnValue:
+        if request.authorization is None or request.authorization.type != "basic":
+            return make_response(NO_KEY, 403)
+        return answer(by_key(realm, filename))
+
+    def answer(upload: Upload | None) -> ResponseReturnValue:
+        if upload is None:
+            tell(SecurityEvent.CREDENTIAL_REFUSED, address=request.remote_addr, operation="upload")
+            return make_response(NOT_FOUND, 404)
+        headers = headers_of(upload)
+        if request.if_none_match.contains(upload.handle):
+            return Response(status=304, headers=headers)
+        if not places.try_take(upload.realm_id):
+            busy = "Too many downloads at once. Try again in a while.\n"
+            return make_response(busy, 503, {"Retry-After": "2"})
+        with ExitStack() as until_sent:
+            until_sent.callback(places.give_back, upload.realm_id)
+            response = _send(upload, headers, read)
+            done = until_sent.pop_all().close
+            response.response = ClosingIterator(response.iter_encoded(), done)
+        return response
+
+    app.get("/user_uploads/temporary/<sealed>/<filename>")(send_linked_file)
+    app.get("/user_uploads/<realm>/<filename>")(send_file_by_key)
+
+
+def _send(upload: Upload, headers: dict[str, str], read: ReadFile) -> Response:
+    """The whole file, or the one part that is asked for (RFC 9110, section 14)."""
+    start, stop = 0, upload.size
+    wanted = None if request.range is None else request.range.range_for_length(upload.size)
+    is_changed = "If-Range" in request.headers and request.if_range.etag != upload.handle
+    if wanted is not None and not is_changed:
+        start, stop = wanted
+        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{upload.size}"
+    headers["Content-Length"] = str(stop - start)
+    pieces: Iterator[bytes] = iter(())
+    if request.method != "HEAD":
+        try:
+            pieces = read(key_of(upload.realm_id, upload.handle), start, stop - start)
+        except FileNotFoundError:
+            abort(404)
+        except OSError:
+            abort(503)
+    return Response(pieces, 206 if "Content-Range" in headers else 200, headers)
+
+
+def headers_of(upload: Upload) -> dict[str, str]:
+    """What every answer with a file says: what it is, and that nothing in it may run."""
+    is_shown = upload.media_type in SHOWN
+    disposition = "inline" if is_shown else "attachment"
+    plain = "".join(s if (s.isascii() and s.isalnum()) or s in "._- " else "_" for s in upload.name)
+    return {
+        "Content-Type": upload.media_type if is_shown else UNKNOWN_TYPE,
+        "Content-Disposition": f'{disposition}; filename="{plain}"; '
+        f"filename*=UTF-8''{quote(upload.name, safe='')}",
+        "Content-Security-Policy": POLICY,
+        "Accept-Ranges": "bytes",
+        "ETag": f'"{upload.handle}"',
+        # Whoever lost access must not get it from a store of answers.
+        "Cache-Control": "private, no-cache",
+    }

@@ -1,0 +1,150 @@
+"""Forms with files, read as they arrive: files go to the disk, other fields are kept in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from starlette.types import Receive
+
+from server.document.bodies import Disconnected, check_length
+from server.document.forms import Form
+from server.document.operation import Call, Operation
+from server.document.parameters import MAX_QUERY_FIELDS
+from server.errors import BodyTooLarge, InvalidRequest, RequestTimeout, Violation
+from server.files import File, FileIntake
+from server.wire.guard import decode_text, pointer_step
+from server.wire.multipart import Head, PartStream
+
+PIECE = 256 * 1024
+"""Bytes of a body that are in memory at once."""
+TEXTS_MAX = 64 * 1024
+"""Bytes of all fields that are no files."""
+
+
+@asynccontextmanager
+async def arriving_form(operation: Operation, call: Call, receive: Receive) -> AsyncIterator[None]:
+    """Read an operation's form into `call.fields`; its files are there inside the context.
+
+    The client has the service's `body_timeout_s` for each `PIECE` of it. Raises `RequestTimeout`,
+    `Disconnected`, `InvalidRequest`, and for a file that is too large what the intake says.
+    """
+    intake, body = operation.service.files, operation.body
+    assert intake is not None
+    assert body is not None
+    assert body.form is not None
+    arrival = Arrival(body.form, intake, call.headers[b"content-type"].decode("latin-1"))
+    try:
+        await arrival.read(receive, call.headers, operation.service.body_timeout_s)
+        call.fields = arrival.fields
+        yield
+    finally:
+        arrival.discard()
+
+
+class Arrival:
+    """One form on its way in. `fields` are what has come of it, as `Form.decode` takes them."""
+
+    def __init__(self, form: Form, intake: FileIntake, content_type: str) -> None:
+        self.fields: dict[str, list[Any]] = {}
+        self._form = form
+        self._intake = intake
+        self._parts = PartStream(content_type, limit=MAX_QUERY_FIELDS)
+        self._paths: list[Path] = []
+        self._name = ""
+        self._text = bytearray()
+        self._texts_size = 0
+        self._file: File | None = None
+        self._out: BinaryIO | None = None
+
+    async def read(self, receive: Receive, headers: Mapping[bytes, bytes], seconds: float) -> None:
+        """Read the whole form; a Content-Length that is too large is refused before any of it."""
+        loop = asyncio.get_running_loop()
+        try:
+            check_length(headers, self._intake.limit + TEXTS_MAX)
+        except BodyTooLarge:
+            raise self._intake.refuse_larger() from None
+        pending = bytearray()
+        deadline = loop.time() + seconds
+        is_more = True
+        while is_more:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError:
+                raise RequestTimeout(seconds) from None
+            if message["type"] == "http.disconnect":
+                raise Disconnected
+            pending += message.get("body", b"")
+            is_more = message.get("more_body", False)
+            if len(pending) >= PIECE or not is_more:
+                await asyncio.to_thread(self._take, bytes(pending))
+                pending.clear()
+                deadline = loop.time() + seconds
+        await asyncio.to_thread(self._end)
+
+    def discard(self) -> None:
+        """Remove the files that nobody has moved away."""
+        if self._out is not None:
+            self._out.close()
+        for path in self._paths:
+            path.unlink(missing_ok=True)
+
+    def _take(self, data: bytes) -> None:
+        for item in self._parts.feed(data):
+            if isinstance(item, Head):
+                self._finish_part()
+                self._begin_part(item)
+            elif self._file is not None:
+                self._add_to_file(self._file, item)
+            else:
+                self._add_to_text(item)
+
+    def _begin_part(self, head: Head) -> None:
+        name = self._form.file_field_of(head)
+        self._name = head.name if name is None else name
+        if name is None:
+            return
+        if self._paths:
+            raise InvalidRequest((Violation(f"/body/{name}", "must be one file", "oneFile"),))
+        folder = self._intake.folder
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, path = tempfile.mkstemp(dir=folder)
+        self._out = os.fdopen(descriptor, "wb", buffering=0)
+        self._paths.append(Path(path))
+        self._file = File(Path(path), head.file_name or "", head.media_type)
+
+    def _add_to_file(self, file: File, piece: bytes) -> None:
+        assert self._out is not None
+        file.size += len(piece)
+        if file.size > self._intake.limit:
+            raise self._intake.refuse_larger()
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[self._out.write(rest) :]
+
+    def _add_to_text(self, piece: bytes) -> None:
+        self._texts_size += len(piece)
+        if self._texts_size > TEXTS_MAX:
+            raise BodyTooLarge(TEXTS_MAX)
+        self._text += piece
+
+    def _finish_part(self) -> None:
+        if self._out is not None:
+            self._out.close()
+        if self._file is not None:
+            self.fields.setdefault(self._name, []).append(self._file)
+        elif self._name:
+            text = decode_text(bytes(self._text), f"/body/{pointer_step(self._name)}")
+            self.fields.setdefault(self._name, []).append(text)
+        self._text.clear()
+        self._name, self._file, self._out = "", None, None
+
+    def _end(self) -> None:
+        self._parts.end()
+        self._finish_part()

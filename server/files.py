@@ -1,0 +1,32 @@
+"""Files that requests bring: on the disk from their first bytes, never whole in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(slots=True)
+class File:
+    """A file that came with a form.
+
+    `path`: where it is until the request is answered, unless somebody moves it away. `name` and
+    `media_type` are what the client called it, unchecked; either may be empty. `size` is in bytes.
+    """
+
+    path: Path
+    name: str
+    media_type: str
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileIntake:
+    """How a service takes files: into which folder, how many bytes of one, and what to raise for
+    more.
+    """
+
+    folder: Path
+    limit: int
+    refuse_larger: Callable[[], Exception]

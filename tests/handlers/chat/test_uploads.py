@@ -1,0 +1,381 @@
+"""Operations of the tag uploads, and the files as pages send them."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from adapters.file_store.store import StoreUnavailable
+from models.chat.ground.vault import Vault
+from models.database import Database
+from pages import uploads
+from pages.app import build_pages
+from tests.support.chat.app import ChatApp, ChatClient, SentFile
+from tests.support.chat.channels import make_channel, subscribe
+from tests.support.chat.people import Cast
+from tests.support.chat.queues import Place, Queues
+from tests.support.frozen_clock import FrozenClock
+
+DONE = {"result": "success", "msg": ""}
+PATH = "/user_uploads"
+WORDS = SentFile()
+PNG = SentFile("skull.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 10, "image/png")
+
+
+def bad(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
+    return {"result": "error", "msg": msg, "code": code}
+
+
+ABSENT = bad("This file does not exist or has been deleted.")
+INVALID = bad("Invalid attachment")
+
+
+@pytest.fixture
+def place(chat: ChatClient, queues: Queues) -> Place:
+    """Hamlet's queue of what he is told of files."""
+    return queues.open(chat, event_types=["attachment"])
+
+
+@pytest.fixture
+def browser(chat_app: ChatApp) -> FlaskClient:
+    """A browser of Acme's pages."""
+    install = partial(uploads.install_for, service=chat_app.service)
+    return build_pages(documents={}, own=[install]).test_client()
+
+
+@pytest.fixture
+def denmark(chat_database: Database, cast: Cast) -> int:
+    """A private channel of Hamlet's and Othello's."""
+    return chat_database.run(
+        lambda s: make_channel(
+            s, cast, "Denmark", subscribers=[cast.hamlet, cast.othello], invite_only=True,
+            history_public_to_subscribers=False,
+        )
+    )  # fmt: skip
+
+
+def upload(client: ChatClient, file: SentFile = WORDS) -> str:
+    """The address of a new file."""
+    answer = client.post(PATH, file=file)
+    assert answer["result"] == "success", answer
+    return str(answer["url"])
+
+
+def say(client: ChatClient, to: int, content: str) -> int:
+    return int(client.post("/messages", type="channel", to=to, topic="t", content=content)["id"])
+
+
+def listed(client: ChatClient) -> list[dict[str, Any]]:
+    answer = client.get("/attachments")
+    assert answer == {
+        **DONE,
+        "attachments": answer["attachments"],
+        "upload_space_used": answer["upload_space_used"],
+    }
+    return list(answer["attachments"])
+
+
+def fetch(browser: FlaskClient, path: str, client: ChatClient | None = None, **more: Any) -> Any:
+    """The answer of the pages, with a member's key if there is one."""
+    member = client.member if client is not None else None
+    auth = None if member is None else (member.email, member.key)
+    base = "http://acme.example"
+    return browser.get(path, base_url=base, auth=auth, buffered=True, **more)
+
+
+class TestUploadFile:
+    def test_stores_one(
+        self, chat: ChatClient, chat_app: ChatApp, place: Place, queues: Queues,
+        as_othello: ChatClient, clock: FrozenClock, cast: Cast,
+    ) -> None:  # fmt: skip
+        theirs = queues.open(as_othello)
+        answer = chat.post(PATH, file=PNG)
+        url = str(answer["url"])
+        assert answer == {**DONE, "uri": url, "url": url, "filename": "skull.png"}
+        realm, filename = url.removeprefix("/user_uploads/").split("/")
+        assert realm == str(cast.realm_id)
+        handle, _, name = filename.partition("-")
+        assert (len(handle), name) == (32, "skull.png")
+        record = {
+            "id": listed(chat)[0]["id"],
+            "name": "skull.png",
+            "path_id": f"{realm}/{filename}",
+            "size": len(PNG.content),
+            "create_time": int(clock.now().timestamp() * 1000),
+            "messages": [],
+        }
+        assert listed(chat) == [record]
+        [event] = place.read()
+        assert event == {
+            "id": event["id"], "type": "attachment", "op": "add", "attachment": record,
+            "upload_space_used": len(PNG.content),
+        }  # fmt: skip
+        assert theirs.read() == listed(as_othello) == []
+        stored = chat_app.settings.chat_upload_dir / "files" / realm / handle[:2] / handle
+        assert stored.read_bytes() == PNG.content
+        assert list((chat_app.settings.chat_upload_dir / "arriving").iterdir()) == []
+
+    def test_names_are_made_fit(self, chat: ChatClient) -> None:
+        for sent, name, ending in (
+            ("a b (1).txt", "a b (1).txt", "a-b-1-.txt"),
+            ("../../etc/passwd", "passwd", "passwd"),
+            ("C:\\Temp\\x.doc", "x.doc", "x.doc"),
+            ("Ödön.png", "Ödön.png", "Ödön.png"),
+            ("..", "..", "file"),
+            ("", "file", "file"),
+            ("x" * 300 + ".html", "x" * 195 + ".html", "x" * 95 + ".html"),
+        ):
+            answer = chat.post(PATH, file=SentFile(sent, b"x", ""))
+            assert answer["filename"] == name
+            assert answer["url"].rpartition("/")[2][33:] == ending, sent
+        assert len(listed(chat)) == 7
+
+    def test_what_is_refused(
+        self, chat: ChatClient, as_nobody: ChatClient, chat_app: ChatApp
+    ) -> None:
+        none = bad("You must specify a file to upload")
+        assert chat.post(PATH) == chat.post(PATH, file="text") == none
+        assert chat.post(PATH, a=WORDS, b=WORDS) == bad("You may only upload one file at a time")
+        intake = chat_app.service.files
+        assert intake is not None
+        large = SentFile("large", bytes(intake.limit + 1))
+        too_large = bad(
+            "File is larger than this server's configured maximum upload size (25 MiB)."
+        )
+        assert chat.post(PATH, file=large) == too_large
+        assert listed(chat) == []
+        assert list(intake.folder.iterdir()) == []
+        assert as_nobody.request("POST", PATH, {"file": WORDS}).status_code == 401
+
+    @pytest.mark.reaches("REALM_UPLOAD_QUOTA")
+    def test_the_organization_has_a_quota(
+        self, chat: ChatClient, as_othello: ChatClient, chat_app: ChatApp
+    ) -> None:
+        own = chat_app.settings.chat_upload_quota_mib
+        object.__setattr__(chat_app.settings, "chat_upload_quota_mib", 1)
+        try:
+            upload(chat, SentFile("a", bytes((1 << 20) - 1)))
+            upload(as_othello, SentFile("b", b"x"))
+            refused = bad(
+                "Upload would exceed your organization's upload quota.", "REALM_UPLOAD_QUOTA"
+            )
+            assert chat.post(PATH, file=SentFile("c", b"x")) == refused
+        finally:
+            object.__setattr__(chat_app.settings, "chat_upload_quota_mib", own)
+        assert chat.get("/attachments")["upload_space_used"] == 1 << 20
+
+    @pytest.mark.reaches("UPLOAD_STORE_UNAVAILABLE")
+    def test_a_store_that_does_not_answer(
+        self, chat: ChatClient, chat_app: ChatApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def put(self: object, key: str, path: Path) -> None:
+            raise StoreUnavailable("down")
+
+        monkeypatch.setattr(type(chat_app.service.adapters.files), "put", put)
+        response = chat.request("POST", PATH, {"file": WORDS})
+        assert response.status_code == 503
+        assert response.json() == bad(
+            "The file could not be stored; try again in a moment", "UPLOAD_STORE_UNAVAILABLE"
+        )
+        assert listed(chat) == []
+
+    def test_the_field_may_have_any_name(self, chat: ChatClient) -> None:
+        """The reference's Python client calls it like the file."""
+        answer = chat.post(PATH, **{"/tmp/words.txt": WORDS})
+        assert answer["filename"] == "words.txt"
+
+
+class TestGetTemporaryUrl:
+    def test_leads_a_browser_to_the_file(
+        self, chat: ChatClient, as_nobody: ChatClient, browser: FlaskClient, clock: FrozenClock
+    ) -> None:
+        url = upload(chat, PNG)
+        answer = chat.get(url)
+        assert answer == {**DONE, "url": answer["url"]}
+        assert answer["url"].startswith("/user_uploads/temporary/")
+        for _ in range(2):
+            got = fetch(browser, answer["url"])
+            assert (got.status_code, got.data) == (200, PNG.content)
+        assert fetch(browser, answer["url"] + "x").status_code == 404
+        assert fetch(browser, url).status_code == 403
+        clock.advance(seconds=600)
+        assert fetch(browser, answer["url"]).status_code == 404
+        assert as_nobody.request("GET", url).status_code == 401
+
+    def test_for_whom_a_message_shows_it(
+        self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient,
+        as_polonius: ChatClient, chat_database: Database, cast: Cast, denmark: int,
+        browser: FlaskClient, place: Place,
+    ) -> None:  # fmt: skip
+        """Its readers, from its sending to its deletion; nobody else, whatever their role."""
+        url = upload(chat)
+        hidden = as_othello.request("GET", url)
+        assert (hidden.status_code, hidden.json()) == (404, ABSENT)
+        shown = say(chat, denmark, f"[f]({url})")
+        link = as_othello.get(url)["url"]
+        assert fetch(browser, link).data == WORDS.content
+        assert fetch(browser, url, as_othello).data == WORDS.content
+        for stranger in (as_iago, as_polonius):
+            assert stranger.get(url) == ABSENT
+            assert fetch(browser, url, stranger).status_code == 404
+        # Who comes later does not read what was said before.
+        chat_database.run(lambda s: subscribe(s, denmark, cast.iago))
+        assert as_iago.get(url) == ABSENT
+        assert [event["op"] for event in place.read()] == ["add", "update"]
+        [record] = listed(chat)
+        assert [message["id"] for message in record["messages"]] == [shown]
+        # Nobody opens others' files by naming them; who may get them shows them to others.
+        said = as_iago.post("/messages", type="direct", to=[cast.polonius.id], content=url)
+        assert said["result"] == "success"
+        assert as_polonius.get(url) == as_iago.get(url) == ABSENT
+        as_othello.post("/messages", type="direct", to=[cast.polonius.id], content=f"[f]({url})")
+        assert as_polonius.get(url)["result"] == "success"
+        assert chat.delete(f"/messages/{shown}") == DONE
+        assert fetch(browser, link).status_code == 200, "the direct message still shows it"
+
+    def test_access_ends(
+        self, chat: ChatClient, as_othello: ChatClient, denmark: int, browser: FlaskClient
+    ) -> None:
+        """With the message, with its link, with the channel."""
+        url = upload(chat)
+        for end in ("delete", "edit", "leave"):
+            shown = say(chat, denmark, f"[f]({url})")
+            link = as_othello.get(url)["url"]
+            if end == "delete":
+                assert chat.delete(f"/messages/{shown}")["result"] == "success"
+            elif end == "edit":
+                answer = chat.patch(f"/messages/{shown}", content="Nothing")
+                [record] = listed(chat)
+                assert answer == {**DONE, "detached_uploads": [record]}
+                assert record["messages"] == []
+            else:
+                as_othello.delete("/users/me/subscriptions", subscriptions=["Denmark"])
+            assert as_othello.get(url) == ABSENT
+            assert fetch(browser, link).status_code == 404
+            assert chat.get(url)["result"] == "success", "its owner may always"
+
+    def test_hidden_equals_absent(
+        self, chat: ChatClient, as_othello: ChatClient, as_hank: ChatClient
+    ) -> None:
+        url = upload(chat)
+        handle = url.rpartition("/")[2][:32]
+        for path in (
+            url,
+            url.replace(handle, "0" * 32),
+            url.replace("words", "other"),
+            "/user_uploads/9/" + url.rpartition("/")[2],
+            "/user_uploads/1/x",
+        ):
+            response = as_othello.request("GET", path)
+            assert (response.status_code, response.json()) == (404, ABSENT)
+        assert as_hank.get(url) == ABSENT
+        assert chat.get(url.replace("words", "other")) == ABSENT
+
+
+class TestListAttachments:
+    def test_one_s_own_alone(
+        self, chat: ChatClient, as_polonius: ChatClient, as_reminder: ChatClient,
+        as_nobody: ChatClient, cast: Cast,
+    ) -> None:  # fmt: skip
+        """Guests and bots have some too. A message that the owner does not have is not named."""
+        for client in (chat, as_polonius, as_reminder):
+            url = upload(client)
+            assert [f"/user_uploads/{each['path_id']}" for each in listed(client)] == [url]
+        sent = chat.post("/messages", type="direct", to=[cast.polonius.id], content=upload(chat))
+        newest = listed(chat)[-1]
+        assert newest["messages"] == [], "a bare path is no link"
+        assert sent["result"] == "success"
+        url = f"/user_uploads/{newest['path_id']}"
+        content = f"[f]({url}) and [again]({url})"
+        both = {"type": "direct", "to": [cast.polonius.id], "content": content}
+        first = chat.post("/messages", **both)["id"]
+        theirs = {**both, "to": [cast.iago.id]}
+        assert as_polonius.post("/messages", **theirs)["result"] == "success"
+        assert [each["id"] for each in listed(chat)[-1]["messages"]] == [first]
+        assert chat.get("/attachments")["upload_space_used"] == 4 * len(WORDS.content)
+        assert as_nobody.request("GET", "/attachments").status_code == 401
+
+
+class TestDeleteAttachment:
+    def test_one_s_own(
+        self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, place: Place,
+        denmark: int, browser: FlaskClient,
+    ) -> None:  # fmt: skip
+        url = upload(chat)
+        say(chat, denmark, f"[f]({url})")
+        [record] = listed(chat)
+        path = f"/attachments/{record['id']}"
+        place.read()
+        assert as_othello.delete(path) == chat.delete("/attachments/999999") == INVALID
+        assert chat.delete(path) == DONE
+        assert chat.delete(path) == INVALID
+        [event] = place.read()
+        assert event == {
+            "id": event["id"], "type": "attachment", "op": "remove",
+            "attachment": {"id": record["id"]}, "upload_space_used": len(WORDS.content),
+        }  # fmt: skip
+        assert listed(chat) == []
+        assert chat.get(url) == as_othello.get(url) == ABSENT
+        assert fetch(browser, url, chat).status_code == 404
+        assert as_nobody.request("DELETE", path, {}).status_code == 401
+
+
+class TestServing:
+    @pytest.mark.parametrize(
+        ("name", "sent_type", "shown_type"),
+        [
+            ("a.png", "image/png", "image/png"),
+            ("a.mp4", "", "video/mp4"),
+            ("a.svg", "image/svg+xml", None),
+            ("a.html", "text/html", None),
+            ("a.xhtml", "application/xhtml+xml; charset=utf-8", None),
+            ("a.pdf", "application/pdf", None),
+            ("a.js", "", None),
+            ("a", "image/png, text/html", None),
+        ],
+    )
+    def test_nothing_in_a_file_runs(
+        self, chat: ChatClient, browser: FlaskClient, name: str, sent_type: str,
+        shown_type: str | None,
+    ) -> None:  # fmt: skip
+        url = upload(chat, SentFile(name, b"<script>alert(1)</script>", sent_type))
+        answer = fetch(browser, chat.get(url)["url"])
+        kind = "attachment" if shown_type is None else "inline"
+        assert answer.headers["Content-Type"] == (shown_type or "application/octet-stream")
+        assert answer.headers["Content-Disposition"].startswith(f'{kind}; filename="{name}"')
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        policy = answer.headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none';")
+        assert policy.endswith("sandbox")
+        assert answer.headers["Cache-Control"] == "private, no-cache"
+
+    def test_in_parts(self, chat: ChatClient, browser: FlaskClient) -> None:
+        url, size = upload(chat, PNG), len(PNG.content)
+        get: Callable[..., Any] = partial(fetch, browser, url, chat)
+        part = get(headers={"Range": "bytes=8-15"})
+        assert (part.status_code, part.data) == (206, PNG.content[8:16])
+        assert part.headers["Content-Range"] == f"bytes 8-15/{size}"
+        end = get(headers={"Range": "bytes=-5"})
+        assert (end.status_code, end.data) == (206, PNG.content[-5:])
+        whole = get(headers={"Range": f"bytes={size}-"})
+        assert (whole.status_code, whole.data) == (200, PNG.content)
+        tag = whole.headers["ETag"]
+        assert get(headers={"If-None-Match": tag}).status_code == 304
+        other = get(headers={"Range": "bytes=8-15", "If-Range": '"other"'})
+        assert (other.status_code, other.data) == (200, PNG.content)
+        member = chat.member
+        assert member is not None
+        head = browser.head(url, base_url="http://acme.example", auth=(member.email, member.key))
+        assert (head.status_code, head.headers["Content-Length"]) == (200, str(size))
+
+    def test_not_with_another_secret(
+        self, chat: ChatClient, browser: FlaskClient, chat_app: ChatApp
+    ) -> None:
+        url = upload(chat)
+        name = url.rpartition("/")[2]
+        facts = '["k",1,99999999999999,"m"]'
+        sealed = Vault(b"x" * 32).seal(facts, purpose=f"upload:{name[:32]}")
+        assert fetch(browser, f"/user_uploads/temporary/{sealed}/{name}").status_code == 404

@@ -1,0 +1,140 @@
+"""The worker that removes files, and what a kill leaves behind."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from adapters.file_store.directory import DirectoryStore
+from adapters.file_store.store import StoreUnavailable
+from models.chat.tables import Attachment, Realm
+from models.database import Database
+from tests.support.chat.app import ChatApp, ChatClient, SentFile
+from tests.support.chat.people import Cast
+from tests.support.frozen_clock import FrozenClock
+from workers.uploads import Uploads
+
+DAY_S = 86_400.0
+RETENTION = timedelta(days=35)
+
+
+@pytest.fixture
+def folder(chat_app: ChatApp) -> Path:
+    return chat_app.settings.chat_upload_dir
+
+
+@pytest.fixture
+def worker(chat_database: Database, clock: FrozenClock, folder: Path) -> Uploads:
+    return Uploads(
+        chat_database, clock, DirectoryStore(folder / "files"), folder / "arriving",
+        retention=RETENTION, rest=lambda seconds: None,
+    )  # fmt: skip
+
+
+def upload(client: ChatClient) -> str:
+    return str(client.post("/user_uploads", file=SentFile())["url"])
+
+
+def stored(folder: Path, url: str, clock: FrozenClock, *, age_s: float = 0.0) -> Path:
+    """Where the file is, as if it had been put there so long ago."""
+    realm, filename = url.removeprefix("/user_uploads/").split("/")
+    path = folder / "files" / realm / filename[:2] / filename[:32]
+    at = clock.now().timestamp() - age_s
+    if path.exists():
+        os.utime(path, (at, at))
+    return path
+
+
+def rows(database: Database) -> list[str]:
+    with database.reading() as reader:
+        return list(reader.execute(select(Attachment.handle).order_by(Attachment.id)).scalars())
+
+
+def work(worker: Uploads) -> None:
+    while worker.try_work_one():
+        pass
+
+
+def test_a_deleted_file_goes_at_once(
+    chat: ChatClient, worker: Uploads, folder: Path, clock: FrozenClock, chat_database: Database
+) -> None:
+    url, other = upload(chat), upload(chat)
+    first, second = chat.get("/attachments")["attachments"]
+    assert chat.delete(f"/attachments/{first['id']}")["result"] == "success"
+    work(worker)
+    assert not stored(folder, url, clock).exists()
+    assert stored(folder, other, clock).exists()
+    assert rows(chat_database) == [second["path_id"].partition("/")[2][:32]]
+    assert chat.get("/attachments")["upload_space_used"] == second["size"]
+
+
+def test_a_row_outlives_its_file_and_not_the_other_way_round(
+    chat: ChatClient, worker: Uploads, folder: Path, clock: FrozenClock, chat_database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Killed between the two, the worker goes on; a store that is down keeps the row."""
+    url = upload(chat)
+    [record] = chat.get("/attachments")["attachments"]
+    chat.delete(f"/attachments/{record['id']}")
+
+    def fail(self: object, key: str) -> None:
+        raise StoreUnavailable("down")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(DirectoryStore, "delete", fail)
+        with pytest.raises(StoreUnavailable):
+            worker.try_remove_one()
+    assert len(rows(chat_database)) == 1
+    stored(folder, url, clock).unlink()  # as far as a killed worker came
+    assert worker.try_remove_one()
+    assert rows(chat_database) == []
+    assert not worker.try_remove_one()
+
+
+def test_what_no_message_shows_goes_in_time(
+    chat: ChatClient, worker: Uploads, folder: Path, clock: FrozenClock, cast: Cast,
+    chat_database: Database,
+) -> None:  # fmt: skip
+    for_ever = update(Realm).values(message_content_delete_limit_seconds=None)
+    chat_database.run(lambda session: session.execute(for_ever))
+    urls = [upload(chat) for _ in range(4)]
+    to = [cast.othello.id]
+    said = [
+        chat.post("/messages", type="direct", to=to, content=f"[f]({url})")["id"]
+        for url in urls[:2]
+    ]
+    later = int(clock.now().timestamp() + 200 * DAY_S)
+    chat.post(
+        "/scheduled_messages", type="direct", to=to, content=f"[f]({urls[2]})",
+        scheduled_delivery_timestamp=later,
+    )  # fmt: skip
+    clock.advance(seconds=20 * DAY_S)
+    assert chat.delete(f"/messages/{said[0]}")["result"] == "success"
+    for days, left in ((16, [0, 1, 2]), (20, [1, 2]), (100, [1, 2])):
+        clock.advance(seconds=days * DAY_S)
+        work(worker)
+        assert [stored(folder, url, clock).exists() for url in urls] == [
+            n in left for n in range(len(urls))
+        ], days
+    assert len(rows(chat_database)) == 2
+
+
+def test_what_no_row_names_is_swept(
+    chat: ChatClient, worker: Uploads, folder: Path, clock: FrozenClock
+) -> None:
+    """What a killed request leaves: a file on its way in, or one in the store without its row."""
+    kept = stored(folder, upload(chat), clock, age_s=2 * DAY_S)
+    files = {}
+    for age_s in (60.0, 2 * DAY_S):
+        orphan = kept.parent.parent / "00" / f"{age_s:.0f}".rjust(32, "0")
+        for path in (orphan, folder / "arriving" / f"tmp{age_s:.0f}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"left")
+            at = clock.now().timestamp() - age_s
+            os.utime(path, (at, at))
+            files[path] = age_s < DAY_S
+    worker.sweep()
+    assert {path: path.exists() for path in files} == files
+    assert kept.exists()

@@ -1,0 +1,106 @@
+"""The worker that removes files nobody gets any more. Needs no leader: each step may happen twice.
+
+A row is marked, then its file goes, then the row; killed in between, the next worker goes on.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+
+import structlog
+
+from adapters.file_store.store import FileStore
+from models.chat.uploads import removal
+from models.chat.uploads.names import handle_of
+from models.clock import Clock
+from models.database import Database
+from workers.loop import PeriodicStep
+
+EXPIRE_EVERY = timedelta(seconds=30)
+SWEEP_EVERY = timedelta(hours=1)
+ORPHANED_AFTER = timedelta(hours=1)
+"""A file without a row that old belongs to a request that never ended."""
+BATCH = 500
+
+
+class Uploads:
+    """Steps over one chat database and its store. `arriving`: the folder of files on their way in;
+    `retention`: how long a file is kept that no message shows.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        store: FileStore,
+        arriving: Path,
+        *,
+        retention: timedelta,
+        rest: Callable[[float], object],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._store = store
+        self._arriving = arriving
+        self._retention = retention
+        self._rest = rest
+        self._expiry = PeriodicStep(clock, EXPIRE_EVERY, self.try_expire_one)
+        self._sweep = PeriodicStep(clock, SWEEP_EVERY, self._sweep_once)
+        self._log = structlog.get_logger("uploads")
+
+    def try_work_one(self) -> bool:
+        """Remove one file; now and then look for more of them."""
+        return self.try_remove_one() or self._expiry.try_one() or self._sweep.try_one()
+
+    def try_remove_one(self) -> bool:
+        """Remove one file that is marked, and its row; says whether there was one."""
+        with self._database.reading() as reader:
+            doomed = removal.find_doomed(reader)
+        if doomed is None:
+            return False
+        self._store.delete(doomed.key)
+        self._database.run(lambda session: removal.forget_doomed(session, doomed))
+        return True
+
+    def try_expire_one(self) -> bool:
+        """Mark one file that no message has shown for the retention."""
+        now = self._clock.now()
+        return self._database.run(
+            lambda session: removal.try_expire_one(
+                session, detached_before=now - self._retention, now=now
+            )
+        )
+
+    def sweep(self) -> int:
+        """Remove the files that no row names, and those that never arrived; how many."""
+        before = self._clock.now() - ORPHANED_AFTER
+        swept = 0
+        for keys in _batches(self._store.find_older(before)):
+            began = time.monotonic()
+            handles = {key: handle_of(key.rpartition("/")[2]) for key in keys}
+            with self._database.reading() as reader:
+                known = removal.find_known_handles(reader, set(handles.values()))
+            for key in keys:
+                if handles[key] not in known:
+                    self._store.delete(key)
+                    swept += 1
+            self._rest(time.monotonic() - began)
+        if self._arriving.is_dir():
+            for path in self._arriving.iterdir():
+                if path.stat().st_mtime < before.timestamp():
+                    path.unlink(missing_ok=True)
+                    swept += 1
+        return swept
+
+    def _sweep_once(self) -> bool:
+        swept = self.sweep()
+        if swept:
+            self._log.info("files_swept", files=swept)
+        return False
+
+
+def _batches(keys: Iterator[str]) -> Iterator[list[str]]:
+    while batch := list(islice(keys, BATCH)):
+        yield batch
