@@ -353,6 +353,17 @@ class Settings:
         whole(1, 1_000_000),
         "Maximum number of pending and failed scheduled messages per chat user.",
     )
+    chat_bots_per_user: int = setting(
+        100, whole(1, 1_000_000), "Maximum number of active bots that a chat user owns."
+    )
+    chat_bot_storage_keys: int = setting(
+        10_000, whole(1, 1_000_000), "Maximum number of values that a chat bot stores."
+    )
+    chat_bot_storage_characters: int = setting(
+        10_000_000,
+        whole(1, 1_000_000_000),
+        "Maximum number of characters that a chat bot stores, keys and values together.",
+    )
     chat_drafts_per_user: int = setting(
         1_000, whole(1, 1_000_000), "Maximum number of drafts per chat user."
     )

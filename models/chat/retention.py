@@ -53,6 +53,7 @@ POLICY = Policy(
         "user_topic": "a state that people change",
         "presence": "one row for each person, written over",
         "user_status": "a state that people change",
+        "bot_storage": "until its bot removes it",
         "saved_snippet": "until its author deletes it",
         "attachment": "until its owner deletes it, or no message has shown it for "
         "SPECD_CHAT_DETACHED_UPLOAD_RETENTION_S (models/chat/uploads/removal.py)",

@@ -249,6 +249,23 @@ class TestPeople:
         snippet_id = good(saved)["saved_snippet_id"]
         good(client.call_endpoint(url=f"/saved_snippets/{snippet_id}", method="DELETE"))
 
+    def test_makes_a_bot_which_stores_something(self, office: Office) -> None:
+        client = office.member.zulip
+        form = {"full_name": "Yorick", "short_name": "yorick"}
+        made = good(client.call_endpoint(url="/bots", method="POST", request=form))
+        bot = zulip.Client(
+            email=f"yorick-bot@{HOST}",
+            api_key=made["api_key"],
+            site=office.url,
+            retry_on_errors=False,
+        )
+        assert bot.update_storage({"storage": {"entry 1": "value 1", "entry 2": "2"}}) == OK
+        assert good(bot.get_storage({"keys": ["entry 1"]}))["storage"] == {"entry 1": "value 1"}
+        assert good(bot.get_storage())["storage"].keys() == {"entry 1", "entry 2"}
+        listed = good(client.call_endpoint(url="/bots", method="GET"))["bots"]
+        assert made["api_key"] in [each["api_key"] for each in listed]
+        good(client.call_endpoint(url=f"/bots/{made['user_id']}", method="DELETE"))
+
     def test_lists_custom_emoji(self, office: Office) -> None:
         assert good(office.member.zulip.get_realm_emoji())["emoji"] == {}
 

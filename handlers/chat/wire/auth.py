@@ -35,6 +35,14 @@ def authenticate(user: str, password: str, *, request: Context) -> Actor:
     return actor
 
 
+def authenticate_webhook(ctx: Context, api_key: str) -> Actor:
+    """The user whose API key stands in the address. Raises what is wrong with it."""
+    ctx.key_id = key_id_of(api_key)
+    actor = actors.authenticate_webhook(ctx.session, host=host_of(ctx), api_key=api_key)
+    ctx.actor_id = actor.id
+    return actor
+
+
 def refuse(ctx: Context) -> ChatError:
     """What to say to a request without credentials that HTTP Basic can read."""
     actors.access_realm(ctx.session, host_of(ctx))

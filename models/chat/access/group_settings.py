@@ -63,6 +63,7 @@ def _table(*settings: GroupSetting) -> dict[str, GroupSetting]:
 REALM_GROUPS = _table(
     GroupSetting("can_access_all_users_group", EVERYONE, only=(EVERYONE, MEMBERS)),
     GroupSetting("can_add_subscribers_group", MEMBERS, everyone=False),
+    GroupSetting("can_create_bots_group", MEMBERS, everyone=False),
     GroupSetting("can_create_groups", MEMBERS, everyone=False),
     GroupSetting("can_create_private_channel_group", MEMBERS, everyone=False),
     GroupSetting("can_create_public_channel_group", MEMBERS, everyone=False),
@@ -71,6 +72,7 @@ REALM_GROUPS = _table(
         OWNERS,
         only=(MODERATORS, ADMINISTRATORS, OWNERS, NOBODY),
     ),
+    GroupSetting("can_create_write_only_bots_group", MEMBERS, everyone=False),
     GroupSetting("can_delete_any_message_group", ADMINISTRATORS),
     GroupSetting("can_delete_own_message_group", EVERYONE),
     GroupSetting("can_manage_all_groups", OWNERS, everyone=False, nobody=False),

@@ -23,6 +23,7 @@ from models.chat.events.people import (
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import DIRECT_GROUPS, EmailVisibility, Role
+from models.chat.people.bots import tell_of_bot, tell_of_management
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
 from models.chat.people.events import find_email_readers, tell_of_membership, tell_of_user
 from models.chat.people.full_names import check_full_name, require_unique_name
@@ -89,6 +90,7 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
         facts={"old": int(before), "new": role},
     )  # fmt: skip
     tell_of_user(session, actor.realm, user.id, {"role": role}, now=now)
+    tell_of_management(session, actor.realm, user, before, now=now)
     if not user.is_active:
         return
     for kind, groups in (
@@ -126,6 +128,7 @@ def change_full_name(
     )  # fmt: skip
     user.full_name = name
     tell_of_user(session, actor.realm, user.id, {"full_name": name}, now=now)
+    tell_of_bot(session, user, {"full_name": name}, now=now)
 
 
 def change_email(session: Session, actor: Actor, user: User, email: str, *, now: datetime) -> None:
@@ -149,6 +152,7 @@ def change_email(session: Session, actor: Actor, user: User, email: str, *, now:
     )
     if user.bot_type is not None or user.email_address_visibility == EmailVisibility.EVERYONE:
         tell_of_user(session, actor.realm, user.id, {"new_email": email}, now=now)
+        tell_of_bot(session, user, {"email": email}, now=now)
         tell_of_picture(session, actor.realm, user, email, now=now)
 
 
@@ -164,3 +168,4 @@ def tell_of_picture(
         "avatar_version": user.avatar_version,
     }
     tell_of_user(session, realm, user.id, picture, now=now)
+    tell_of_bot(session, user, {"avatar_url": url}, now=now)

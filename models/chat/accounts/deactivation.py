@@ -30,10 +30,12 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
 from models.chat.people import statuses
+from models.chat.people.bots import tell_of_bot, tell_of_owner
 from models.chat.people.events import find_named_group_ids, tell_of_membership, tell_of_user
 from models.chat.rendering.quotes import one_line
 from models.chat.tables import (
     AlertWord,
+    BotStorage,
     ClientDevice,
     EmailChange,
     MutedUser,
@@ -159,6 +161,7 @@ def _set_active(
         if active and user.id in was_deleted:
             changes.append({"is_deleted": False})
         tell_of_user(session, actor.realm, user.id, *changes, now=now)
+        tell_of_bot(session, user, {"is_active": active}, now=now)
         statuses.tell_of_standing(session, realm_id, user.id, is_active=active, now=now)
         groups = find_named_group_ids(session, user.id)
         kind = UserGroupAddMembersEvent if active else UserGroupRemoveMembersEvent
@@ -197,7 +200,8 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     user.avatar_version += 1
     session.flush()
     connection = session.connection()
-    for table in (UserStatus, Presence, StoredDraft, MutedUser, AlertWord, SavedSnippet):
+    kept = (UserStatus, Presence, StoredDraft, MutedUser, AlertWord, SavedSnippet, BotStorage)
+    for table in kept:
         connection.execute(delete(table).where(table.user_id == user.id))
     values = delete(ProfileValue).where(ProfileValue.user_id == user.id)
     field_ids = connection.execute(values.returning(ProfileValue.field_id)).scalars()
@@ -206,6 +210,7 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     ]
     changes += [{"full_name": DELETED_NAME}, {"is_deleted": True}]
     tell_of_user(session, actor.realm, user.id, *changes, now=now)
+    tell_of_bot(session, user, {"full_name": DELETED_NAME}, now=now)
     tell_of_picture(session, actor.realm, user, dummy_email(user.id, actor.realm.host), now=now)
 
 
@@ -228,5 +233,22 @@ def reactivate_user(
         return
     owner = None if user.bot_owner_id is None else session.get(User, user.bot_owner_id)
     if owner is None or not owner.is_active:
-        user.bot_owner_id = actor.id
-        tell_of_user(session, actor.realm, user.id, {"bot_owner_id": actor.id}, now=now)
+        set_owner(session, actor, user, actor.id, now=now)
+
+
+def set_owner(session: Session, actor: Actor, bot: User, owner_id: int, *, now: datetime) -> None:
+    """Give the bot to somebody who may own bots."""
+    previous_id, bot.bot_owner_id = bot.bot_owner_id, owner_id
+    session.flush()
+    audit.record(
+        session, actor.realm_id, "bot_owner_changed", actor_id=actor.id, user_id=bot.id, now=now,
+        facts={"old": previous_id, "new": owner_id},
+    )  # fmt: skip
+    tell_of_user(session, actor.realm, bot.id, {"bot_owner_id": owner_id}, now=now)
+    tell_of_owner(session, actor.realm, bot, previous_id, now=now)
+
+
+def deactivate_bot(session: Session, actor: Actor, bot: User, *, now: datetime) -> None:
+    """End the account of a bot that the actor manages; nothing happens to one that has ended."""
+    if bot.is_active:
+        _end(session, actor, bot, NOTHING, now)

@@ -61,6 +61,52 @@ class RealmUserUpdateEvent(ClientEvent, type="realm_user", op="update"):
     person: Person
 
 
+class RealmBotAddEvent(ClientEvent, type="realm_bot", op="add"):
+    """A bot was created, or users manage the bot now. Tells those who manage the bot: its owner and
+    the administrators.
+
+    `bot` comes from `models.chat.people.bots.describe_bot`.
+    """
+
+    bot: WireObject
+
+
+class BotChange(TypedDict, total=False):
+    """What is new about a bot."""
+
+    full_name: str
+    email: str
+    avatar_url: str
+    is_active: bool
+    owner_id: int
+
+
+class ChangedBot(BotChange):
+    """A bot and what has changed about the bot."""
+
+    user_id: Required[int]
+
+
+class RealmBotUpdateEvent(ClientEvent, type="realm_bot", op="update"):
+    """Something about a bot has changed. Tells those who manage the bot."""
+
+    bot: ChangedBot
+
+
+class KnownBot(TypedDict):
+    """A bot."""
+
+    user_id: int
+
+
+class RealmBotDeleteEvent(ClientEvent, type="realm_bot", op="delete"):
+    """Users no longer manage a bot: it has another owner, or they ceased to be administrators.
+    Tells those users. The bot may live on.
+    """
+
+    bot: KnownBot
+
+
 class UserGroupAddEvent(ClientEvent, type="user_group", op="add"):
     """A user group was created. Tells everybody.
 

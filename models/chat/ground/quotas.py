@@ -15,6 +15,7 @@ from models.chat.ground.errors import QuotaExceeded
 from models.chat.tables import (
     AlertWord,
     Attachment,
+    BotStorage,
     Channel,
     ChannelFolder,
     ClientDevice,
@@ -28,6 +29,7 @@ from models.chat.tables import (
     SavedSnippet,
     ScheduledMessage,
     StoredDraft,
+    User,
     UserGroup,
     UserTopic,
 )
@@ -49,6 +51,16 @@ DEVICES = Quota(
     "devices",
     "chat_devices_per_user",
     select(ClientDevice.id).where(ClientDevice.user_id == _OWNER),
+)
+BOTS = Quota(
+    "bots",
+    "chat_bots_per_user",
+    select(User.id).where(User.bot_owner_id == _OWNER, User.is_active),
+)
+STORED_KEYS = Quota(
+    "stored keys",
+    "chat_bot_storage_keys",
+    select(BotStorage.key).where(BotStorage.user_id == _OWNER),
 )
 SCHEDULED_MESSAGES = Quota(
     "scheduled messages",
@@ -142,6 +154,8 @@ CHANNEL_FOLDERS = Quota(
 
 ALL = (
     DEVICES,
+    BOTS,
+    STORED_KEYS,
     SCHEDULED_MESSAGES,
     DRAFTS,
     SAVED_SNIPPETS,

@@ -64,10 +64,12 @@ class RealmView:
     new_stream_announcements_stream_id: int | None
     can_access_all_users_group: int
     can_add_subscribers_group: int
+    can_create_bots_group: int
     can_create_groups: int
     can_create_private_channel_group: int
     can_create_public_channel_group: int
     can_create_web_public_channel_group: int
+    can_create_write_only_bots_group: int
     can_delete_any_message_group: int
     can_delete_own_message_group: int
     can_manage_all_groups: int
@@ -209,7 +211,18 @@ def authenticate(db: Db, *, host: str, email: str, api_key: str) -> Actor:
     Raises `NonexistentSubdomain` and subclasses of `Unauthorized`; the realm's state is told before
     the user's, both before a wrong host.
     """
-    email, api_key = email.strip(), api_key.strip()
+    actor = _find_by_key(db, host, api_key.strip(), email.strip())
+    if actor.bot_type == BotType.INCOMING_WEBHOOK:
+        raise NotForWebhookBots()
+    return actor
+
+
+def authenticate_webhook(db: Db, *, host: str, api_key: str) -> Actor:
+    """The same by the key alone, for an address with a key in it: webhooks' and anybody's."""
+    return _find_by_key(db, host, api_key.strip(), None)
+
+
+def _find_by_key(db: Db, host: str, api_key: str, email: str | None) -> Actor:
     if API_KEY.fullmatch(api_key) is None:
         access_realm(db, host)
         raise MalformedApiKey()
@@ -232,8 +245,8 @@ def authenticate(db: Db, *, host: str, email: str, api_key: str) -> Actor:
     return actor
 
 
-def _require_usable(actor: Actor, email: str) -> None:
-    key = email.casefold()
+def _require_usable(actor: Actor, email: str | None) -> None:
+    key = actor.email_key if email is None else email.casefold()
     if not (
         hmac.compare_digest(key.encode(), actor.email_key.encode())
         or key == actor.dummy_email.casefold()
@@ -243,8 +256,6 @@ def _require_usable(actor: Actor, email: str) -> None:
         raise RealmDeactivated()
     if not actor.is_active:
         raise AccountDeactivated()
-    if actor.bot_type == BotType.INCOMING_WEBHOOK:
-        raise NotForWebhookBots()
 
 
 def find_actor(db: Db, user_id: int) -> Actor | None:

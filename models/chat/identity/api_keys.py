@@ -9,6 +9,7 @@ users fetch new ones. docs/decisions tells why.
 import hmac
 import secrets
 from pathlib import Path
+from typing import Protocol
 
 from models import secret_files
 from models.chat.identity.key_digests import digest_of
@@ -17,6 +18,15 @@ from models.secret_files import SECRET_BYTES
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 LENGTH = 32
+
+
+class HoldsKey(Protocol):
+    """A row with what a key is made of, or a `User`."""
+
+    @property
+    def api_key_nonce(self) -> str: ...
+    @property
+    def api_key_sha256(self) -> str: ...
 
 
 class KeyMaker:
@@ -40,6 +50,16 @@ class KeyMaker:
         if user.api_key_sha256 != digest:
             user.api_key_sha256 = digest
         return key
+
+    def find_key(self, user: HoldsKey) -> str | None:
+        """The user's key, made again, of a row that stays as it is. None for a key made under a
+        secret that is neither the present nor the previous one.
+        """
+        for secret in (self._secret, self._previous):
+            key = None if secret is None else self._derive(user.api_key_nonce, secret)
+            if key is not None and digest_of(key) == user.api_key_sha256:
+                return key
+        return None
 
     def renew(self, user: User) -> str:
         """Give the user a new key; the old one stops working."""

@@ -20,6 +20,7 @@ from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
+from models.chat.people.bots import tell_of_new_bot
 from models.chat.people.emails import check_email, require_email_is_free
 from models.chat.people.events import find_users_who_know
 from models.chat.people.full_names import check_full_name
@@ -83,6 +84,8 @@ def create_user(
     event = RealmUserAddEvent(person=describe_new_user(user, realm))
     know = find_users_who_know(session, realm, user.id)
     log.append(session, realm.id, event, user_ids=know, now=now)
+    if bot_type is not None and not is_system_bot:
+        tell_of_new_bot(session, realm, user, now=now)
     return user, api_key
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from models.chat.access.groups import find_groups
 from models.chat.access.people import UserRow
+from models.chat.people.bots import find_managed_bots
 from models.chat.people.emoji import clients_kind
 from models.chat.people.statuses import find_statuses
 from models.chat.people.users import find_system_bots, find_users
@@ -60,6 +61,10 @@ def _described(
         client_extavatar=view.wishes.client_gravatar,
         profile_data=profile,
     )
+
+
+def find_realm_bots(view: Viewing) -> dict[str, Any]:
+    return {"realm_bots": find_managed_bots(view.db, view.actor)}
 
 
 def find_user_statuses(view: Viewing) -> dict[str, Any]:

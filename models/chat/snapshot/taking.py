@@ -41,7 +41,7 @@ PARTS = (
     Part(("onboarding_steps",), _always(onboarding_steps=[])),
     Part(("presence",), people.find_presence),
     Part(("realm",), realm.find_realm),
-    Part(("realm_bot",), _always(realm_bots=[])),
+    Part(("realm_bot",), people.find_realm_bots),
     Part(("realm_domains",), organization.find_realm_domains),
     Part(("realm_embedded_bots",), _always(realm_embedded_bots=[])),
     Part(("realm_emoji",), organization.find_realm_emoji),

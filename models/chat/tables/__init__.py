@@ -8,6 +8,7 @@ foreign key because realms and groups would wait for each other, and groups are 
 from models.chat.tables.alert_word import AlertWord
 from models.chat.tables.attachment import Attachment, AttachmentMessage
 from models.chat.tables.attempt import AttemptCount, KnownPlace
+from models.chat.tables.bot_storage import BotStorage
 from models.chat.tables.channel import (
     Channel,
     ChannelFolder,
@@ -51,6 +52,7 @@ __all__ = [
     "AttachmentMessage",
     "AttemptCount",
     "AuditLog",
+    "BotStorage",
     "Channel",
     "ChannelFolder",
     "ClientDevice",

@@ -54,6 +54,12 @@ class Maker:
         answer = self.member.post("/user_uploads", file=SentFile(f"{n}.txt"))
         return {name: answer[name] for name in answer if name not in ("uri", "url", "filename")}
 
+    def bot(self, n: int) -> Any:
+        return self.admin.post("/bots", full_name=f"Bot {n}", short_name=f"b{n}")
+
+    def stored(self, n: int) -> Any:
+        return self.member.put("/bot_storage", storage={f"k{n}": "x"})
+
     def muted_user(self, n: int) -> Any:
         return self.member.post(f"/users/me/muted_users/{self.others[n]}")
 
@@ -127,6 +133,8 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "add_alert_words": (quotas.ALERT_WORDS, Maker.alert_word),
     "create_saved_snippet": (quotas.SAVED_SNIPPETS, Maker.snippet),
     "upload_file": (quotas.ATTACHMENTS, Maker.attachment),
+    "create_bot": (quotas.BOTS, Maker.bot),
+    "update_bot_storage": (quotas.STORED_KEYS, Maker.stored),
     "mute_user": (quotas.MUTED_USERS, Maker.muted_user),
     "create_drafts": (quotas.DRAFTS, Maker.draft),
     "create_user_group": (quotas.GROUPS, Maker.group),

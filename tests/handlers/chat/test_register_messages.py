@@ -233,14 +233,13 @@ class TestSettings:
             "giphy_rating_options": {},
             "navigation_views": [],
             "onboarding_steps": [],
-            "realm_bots": [],
             "realm_embedded_bots": [],
             "realm_incoming_webhook_bots": [],
             "reminders": [],
             "stop_words": [],
         }
-        plural = {"gif_rating_policy_options", "giphy_rating_options", "realm_bots"}
-        assert fetch(chat, "giphy", "realm_bot", *(expected.keys() - plural)) == expected
+        plural = {"gif_rating_policy_options", "giphy_rating_options"}
+        assert fetch(chat, "giphy", *(expected.keys() - plural)) == expected
 
 
 class TestOrganization:

@@ -211,6 +211,7 @@ def furnish(
             ask(who, "POST", f"/users/me/muted_users/{cast.ophelia.id}")
         [draft] = ask(who, "POST", "/drafts", drafts=[unsent])["ids"]
         greeting = {"title": "Greeting", "content": "Words"}
+        ask(who, "PUT", "/bot_storage", storage={"visits": "1"})
         snippet = ask(who, "POST", "/saved_snippets", **greeting)["saved_snippet_id"]
         uploaded = _upload(ask, who, "own.txt")
         queue = database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
@@ -245,6 +246,8 @@ def furnish(
     database.run(lambda s: s.add(RealmEmoji(**emoji)))
     hamlets = things_of(cast.hamlet)
     ask(cast.hamlet, "POST", "/users/me/presence", status="active")
+    ask(cast.hamlet, "PUT", "/bot_storage", storage={"skull": "Alas"})
+    crier = ask(cast.othello, "POST", "/bots", full_name="Crier", short_name="crier")
     secret = ask(cast.hamlet, "POST", "/messages", type="channel", to="cellar", topic="cask",
                  content="Secret")["id"]  # fmt: skip
     letter = ask(cast.hamlet, "POST", "/messages", type="direct", to=[cast.hamlet.id],
@@ -281,6 +284,8 @@ def furnish(
             algorithm="HS256",
         ),
         "cordelia": cast.cordelia.id,
+        "reminder": cast.reminder.id,
+        "othellos_bot": crier["user_id"],
         "ophelia": cast.ophelia.id,
         "channel_folder": folder["channel_folder_id"],
         "playground": playground["id"],

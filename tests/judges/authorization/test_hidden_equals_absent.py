@@ -57,7 +57,7 @@ NARROWS: dict[str, tuple[str, ...]] = {
     "message": ("id", "with", "near"),
 }
 MADE_UP = re.compile(
-    r"\b(?:[0-9a-f]{24}(?:[0-9a-f]{8})?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"
+    r"\b(?:[0-9a-f]{24}|[0-9A-Za-z]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"
 )
 COMPANY: dict[tuple[str, str], dict[str, Any]] = {
     ("update_muted_topic", "stream"): {"stream_id": None},

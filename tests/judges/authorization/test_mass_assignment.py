@@ -97,7 +97,11 @@ RANDOM = ("nonce", "sha256", "color", "password_hash", "token", "segid", "block"
           "request_id")  # fmt: skip
 
 
-MADE_BY_CHANCE = {"regenerate_own_api_key": ("api_key",), "register_queue": ("queue_id",)}
+MADE_BY_CHANCE = {
+    "create_bot": ("api_key",),
+    "regenerate_own_api_key": ("api_key",),
+    "register_queue": ("queue_id",),
+}
 """Operation -> what is another one in every answer."""
 
 

@@ -84,6 +84,10 @@ def _people(asked: Asked, value: Any, fresh: Snapshot) -> Any:
     }
 
 
+def _bots(asked: Asked, value: Any, fresh: Snapshot) -> Any:
+    return {each["user_id"]: each for each in value}
+
+
 def _channels(asked: Asked, value: Any, fresh: Snapshot) -> Any:
     """`subscribers` come to who did not ask for them in events of their own subscriptions. An older
     client's notification settings are those of the user at the time of the snapshot; they follow no
@@ -167,6 +171,7 @@ FORMS: dict[str, Form] = {
     "drafts": _drafts,
     "max_message_id": _newest,
     "never_subscribed": _channels,
+    "realm_bots": _bots,
     "realm_non_active_users": _people,
     "realm_user_groups": _groups,
     "realm_users": _people,

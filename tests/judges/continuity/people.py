@@ -78,6 +78,19 @@ def _set_field(user: dict[str, Any], field: dict[str, Any]) -> None:
         user["profile_data"][field_id] = field
 
 
+@applies("realm_bot")
+def realm_bot(store: Store, event: Event) -> None:
+    bot = event["bot"]
+    if event["op"] == "update":
+        found = store.find("realm_bots", "user_id", bot["user_id"])
+        assert found is not None
+        found.update(bot)
+        return
+    store.take("realm_bots", "user_id", bot["user_id"])
+    if event["op"] == "add":
+        store.state["realm_bots"].append(bot)
+
+
 @applies("custom_profile_fields")
 def custom_profile_fields(store: Store, event: Event) -> None:
     """What users said in a field goes with the field."""

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from models.chat.messages.search import index_messages
 from models.chat.tables import (
     AlertWord,
+    BotStorage,
     Channel,
     ChannelFolder,
     ClientDevice,
@@ -317,6 +318,13 @@ class Crowd:
         snippet = select(SavedSnippet.id).where(SavedSnippet.user_id == othello)
         snippets = [{"content": words}] * scale.mine
         self._copy(SavedSnippet, self.session.execute(snippet).scalars().first(), snippets)
+        self._insert(
+            BotStorage,
+            [
+                {"user_id": othello, "key": f"key {n}", "size": 50, "value": words}
+                for n in range(scale.mine)
+            ],
+        )
         self._insert(
             AlertWord,
             [

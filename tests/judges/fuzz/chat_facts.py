@@ -19,6 +19,8 @@ KINDS = {
     "user_id": "user",
     "user_ids": "user",
     "muted_user_id": "user",
+    "bot_id": "bot",
+    "bot_owner_id": "user",
     "principals": "user",
     "members": "user",
     "direct_members": "user",
@@ -49,6 +51,7 @@ KINDS = {
 
 HIGHEST = {
     "user": 9,
+    "bot": 9,
     "channel": 5,
     "message": 30,
     "scheduled": 10,

@@ -10,6 +10,7 @@ KEPT = 40
 
 LISTED = {
     "list_users": ("user", "members", "user_id"),
+    "list_bots": ("bot", "bots", "user_id"),
     "list_channels": ("channel", "streams", "stream_id"),
     "list_messages": ("message", "messages", "id"),
     "list_scheduled_messages": ("scheduled", "scheduled_messages", "scheduled_message_id"),
@@ -27,6 +28,7 @@ LISTED = {
 
 CREATED = {
     "create_user": ("user", "user_id"),
+    "create_bot": ("bot", "user_id"),
     "send_message": ("message", "id"),
     "create_scheduled_message": ("scheduled", "scheduled_message_id"),
     "create_saved_snippet": ("snippet", "saved_snippet_id"),
@@ -40,6 +42,7 @@ CREATED = {
 }
 
 REMOVED = {
+    "deactivate_bot": ("bot", "bot_id"),
     "delete_message": ("message", "message_id"),
     "delete_scheduled_message": ("scheduled", "scheduled_message_id"),
     "delete_saved_snippet": ("snippet", "saved_snippet_id"),

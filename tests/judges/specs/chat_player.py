@@ -86,6 +86,7 @@ REFUSED = {
     "send_test_push_notification": "No active registered push device",
     "create_video_call": "Video call credentials have not been configured",
     "create_zoom_call": "Zoom credentials have not been configured",
+    "receive_json": "Missing 'api_key' argument",
     "receive_vendor_notice": "Video call credentials have not been configured",
 }
 

@@ -106,6 +106,8 @@ STORIES: dict[tuple[str, str], Story] = {
             ),
         )
     ),
+    ("list_bots", "one"): Story(who="member"),
+    ("regenerate_bot_api_key", "renewed"): Story({"bot_id": "$othellos_bot"}, who="member"),
     ("list_alert_words", "two"): Story(before=(("add_alert_words", {"alert_words": ["castle"]}),)),
     ("remove_alert_words", "one"): Story(
         {"alert_words": ["castle"]}, (("add_alert_words", {"alert_words": ["castle", "to be"]}),)

@@ -32,6 +32,7 @@ OPEN = {
     "complete_vendor_authorization",
     "confirm_new_email",
     "get_email_confirmation",
+    "receive_json",
     "receive_vendor_notice",
 }
 

@@ -78,6 +78,9 @@ class ChatClient:
     def post(self, path: str, /, **parameters: Any) -> dict[str, Any]:
         return self.call("POST", path, parameters)
 
+    def put(self, path: str, /, **parameters: Any) -> dict[str, Any]:
+        return self.call("PUT", path, parameters)
+
     def patch(self, path: str, /, **parameters: Any) -> dict[str, Any]:
         return self.call("PATCH", path, parameters)
 

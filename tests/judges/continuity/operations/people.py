@@ -99,6 +99,38 @@ def _renew(world: World, name: str, key: str) -> None:
 
 
 @operation
+def create_bot(world: World) -> Call:
+    number = world.number()
+    form = {"full_name": f"Puppet {number}", "short_name": f"puppet{number}"}
+    return call(world.person(), "POST", "/bots", **form, bot_type=world.pick(1, 2))
+
+
+def _puppet(world: World) -> str:
+    """A bot that was made in the history."""
+    sql = "SELECT id FROM \"user\" WHERE realm_id = :realm AND full_name LIKE 'Puppet%' ORDER BY id"
+    return f"/bots/{world.row(sql).id}"
+
+
+@operation
+def update_bot(world: World) -> Call:
+    owner = world.somebody("cordelia", "iago", "prospero", "hamlet", "othello")
+    form = world.pick(
+        {"full_name": f"Puppet {world.number()}"}, {"bot_owner_id": owner.id}, {"role": 300}
+    )
+    return call(world.administrator(), "PATCH", _puppet(world), **form)
+
+
+@operation
+def regenerate_bot_api_key(world: World) -> Call:
+    return call(world.administrator(), "POST", f"{_puppet(world)}/api_key/regenerate")
+
+
+@operation
+def deactivate_bot(world: World) -> Call:
+    return call(world.administrator(), "DELETE", _puppet(world))
+
+
+@operation
 def update_own_profile_data(world: World) -> Call:
     data = [{"id": _field(world), "value": f"value {world.number()}"}]
     return call(world.person(), "PATCH", "/users/me/profile_data", data=data)

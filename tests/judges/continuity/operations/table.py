@@ -19,11 +19,14 @@ LEFT_OUT = {
     "dev_fetch_api_key": "signs in",
     "fetch_api_key": "signs in",
     "jwt_fetch_api_key": "signs in",
+    "receive_json": "sends as `send_message` does",
     "receive_vendor_notice": "comes from the vendor; `revoke_vendor_token` forgets tokens as well",
     "register_push_device": "encrypts for a relay; tests/handlers/chat/test_mobile_push.py",
     "register_queue": "is what the histories are judged by",
+    "remove_bot_storage": "what bots store is in no snapshot",
     "render_text": "changes nothing",
     "send_test_push_notification": "asks the relay",
+    "update_bot_storage": "what bots store is in no snapshot",
 }
 """Operations that are in no history, and why."""
 

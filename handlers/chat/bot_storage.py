@@ -1,0 +1,26 @@
+"""Operations of the tag bot_storage."""
+
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from models.chat.bot_storage import storage as stored
+from models.chat.ground.quotas import STORED_KEYS, require_within
+from server.response import Response
+
+
+def get_bot_storage(ctx: Context, *, keys: list[str] | None = None) -> Response:
+    """Get what your bot has stored."""
+    return envelope.success(ctx, storage=stored.access_values(ctx.session, ctx.actor, keys or ()))
+
+
+def update_bot_storage(ctx: Context, *, storage: dict[str, str]) -> Response:
+    """Store values for your bot."""
+    limit = ctx.settings.chat_bot_storage_characters
+    stored.store_values(ctx.session, ctx.actor, storage, limit=limit)
+    require_within(ctx.session, ctx.settings, STORED_KEYS, ctx.actor.id)
+    return envelope.success(ctx)
+
+
+def remove_bot_storage(ctx: Context, *, keys: list[str] | None = None) -> Response:
+    """Remove what your bot has stored."""
+    stored.remove_values(ctx.session, ctx.actor, keys or ())
+    return envelope.success(ctx)

@@ -1,0 +1,1 @@
+"""What bots keep between their runs."""

@@ -1,0 +1,76 @@
+"""A small store for each user, by key: bots keep their state here between their runs."""
+
+from collections.abc import Collection, Mapping
+from typing import cast
+
+from sqlalchemy import Select, Table, bindparam, delete, func, select
+from sqlalchemy.orm import Session
+
+from models.chat.bot_storage.errors import (
+    StorageKeyDoesNotExist,
+    StorageKeyTooLong,
+    StorageLimitExceeded,
+)
+from models.chat.identity.actors import Actor
+from models.chat.tables import BotStorage
+from models.chat.tables.bot_storage import KEY_MAX
+from models.reader import Db, upsert
+
+_TABLE = cast(Table, BotStorage.__table__)
+_MINE = (
+    select(_TABLE.c.key, _TABLE.c.value)
+    .where(_TABLE.c.user_id == bindparam("of_user_id"))
+    .order_by(_TABLE.c.key)
+)
+_SIZE = select(func.coalesce(func.sum(_TABLE.c.size), 0)).where(
+    _TABLE.c.user_id == bindparam("of_user_id")
+)
+
+
+def access_values(db: Db, actor: Actor, keys: Collection[str]) -> dict[str, str]:
+    """Key -> value of these keys; of all of the actor's without any. Raises
+    `StorageKeyDoesNotExist`.
+    """
+    found = {key: value for key, value in db.execute(_of(keys), {"of_user_id": actor.id})}
+    if not set(keys) <= found.keys():
+        raise StorageKeyDoesNotExist()
+    return found
+
+
+def _of(keys: Collection[str]) -> Select[str, str]:
+    return _MINE.where(_TABLE.c.key.in_(sorted(set(keys)))) if keys else _MINE
+
+
+def store_values(session: Session, actor: Actor, values: Mapping[str, str], *, limit: int) -> None:
+    """Store each value under its key, in place of an earlier one. `limit`: the most characters that
+    the actor may store, of keys and values. Raises `StorageKeyTooLong`, `StorageLimitExceeded`.
+    """
+    if any(len(key) > KEY_MAX for key in values):
+        raise StorageKeyTooLong(limit=KEY_MAX)
+    if not values:
+        return
+    rows = [
+        {"user_id": actor.id, "key": key, "size": len(key) + len(value), "value": value}
+        for key, value in sorted(values.items())  # two that store at once take turns
+    ]
+    put = upsert(session, _TABLE)
+    put = put.on_conflict_do_update(
+        index_elements=[_TABLE.c.user_id, _TABLE.c.key],
+        set_={"size": put.excluded.size, "value": put.excluded.value},
+    )
+    session.connection().execute(put, rows)
+    size = session.execute(_SIZE, {"of_user_id": actor.id}).scalar_one()
+    if size > limit:
+        raise StorageLimitExceeded(excess=size - limit, limit=limit)
+
+
+def remove_values(session: Session, actor: Actor, keys: Collection[str]) -> None:
+    """Remove what these keys hold; without any, all. Raises `StorageKeyDoesNotExist`; then nothing
+    is removed.
+    """
+    mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id)
+    if keys:
+        mine = mine.where(_TABLE.c.key.in_(sorted(set(keys))))
+    removed = session.connection().execute(mine.returning(_TABLE.c.key)).all()
+    if keys and len(removed) < len(set(keys)):
+        raise StorageKeyDoesNotExist()

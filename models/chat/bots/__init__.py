@@ -1,0 +1,1 @@
+"""Bots: made, changed and ended by those who manage them."""

@@ -1,0 +1,211 @@
+"""Bots that people make: their names, their owners, their keys and their end.
+
+A bot's owner and the administrators manage it. Its key is told to its owner alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.errors import InsufficientPermission, NoSuchUser, NotForBots
+from models.chat.access.membership import belongs, require
+from models.chat.access.naming import find_named
+from models.chat.access.people import api_email
+from models.chat.accounts.administering import Administered, await_writes_of, lock_user
+from models.chat.accounts.changes import change_full_name, change_role
+from models.chat.accounts.deactivation import deactivate_bot, set_owner
+from models.chat.accounts.errors import BadNameOrUsername
+from models.chat.accounts.key_renewal import renew_key
+from models.chat.bots.errors import BotNameInUse, NoSuchBot, OwnerRefused, UsernameInUse
+from models.chat.events.people import UserGroupAddMembersEvent
+from models.chat.identity.actors import Actor
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.identity.roles import DIRECT_GROUPS, BotType, Role
+from models.chat.people.bots import COLUMNS, UNSET, picture_of_bot
+from models.chat.people.emails import check_email
+from models.chat.people.errors import EmailInUse, InvalidEmail
+from models.chat.people.events import tell_of_membership
+from models.chat.people.full_names import check_full_name, require_unique_name
+from models.chat.people.users import create_user
+from models.chat.tables import User
+from models.reader import Db
+
+_NAMED = select(User.id).where(
+    User.realm_id == bindparam("realm_id"),
+    func.lower(User.full_name) == func.lower(bindparam("name")),
+    User.is_active,
+)
+_OWN = (
+    select(*COLUMNS, User.api_key_nonce, User.api_key_sha256)
+    .where(User.bot_owner_id == bindparam("owner_id"), User.is_active)
+    .order_by(User.id)
+)
+
+
+def find_own_bots(db: Db, keys: KeyMaker, actor: Actor) -> list[dict[str, Any]]:
+    """The actor's active bots with their keys, in order of their ids."""
+    return [
+        {
+            "user_id": bot.id,
+            "username": bot.delivery_email,
+            "full_name": bot.full_name,
+            "api_key": keys.find_key(bot),
+            "avatar_url": picture_of_bot(bot, actor.realm),
+            **UNSET,
+        }
+        for bot in db.execute(_OWN, {"owner_id": actor.id})
+    ]
+
+
+def create_bot(
+    session: Session,
+    keys: KeyMaker,
+    actor: Actor,
+    *,
+    full_name: str,
+    short_name: str,
+    bot_type: int,
+    now: datetime,
+) -> dict[str, Any]:
+    """A new bot of the actor's: its id, its key, and how it looks.
+
+    Raises `NotForBots`, `InsufficientPermission`, what `check_bot_name` raises,
+    `BadNameOrUsername`, `UsernameInUse`.
+    """
+    require_may_create(session, actor, bot_type)
+    name = check_bot_name(session, actor, full_name)
+    try:
+        email = check_email(f"{short_name.strip()}-bot@{actor.realm.host}")
+        bot, api_key = create_user(
+            session, keys, realm=actor.realm, email=email, full_name=name, role=Role.MEMBER,
+            bot_type=bot_type, bot_owner_id=actor.id, actor_id=actor.id, now=now,
+        )  # fmt: skip
+    except InvalidEmail:
+        raise BadNameOrUsername() from None
+    except EmailInUse:
+        raise UsernameInUse() from None
+    groups = [actor.realm.group_id_of(group) for group in DIRECT_GROUPS[Role.MEMBER]]
+    joins = UserGroupAddMembersEvent
+    tell_of_membership(session, actor.realm_id, joins, groups, [bot.id], now=now)
+    return {
+        "user_id": bot.id,
+        "api_key": api_key,
+        "avatar_url": picture_of_bot(bot, actor.realm),
+        **UNSET,
+    }
+
+
+def require_may_create(db: Db, actor: Actor, bot_type: int) -> None:
+    """Raises `NotForBots`, `InsufficientPermission`."""
+    if actor.is_bot:
+        raise NotForBots()
+    realm = actor.realm
+    groups: Sequence[int] = (realm.can_create_bots_group,)
+    if bot_type == BotType.INCOMING_WEBHOOK:
+        groups = (*groups, realm.can_create_write_only_bots_group)
+    require(any(belongs(db, actor, group) for group in groups))
+
+
+def check_bot_name(db: Db, actor: Actor, name: str, *, bot_id: int | None = None) -> str:
+    """The name as it is stored. Two active users are never called the same if one is a bot that
+    was made here. Raises what `check_full_name` and `require_unique_name` raise, `BotNameInUse`.
+    """
+    name = check_full_name(name)
+    require_unique_name(db, actor.realm, name, user_id=bot_id)
+    holders = db.execute(_NAMED, {"realm_id": actor.realm_id, "name": name}).scalars()
+    if any(holder != bot_id for holder in holders):
+        raise BotNameInUse()
+    return name
+
+
+def access_managed_bot(session: Session, actor: Actor, bot_id: int) -> Administered:
+    """A bot that the actor manages, active or not, locked until the unit ends.
+
+    Whoever manages a bot can come by its key: so nobody manages one with rights that only others
+    can give. Raises `NoSuchBot`, `InsufficientPermission`, `MustBeOwner`.
+    """
+    try:
+        found = lock_user(session, actor, bot_id)
+    except NoSuchUser:
+        raise NoSuchBot() from None
+    bot = found.user
+    if bot.bot_type is None:
+        raise NoSuchBot()
+    if bot.bot_owner_id == actor.id:
+        return found
+    if not actor.is_administrator or (bot.can_create_users and not actor.can_create_users):
+        raise InsufficientPermission()
+    found.require_owner_if(bot.role == Role.OWNER)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotChanges:
+    """What is to change; None stays."""
+
+    full_name: str | None = None
+    role: int | None = None
+    owner_id: int | None = None
+
+
+def change_bot(
+    session: Session, actor: Actor, bot_id: int, changes: BotChanges, *, now: datetime
+) -> dict[str, Any]:
+    """Change a bot, all or nothing; returns how it looks now.
+
+    Raises what `access_managed_bot`, `check_bot_name`, `change_role` and `check_bot_owner` raise.
+    """
+    found = access_managed_bot(session, actor, bot_id)
+    bot = found.user
+    if changes.full_name is not None and changes.full_name.strip() != bot.full_name:
+        name = check_bot_name(session, actor, changes.full_name, bot_id=bot.id)
+        change_full_name(session, actor, bot, name, now=now)
+    if changes.role is not None and changes.role != bot.role:
+        change_role(session, found, changes.role, now=now)
+    if changes.owner_id is not None and changes.owner_id != bot.bot_owner_id:
+        check_bot_owner(session, actor, changes.owner_id)
+        await_writes_of(session, [bot.id])
+        set_owner(session, actor, bot, changes.owner_id, now=now)
+    changed = {
+        "full_name": bot.full_name,
+        "avatar_url": picture_of_bot(bot, actor.realm),
+        **UNSET,
+    }
+    if bot.bot_owner_id is not None:
+        changed["bot_owner"] = api_email(actor, session.get_one(User, bot.bot_owner_id))
+    return changed
+
+
+def check_bot_owner(db: Db, actor: Actor, user_id: int) -> None:
+    """May the user own bots? Raises `OwnerRefused`, for somebody unknown or hidden alike."""
+    row = find_named(db, actor, [user_id]).get(user_id)
+    if row is None:
+        raise OwnerRefused(problem="no such user")
+    if not row.is_active:
+        raise OwnerRefused(problem="user is deactivated")
+    if row.bot_type is not None:
+        raise OwnerRefused(problem="bots can't own other bots")
+    if row.role == Role.GUEST:
+        raise OwnerRefused(problem="guests can't own bots")
+
+
+def renew_bot_key(
+    session: Session, keys: KeyMaker, actor: Actor, bot_id: int, *, now: datetime
+) -> str | None:
+    """Give the bot another key. Returns it to the bot's owner; None to an administrator, who ended
+    the old one. Raises what `access_managed_bot` raises.
+    """
+    bot = access_managed_bot(session, actor, bot_id).user
+    api_key = renew_key(session, keys, actor.realm, bot.id, actor_id=actor.id, now=now)
+    return api_key if bot.bot_owner_id == actor.id else None
+
+
+def end_bot(session: Session, actor: Actor, bot_id: int, *, now: datetime) -> None:
+    """Deactivate a bot; nothing happens to one that has ended. Raises what `access_managed_bot`
+    raises.
+    """
+    deactivate_bot(session, actor, access_managed_bot(session, actor, bot_id).user, now=now)

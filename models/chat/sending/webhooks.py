@@ -1,0 +1,33 @@
+"""What other services post to incoming webhooks, as messages."""
+
+import orjson
+
+from models.chat.identity.actors import Actor
+from models.chat.rendering.texts import CONTENT_MAX
+from models.chat.sending.recipients import Destination, ToChannel, ToUsers
+from models.json import Json
+
+TOPIC = "JSON"
+"""The topic of what names none."""
+BEGIN, END, CUT = "```json\n", "\n```", "\n[...]"
+_LONGEST = CONTENT_MAX - len(BEGIN) - len(END)
+
+
+def write_json(payload: Json) -> str:
+    """The payload as a block of code, indented; its end is left out where a message could not hold
+    it. No line of it ends the block: each begins with a space, a quotation mark or a bracket.
+    """
+    text = orjson.dumps(payload, option=orjson.OPT_INDENT_2).decode()
+    if len(text) > _LONGEST:
+        text = text[: _LONGEST - len(CUT)] + CUT
+    return BEGIN + text + END
+
+
+def destination_of(actor: Actor, channel: str | None) -> Destination:
+    """The channel by its name or, written in digits, its id; else the bot's owner, or the person
+    whose key it is.
+    """
+    if channel is None:
+        return ToUsers([actor.bot_owner_id or actor.id])
+    is_id = channel.isascii() and channel.isdigit() and len(channel) < 10
+    return ToChannel(int(channel) if is_id else channel)

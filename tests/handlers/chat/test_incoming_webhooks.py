@@ -1,0 +1,109 @@
+"""Operations of the tag incoming_webhooks."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from models.chat.rendering.texts import CONTENT_MAX
+from models.database import Database
+from tests.handlers.chat.test_bots import DONE, bad, make
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
+
+PATH = "/external/json"
+PAYLOAD = {"event": "deployed", "to": ["a", {"b": None}], "text": "```\n@**Othello** é"}
+
+
+def post(client: ChatClient, payload: Any = PAYLOAD, **query: Any) -> Any:
+    """As another service does: without credentials but the key in the address."""
+    headers = {"Content-Type": "application/json"}
+    path = f"{PATH}?{urlencode(query)}"
+    content = json.dumps(payload).encode()
+    return client.request("POST", path, content=content, headers=headers).json()
+
+
+@pytest.fixture
+def key(chat: ChatClient) -> str:
+    """The key of Hamlet's incoming webhook."""
+    return str(make(chat, "Herald", bot_type=2)["api_key"])
+
+
+@pytest.fixture
+def denmark(chat_database: Database, cast: Cast) -> int:
+    """A private channel that Hamlet is in, and Othello."""
+    people = [cast.hamlet, cast.othello]
+    return chat_database.run(
+        lambda s: make_channel(s, cast, "Denmark", subscribers=people, invite_only=True)
+    )
+
+
+def newest(client: ChatClient) -> dict[str, Any]:
+    query = {"anchor": "newest", "num_before": 1, "num_after": 0, "apply_markdown": False}
+    message: dict[str, Any] = client.get("/messages", **query)["messages"][0]
+    return message
+
+
+class TestReceiveJson:
+    def test_to_a_channel(
+        self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int
+    ) -> None:
+        """It sends where its owner may, by name or id; nobody is mentioned by what it quotes."""
+        for stream in ("denmark", str(denmark)):
+            assert post(as_nobody, api_key=key, stream=stream, topic="news") == DONE
+            message = newest(as_othello)
+            shown = json.dumps(PAYLOAD, indent=2, ensure_ascii=False)
+            assert message["content"] == f"```json\n{shown}\n```"
+            assert (message["sender_full_name"], message["client"]) == (
+                "Herald",
+                "ZulipJSONWebhook",
+            )
+            assert (message["stream_id"], message["subject"]) == (denmark, "news")
+            assert "mentioned" not in message["flags"]
+        assert post(as_nobody, api_key=key, stream="Denmark") == DONE
+        assert newest(as_othello)["subject"] == "JSON"
+
+    def test_to_its_owner(self, as_nobody: ChatClient, chat: ChatClient, key: str) -> None:
+        assert post(as_nobody, {}, api_key=key) == DONE
+        message = newest(chat)
+        assert (message["type"], message["content"]) == ("private", "```json\n{}\n```")
+
+    def test_a_large_object(self, as_nobody: ChatClient, chat: ChatClient, key: str) -> None:
+        assert post(as_nobody, {"n": list(range(5000))}, api_key=key) == DONE
+        content = newest(chat)["content"]
+        assert len(content) == CONTENT_MAX
+        assert content.endswith("\n[...]\n```")
+
+    def test_with_a_person_s_key_and_a_generic_bot_s(
+        self, as_nobody: ChatClient, chat: ChatClient, cast: Cast
+    ) -> None:
+        for who in (cast.hamlet, cast.reminder):
+            assert post(as_nobody, api_key=who.key) == DONE
+            assert newest(chat)["sender_id"] == who.id
+
+    def test_what_is_refused(
+        self, as_nobody: ChatClient, as_hank: ChatClient, chat: ChatClient, key: str, cast: Cast
+    ) -> None:
+        def unauthorized(msg: str) -> dict[str, Any]:
+            return bad(msg, "UNAUTHORIZED")
+
+        assert post(as_nobody, api_key="x" * 32) == unauthorized("Invalid API key")
+        assert post(as_nobody, api_key="x") == unauthorized("Malformed API key")
+        elsewhere = "Account is not associated with this subdomain"
+        assert post(as_nobody, api_key=cast.hank.key) == unauthorized(elsewhere)
+        assert post(as_nobody, api_key=cast.ophelia.key) == unauthorized("Account is deactivated")
+        assert post(as_nobody) == {
+            **bad("Missing 'api_key' argument", "REQUEST_VARIABLE_MISSING"), "var_name": "api_key",
+        }  # fmt: skip
+        answer = post(as_nobody, api_key=key, stream="Norway")
+        assert answer["code"] == "STREAM_DOES_NOT_EXIST"
+        assert post(as_nobody, [1], api_key=key)["result"] == "error"
+        chat.delete(f"/bots/{as_bot_id(chat)}")
+        assert post(as_nobody, api_key=key) == unauthorized("Account is deactivated")
+
+
+def as_bot_id(client: ChatClient) -> int:
+    """The id of the newest of the client's bots."""
+    return int(client.get("/bots")["bots"][-1]["user_id"])
