@@ -129,6 +129,13 @@ def parse_service_url(text: str) -> str:
         raise ValueError("must be an http or https URL without query and password") from None
 
 
+def parse_domain(text: str) -> str:
+    """A domain for mail, or nothing."""
+    if text and not re.fullmatch(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*", text):
+        raise ValueError("must be a domain in lower case, without a port")
+    return text
+
+
 def parse_mail_url(text: str) -> str:
     """Where mail leaves: an SMTP server, or a folder."""
     with suppress(ValueError):

@@ -21,6 +21,7 @@ from setting_values import (
     parse_bind,
     parse_bool,
     parse_database_url,
+    parse_domain,
     parse_mail_url,
     parse_networks,
     parse_origins,
@@ -222,6 +223,12 @@ class Settings:
     mail_timeout_s: float = setting(
         10.0, seconds(0.05, 300), "Timeout of one response from the mail server."
     )
+    chat_mail_domain: str = setting(
+        "",
+        parse_domain,
+        "Domain whose mail is handed to `specd chat receive-mail`; if empty, channels have no"
+        " email addresses.",
+    )
     push_relay_url: str = setting(
         "",
         parse_service_url,
@@ -373,6 +380,9 @@ class Settings:
     chat_attachments_per_user: int = setting(
         5_000, whole(1, 1_000_000), "Maximum number of uploaded files per chat user."
     )
+    chat_navigation_views_per_user: int = setting(
+        500, whole(1, 1_000_000), "Maximum number of navigation views per chat user."
+    )
     chat_alert_words_per_user: int = setting(
         500, whole(1, 1_000_000), "Maximum number of alert words per chat user."
     )
@@ -385,7 +395,7 @@ class Settings:
     chat_channels_per_user: int = setting(
         1_000,
         whole(1, 1_000_000),
-        "Maximum number of channels created per chat user, excluding archived ones.",
+        "Maximum number of channels created per chat user, including archived ones.",
     )
     chat_topic_policies_per_user: int = setting(
         5_000,

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from cli.chat_audit import audit
 from cli.chat_export import export
 from cli.chat_keys import key_maker, renew_key, reseal, revoke_keys, secrets_of
-from cli.chat_mail import dead_mail
+from cli.chat_mail import dead_mail, receive_mail
 from cli.databases import open_database
 from cli.output import answer, json_option
 from cli.secrets import read_secret, secret_option
@@ -34,6 +34,7 @@ def chat() -> None:
 
 chat.add_command(audit)
 chat.add_command(dead_mail)
+chat.add_command(receive_mail)
 chat.add_command(renew_key)
 chat.add_command(reseal)
 chat.add_command(revoke_keys)

@@ -1,11 +1,23 @@
-"""`specd chat dead-mail`: lists mail that failed permanently, with the reasons."""
+"""`specd chat dead-mail` lists mail that failed permanently, with the reasons; `specd chat
+receive-mail` makes a message of a mail.
+"""
+
+import sys
+from typing import NoReturn
 
 import click
 
+from cli.chat_keys import key_maker
 from cli.databases import open_database
 from cli.output import answer, json_option
+from models.chat.errors import ChatError
 from models.chat.ground import outbox
+from models.chat.incoming_mail.addresses import open_mailbox
+from models.chat.incoming_mail.delivery import deliver_letter, prepare_letter
+from models.chat.incoming_mail.errors import AutomaticMail, NoSuchMailbox, UnreadableMail
+from models.chat.incoming_mail.mails import read_mail
 from models.clock import SystemClock
+from models.errors import DatabaseUnavailable
 from settings import Settings
 
 
@@ -41,3 +53,52 @@ def dead_mail(retry: bool, as_json: bool) -> None:
         for row in dead
     ]
     answer({"dead": shown, "retried": retry}, as_json=as_json, text="\n".join(lines))
+
+
+LARGEST_MAIL = 25 * 1024 * 1024
+EX_DATAERR, EX_NOUSER, EX_TEMPFAIL, EX_NOPERM = 65, 67, 75, 77
+"""Exit statuses of sysexits.h, which mail servers understand."""
+
+
+@click.command("receive-mail")
+@click.argument("address")
+def receive_mail(address: str) -> None:
+    """Read a mail from standard input and make it a message of the channel that has ADDRESS.
+
+    For the pipe of a mail server. The exit status tells it what to do: 0 the mail was taken, 67
+    no such address, 77 no right to send there, 65 nothing to send, 75 try again later. Automatic
+    replies are taken and thrown away. Attachments are left out.
+    """
+    settings = Settings.from_env()
+    raw = sys.stdin.buffer.read(LARGEST_MAIL + 1)
+    if len(raw) > LARGEST_MAIL:
+        _refuse("The mail is too large.", EX_DATAERR)
+    keys = key_maker(settings)
+    try:
+        mail = read_mail(raw)
+        with open_database("chat", settings) as database:
+            with database.reading() as reader:
+                letter = prepare_letter(reader, open_mailbox(reader, keys, address), mail)
+            now = SystemClock().now()
+            sent = database.run(
+                lambda session: deliver_letter(
+                    session, open_mailbox(session, keys, address), letter, now=now
+                )
+            )
+    except AutomaticMail as thrown_away:
+        click.echo(str(thrown_away))
+    except UnreadableMail as problem:
+        _refuse(str(problem), EX_DATAERR)
+    except NoSuchMailbox as problem:
+        _refuse(str(problem), EX_NOUSER)
+    except ChatError as problem:
+        _refuse(str(problem), EX_NOPERM)
+    except (DatabaseUnavailable, click.ClickException) as problem:
+        _refuse(str(problem), EX_TEMPFAIL)
+    else:
+        click.echo(f"Message {sent} sent.")
+
+
+def _refuse(reason: str, status: int) -> NoReturn:
+    click.echo(reason, err=True)
+    sys.exit(status)

@@ -1,11 +1,22 @@
 """Operations of the tag channels."""
 
+from typing import Any
+
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.access.channels import access_channel, access_channel_by_name
+from models.chat.access.group_settings import CHANNEL_GROUPS
 from models.chat.access.people import find_known_ids
-from models.chat.channels import channels, subscriptions
+from models.chat.channels import archiving, channels, defaults, subscriptions
+from models.chat.channels.changing import ChannelChanges, change_channel
 from models.chat.channels.channels import ChannelQuery
+from models.chat.channels.privacy import PrivacyChange
+from models.chat.channels.subscribing import one_line
+from models.chat.events.log import ABSENT
+from models.chat.incoming_mail.addresses import make_address
+from models.chat.incoming_mail.errors import MailNotReceived
+from models.chat.rendering.texts import render_texts
+from server.phases import prepared_by
 from server.response import Response
 
 
@@ -71,3 +82,73 @@ def get_channel_id(ctx: Context, *, stream: str) -> Response:
     """Get a channel's id by its name."""
     channel = access_channel_by_name(ctx.session, ctx.actor, stream, content=False)
     return envelope.success(ctx, stream_id=channel.id)
+
+
+def get_channel_email(ctx: Context, *, stream_id: int, sender_id: int | None = None) -> Response:
+    """Get a channel's email address."""
+    domain = ctx.settings.chat_mail_domain
+    if not domain:
+        raise MailNotReceived()
+    keys = ctx.adapters.keys
+    address = make_address(ctx.session, keys, ctx.actor, stream_id, sender_id, domain=domain)
+    return envelope.success(ctx, email=address)
+
+
+def _prepare(ctx: Context, *, description: str | None = None, **_: Any) -> str:
+    text = one_line(description or "")
+    return render_texts(ctx.session, ctx.actor, [text])[text]
+
+
+@prepared_by(_prepare)
+def update_channel(ctx: Context, *, stream_id: int, **sent: Any) -> Response:
+    """Change a channel.
+
+    `sent`: the parameters that were sent; null is a value of `folder_id`.
+    """
+    changes = ChannelChanges(
+        is_archived=sent.get("is_archived"),
+        name=sent.get("new_name"),
+        description=sent.get("description"),
+        privacy=PrivacyChange(
+            is_private=sent.get("is_private"),
+            is_web_public=sent.get("is_web_public"),
+            history_public_to_subscribers=sent.get("history_public_to_subscribers"),
+            is_default=sent.get("is_default_stream"),
+        ),
+        message_retention_days=sent.get("message_retention_days"),
+        topics_policy=sent.get("topics_policy"),
+        folder_id=sent.get("folder_id", ABSENT),
+        groups={
+            name: value
+            for name, value in sent.items()
+            if name in CHANNEL_GROUPS and value is not None
+        },
+    )
+    change_channel(
+        ctx.session,
+        ctx.actor,
+        stream_id,
+        changes,
+        html=ctx.prepared,
+        web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
+        now=ctx.now,
+    )
+    return envelope.success(ctx)
+
+
+def archive_channel(ctx: Context, *, stream_id: int) -> Response:
+    """Archive a channel."""
+    archiving.archive_channel(ctx.session, ctx.actor, stream_id, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def add_default_channel(ctx: Context, *, stream_id: int) -> Response:
+    """Make a channel a default channel."""
+    defaults.add_default(ctx.session, ctx.actor, stream_id, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def remove_default_channel(ctx: Context, *, stream_id: int) -> Response:
+    """Make a channel no default channel."""
+    defaults.remove_default(ctx.session, ctx.actor, stream_id, now=ctx.now)
+    return envelope.success(ctx)

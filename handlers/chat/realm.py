@@ -4,6 +4,7 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from models.chat.accounts.newcomers import try_welcome_text
 from models.chat.organization.settings import change_realm
 from server.response import Response
 
@@ -15,3 +16,9 @@ def update_realm(ctx: Context, **changes: Any) -> Response:
     """
     change_realm(ctx.session, ctx.actor.realm_id, changes, actor=ctx.actor, now=ctx.now)
     return envelope.success(ctx)
+
+
+def try_welcome_message(ctx: Context, *, welcome_message_custom_text: str) -> Response:
+    """Try a text for new members."""
+    sent = try_welcome_text(ctx.session, ctx.actor, welcome_message_custom_text, now=ctx.now)
+    return envelope.success(ctx, message_id=sent)

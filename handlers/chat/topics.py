@@ -1,7 +1,13 @@
 """Operations of the tag topics."""
 
+from functools import partial
+
+from sqlalchemy.orm import Session
+
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.steps import see_through
+from models.chat.deletion import removals
 from models.chat.ground.quotas import TOPIC_POLICIES, require_within
 from models.chat.topics import listing as topics
 from models.chat.topics import visibility as user_topics
@@ -59,3 +65,18 @@ def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool) -
     return envelope.success(
         ctx, topics=[{"name": name or empty, "max_id": max_id} for name, max_id in found]
     )
+
+
+async def delete_topic(ctx: Context, *, stream_id: int, topic_name: str) -> Response:
+    """Delete a topic."""
+
+    def begin(session: Session) -> int | None:
+        return removals.remove_topic(session, ctx.actor, stream_id, topic_name, now=ctx.now)
+
+    removal_id = await ctx.write(begin)
+    is_complete = removal_id is None or await see_through(
+        ctx,
+        partial(removals.find_left, removal_id=removal_id),
+        partial(removals.go_on_with, removal_id=removal_id, now=ctx.now),
+    )
+    return envelope.success(ctx, complete=is_complete)

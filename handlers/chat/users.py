@@ -249,6 +249,26 @@ def update_own_status(
     return envelope.success(ctx)
 
 
+def update_user_status(
+    ctx: Context,
+    *,
+    user_id: int,
+    emoji_code: str | None = None,
+    emoji_name: str | None = None,
+    reaction_type: str | None = None,
+    status_text: str | None = None,
+) -> Response:
+    """Set a user's status."""
+    statuses.require_person(ctx.session, ctx.actor, user_id)
+    text = statuses.check_status(status_text, None, emoji_name)
+    kind = own_kind(reaction_type)
+    emoji = check_emoji(ctx.session, ctx.actor, emoji_name, emoji_code, kind)
+    statuses.change_status_of(
+        ctx.session, ctx.actor, user_id, status_text=text, emoji=emoji, now=ctx.now
+    )
+    return envelope.success(ctx)
+
+
 def _one(ctx: Context, row: UserRow, client_extavatar: bool, with_profile: bool) -> Response:
     known_ids = find_known_ids(ctx.session, ctx.actor)
     profile = None

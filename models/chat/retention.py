@@ -57,6 +57,7 @@ POLICY = Policy(
         "saved_snippet": "until its author deletes it",
         "attachment": "until its owner deletes it, or no message has shown it for "
         "SPECD_CHAT_DETACHED_UPLOAD_RETENTION_S (models/chat/uploads/removal.py)",
+        "navigation_view": "until its user removes it",
         "muted_user": "a state that people change",
         "draft": "until its author deletes it or turns their synchronization off",
         "jwt_configuration": "one row for each organization, written over",

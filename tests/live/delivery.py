@@ -36,7 +36,7 @@ from workers.scheduled_delivery import ScheduledDelivery
 
 CLOCK = SystemClock()
 KINDS = ("delete", "put off", "rewrite")
-PRELOADED = ["tests.live.delivery", "tests.live.webhook_storm"]
+PRELOADED = ["tests.live.delivery", "tests.live.topic_deletion", "tests.live.webhook_storm"]
 """What the one fork server of a test process imports: what the first storm asks of it is what every
 later one gets.
 """

@@ -292,6 +292,22 @@ class TestChannels:
         left = good(client.remove_subscriptions(["harbour"]))
         assert left["removed"] == ["harbour"]
 
+    def test_changes_and_archives_a_channel(self, office: Office) -> None:
+        channel_id = subscribe(office, "cabin")
+        client = office.owner.zulip
+        good(client.update_stream({"stream_id": channel_id, "new_name": "captain's cabin"}))
+        shown = good(client.call_endpoint(f"streams/{channel_id}", "GET"))["stream"]
+        assert shown["name"] == "captain's cabin"
+        members = good(client.get_subscribers(stream="captain's cabin"))["subscribers"]
+        assert members == sorted([office.owner.id, office.member.id])
+        status = client.get_subscription_status(office.member.id, channel_id)
+        assert good(status)["is_subscribed"] is True
+        good(client.add_default_stream(channel_id))
+        good(client.remove_default_stream(channel_id))
+        good(client.delete_stream(channel_id))
+        shown = good(client.call_endpoint(f"streams/{channel_id}", "GET"))["stream"]
+        assert shown["is_archived"] is True
+
     def test_lists_topics_and_sets_their_visibility(self, office: Office) -> None:
         channel_id = subscribe(office, "bridge")
         message_id = send(office, "bridge", "course", "north by northwest")
@@ -318,6 +334,16 @@ class TestMessages:
         assert (reaction["emoji_code"], reaction["user_id"]) == ("1f419", office.member.id)
         assert client.remove_reaction(octopus) == done
         assert good(client.call_endpoint(url, "GET"))["message"]["reactions"] == []
+
+    def test_who_has_read_it_and_what_it_matches(self, office: Office) -> None:
+        subscribe(office, "crow's nest")
+        client = office.member.zulip
+        message_id = send(office, "crow's nest", "horizon", "A sail")
+        receipts = client.call_endpoint(f"messages/{message_id}/read_receipts", "GET")
+        assert isinstance(good(receipts)["user_ids"], list)
+        narrow = [{"operator": "topic", "operand": "horizon"}]
+        found = client.check_messages_match_narrow(msg_ids=[message_id], narrow=narrow)
+        assert list(good(found)["messages"]) == [str(message_id)]
 
     def test_a_message_from_sending_to_deletion(self, office: Office) -> None:
         subscribe(office, "galley")

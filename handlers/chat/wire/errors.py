@@ -21,6 +21,7 @@ from models.chat.exports import errors as exports
 from models.chat.ground import errors as ground
 from models.chat.identity import errors as identity
 from models.chat.messages import errors as messages
+from models.chat.navigation_views import errors as navigation_views
 from models.chat.organization import errors as organization
 from models.chat.queues import errors as queues
 from models.chat.saved_snippets import errors as saved_snippets
@@ -76,6 +77,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     devices.FailedToConnectBouncer: Answer(502),
     devices.InternalServerErrorOnBouncer: Answer(502),
     drafts.DraftDoesNotExist: Answer(404),
+    navigation_views.NavigationViewDoesNotExist: Answer(404),
     saved_snippets.SavedSnippetDoesNotExist: Answer(404),
     scheduling.ScheduledMessageDoesNotExist: Answer(404),
     settings.ConfirmationNotFound: Answer(404),

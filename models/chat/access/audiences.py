@@ -47,6 +47,11 @@ class Audiences:
             subscribers, *(people.members.intersection(group) for group in insiders)
         )
 
+    @property
+    def everybody(self) -> frozenset[int]:
+        """Ids of all active users of the realm."""
+        return self._people.everybody
+
     @cached_property
     def _people(self) -> _People:
         rows = self._reader.execute(

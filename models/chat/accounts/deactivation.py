@@ -39,6 +39,7 @@ from models.chat.tables import (
     ClientDevice,
     EmailChange,
     MutedUser,
+    NavigationView,
     Presence,
     ProfileValue,
     SavedSnippet,
@@ -49,6 +50,17 @@ from models.chat.tables import (
 )
 
 DELETED_NAME = "Deleted user"
+_THEIRS = (
+    AlertWord,
+    BotStorage,
+    MutedUser,
+    NavigationView,
+    Presence,
+    SavedSnippet,
+    StoredDraft,
+    UserStatus,
+)
+"""What users keep for themselves."""
 GOODBYE = (
     "Your account on {realm} has been deactivated, and you will no longer be able to log in.\n"
 )
@@ -200,8 +212,7 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     user.avatar_version += 1
     session.flush()
     connection = session.connection()
-    kept = (UserStatus, Presence, StoredDraft, MutedUser, AlertWord, SavedSnippet, BotStorage)
-    for table in kept:
+    for table in _THEIRS:
         connection.execute(delete(table).where(table.user_id == user.id))
     values = delete(ProfileValue).where(ProfileValue.user_id == user.id)
     field_ids = connection.execute(values.returning(ProfileValue.field_id)).scalars()

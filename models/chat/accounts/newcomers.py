@@ -9,9 +9,11 @@ from sqlalchemy.orm import Session
 
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
-from models.chat.identity.actors import find_actor
+from models.chat.identity.actors import Actor, find_actor
+from models.chat.rendering.quotes import fenced
+from models.chat.sending.errors import MessageIsEmpty
 from models.chat.sending.notices import send_direct_notices
-from models.chat.tables import Channel, DefaultChannel, User
+from models.chat.tables import Channel, DefaultChannel, Realm, User
 
 WELCOME = (
     "Hello, and welcome! 👋\n\n"
@@ -22,8 +24,29 @@ WELCOME = (
 
 
 def welcome(session: Session, user: User, *, now: datetime) -> None:
-    """A first direct message from the organization's notification bot."""
+    """A first direct message from the organization's notification bot, and a second one where the
+    organization has something to say.
+    """
     send_direct_notices(session, user.realm_id, [user.id], content=WELCOME, now=now)
+    said = select(Realm.welcome_message_custom_text).where(Realm.id == user.realm_id)
+    text = session.execute(said).scalar_one()
+    if text:
+        _say(session, user.realm_id, user.id, text, now)
+
+
+def try_welcome_text(session: Session, actor: Actor, text: str, *, now: datetime) -> int:
+    """Have the actor told what new members would be; the message's id. Raises `MessageIsEmpty`."""
+    text = text.strip()
+    if not text:
+        raise MessageIsEmpty()
+    return _say(session, actor.realm_id, actor.id, text, now)
+
+
+def _say(session: Session, realm_id: int, user_id: int, text: str, now: datetime) -> int:
+    """The organization's words as a quote: what they link to and format is theirs."""
+    content = "The administrators of this organization say:\n\n" + fenced(text, "quote", least=4)
+    [message_id] = send_direct_notices(session, realm_id, [user_id], content=content, now=now)
+    return message_id
 
 
 def join_default_channels(session: Session, user: User, *, now: datetime) -> None:

@@ -59,6 +59,13 @@ class DefaultChannelIsPrivate(ChatError):
     advice = "Make the channel public, or leave out `is_default_stream`."
 
 
+class PrivateChannelAsDefault(ChatError):
+    """A private channel cannot become a default channel."""
+
+    sentence = "Private channels cannot be made default."
+    advice = "Make the channel public first, with `PATCH /streams/{stream_id}`."
+
+
 class WebPublicChannelsDisabled(ChatError):
     """The server or the organization does not permit web-public channels."""
 
@@ -134,3 +141,79 @@ class InvalidFolderOrder(ChatError):
 
     sentence = "Invalid order mapping."
     advice = "Send the id of every folder exactly once; `GET /channel_folders` lists them."
+
+
+class MayNotAdministerChannel(ChatError):
+    """The caller may know the channel, but not change it."""
+
+    code = "CANNOT_ADMINISTER_CHANNEL"
+    sentence = "You do not have permission to administer this channel."
+    advice = "Ask an administrator, or a user in the channel's `can_administer_channel_group`."
+
+
+class ContentAccessRequired(ChatError):
+    """The change concerns who can read the channel, which the caller cannot read."""
+
+    sentence = "Channel content access is required."
+    advice = "Ask a user who can read the channel."
+
+
+class ChannelNameInUse(ChatError):
+    """Another channel has this name; names are case-insensitive."""
+
+    sentence = "Channel name is already in use."
+    advice = "Choose another name."
+
+
+class ChannelHasThatName(ChatError):
+    """The new name is the present one."""
+
+    sentence = "Channel already has that name."
+    advice = "Send another name, or leave out `new_name`."
+
+
+class ModerationChannelMustBePrivate(ChatError):
+    """The organization's channel for moderation requests cannot become public."""
+
+    sentence = "Moderation request channel must be private."
+    advice = "Choose another channel for moderation requests with `PATCH /realm` first."
+
+
+class ChannelHasTopics(ChatError):
+    """The channel holds messages with a topic, so it cannot allow the empty topic alone. Facts:
+    `empty_topic_name`.
+    """
+
+    sentence = (
+        "To enable this configuration, all messages in this channel must be in the"
+        " {empty_topic_name} topic."
+    )
+    advice = "Move or delete the messages of the other topics first."
+
+
+class ChannelIsArchived(ChatError):
+    """The channel is archived, so nothing changes in the channel."""
+
+    sentence = "Channel is already deactivated"
+    advice = "Restore the channel with `is_archived` of `PATCH /streams/{stream_id}` first."
+
+
+class ChannelIsNotArchived(ChatError):
+    """The channel that the request restores is not archived."""
+
+    sentence = "Channel is not currently deactivated"
+    advice = "Leave out `is_archived`."
+
+
+class PrivateChannelIsEmpty(ChatError):
+    """The private channel has no subscribers, so nobody could read the channel."""
+
+    sentence = "Channel is private and has no subscribers"
+    advice = "Create another channel."
+
+
+class CannotChangeDefaultChannels(ChatError):
+    """Only administrators decide to which channels new members are subscribed."""
+
+    sentence = "You do not have permission to change default channels."
+    advice = "Leave out `is_default_stream`, or ask an administrator."

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -14,9 +14,9 @@ from models.chat.access.channels import ChannelView
 from models.chat.access.people import UserRow
 from models.chat.channels.channels import (
     describe_channels,
-    find_default_channel_ids,
     find_subscriber_ids,
 )
+from models.chat.channels.defaults import tell_of_default_channels
 from models.chat.channels.subscriptions import (
     DEFAULT_SETTINGS,
     SubscriptionRow,
@@ -24,7 +24,6 @@ from models.chat.channels.subscriptions import (
 )
 from models.chat.events import log
 from models.chat.events.channels import (
-    DefaultStreamsEvent,
     StreamCreateEvent,
     SubscriptionAddEvent,
     SubscriptionPeerAddEvent,
@@ -102,7 +101,7 @@ def join(
         now=now,
     )
     if is_default and outcome.created:
-        _tell_of_default_channels(session, actor.realm, now=now)
+        tell_of_default_channels(session, actor.realm_id, now=now)
 
 
 def _rejoin(
@@ -172,11 +171,39 @@ def _tell_of_subscribers(
             appeared.append((create, set() if before is None else newcomers - before))
         if newcomers:
             peer = SubscriptionPeerAddEvent(stream_ids=[channel.id], user_ids=sorted(newcomers))
-            peers.append((peer, None if audience is None else audience - newcomers))
+            others = audiences.everybody if audience is None else audience
+            peers.append((peer, others - newcomers))
     log.append_all(session, realm.id, appeared, now=now)
     added = _added(channels, joined, subscriptions, described, subscribers)
     log.append_all(session, realm.id, added, now=now)
     log.append_all(session, realm.id, peers, now=now)
+
+
+def tell_of_restored(
+    session: Session, realm: RealmView, channel: ChannelView, *, now: datetime
+) -> None:
+    """Tell clients that do not know archived channels of one that is archived no longer: as of a
+    new one, which its subscribers join.
+    """
+    subscribers = find_subscriber_ids(session, [channel.id])
+    inside = subscribers[channel.id]
+    described = describe_channels(session, realm, [channel], now=now)
+    audiences = Audiences(session, realm, [channel])
+    audience = audiences.of(channel, inside)
+    empty = {**described[channel.id], "subscriber_count": 0}
+    told: list[Told] = [(StreamCreateEvent(streams=[empty], for_unarchiving=True), audience)]
+    if inside:
+        rows = _find_kept(session, [channel.id], inside)
+        told += [
+            (replace(event, for_unarchiving=True), user_ids)
+            for event, user_ids in _added([channel], subscribers, rows, described, subscribers)
+        ]
+        peers = SubscriptionPeerAddEvent(
+            stream_ids=[channel.id], user_ids=inside, for_unarchiving=True
+        )
+        others = audiences.everybody if audience is None else audience
+        told.append((peers, others.difference(inside)))
+    log.append_all(session, realm.id, told, now=now)
 
 
 def _added(
@@ -185,7 +212,7 @@ def _added(
     subscriptions: Mapping[tuple[int, int], SubscriptionRow],
     described: Mapping[int, Mapping[str, Any]],
     subscribers: Mapping[int, Sequence[int]],
-) -> list[Told]:
+) -> list[tuple[SubscriptionAddEvent, list[int]]]:
     """Those to whom everything reads the same share one event."""
     mine: dict[int, list[tuple[int, tuple[Any, ...]]]] = defaultdict(list)
     for channel in channels:
@@ -211,9 +238,3 @@ def _added(
         )
         for theirs, user_ids in alike.items()
     ]
-
-
-def _tell_of_default_channels(session: Session, realm: RealmView, *, now: datetime) -> None:
-    """Which channels new members are subscribed to from now on."""
-    ids = sorted(find_default_channel_ids(session, realm.id))
-    log.append(session, realm.id, DefaultStreamsEvent(default_streams=ids), now=now)

@@ -1,4 +1,4 @@
-"""What the notification bot writes when channels are made and users are subscribed."""
+"""What the notification bot writes when channels are made or changed and users are subscribed."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,9 +7,10 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView, find_channel
+from models.chat.channels.creation import FOREVER
 from models.chat.channels.joining import Subscribed
 from models.chat.identity.actors import Actor
-from models.chat.rendering.quotes import Quotes, fenced, inert_block
+from models.chat.rendering.quotes import Quotes, fenced, inert_block, inert_line
 from models.chat.sending.notices import send_direct_notices, try_send_notice
 from models.chat.sending.recipients import ToChannel
 
@@ -79,15 +80,71 @@ def tell_of_channels(
     for channel in created:
         quotes = Quotes()
         who = quotes.user(actor.id, actor.full_name)
-        # The bot's own words are not to be written as code.
-        description = (
-            inert_block(channel.description) if channel.description else "*No description.*"
-        )
         content = (
             f"**{_policy_name(channel)}** channel created by {who}. **Description:**\n"
-            + fenced(description, " quote", least=4)
+            + _description(channel)
         )
         _post(session, channel, CHANNEL_EVENTS, content, quotes, now)
+
+
+def tell_of_changes(
+    session: Session, actor: Actor, old: ChannelView, new: ChannelView, *, now: datetime
+) -> None:
+    """Post in a channel what somebody has changed: its name, its description, who can read it, who
+    can write there and how long messages are kept.
+    """
+    if new.name != old.name:
+        names = f"**{inert_line(old.name)}** to **{inert_line(new.name)}**"
+        _tell_of_change(session, actor, new, f"renamed channel {names}.", now)
+    if new.description != old.description:
+        said = "changed the description for this channel.\n\n"
+        said += f"* **Old description:**\n{_description(old)}\n"
+        said += f"* **New description:**\n{_description(new)}"
+        _tell_of_change(session, actor, new, said, now)
+    if (policy := _policy_name(new)) != (before := _policy_name(old)):
+        said = f"changed the access permissions for this channel from **{before}** to **{policy}**."
+        _tell_of_change(session, actor, new, said, now)
+    if new.can_send_message_group != old.can_send_message_group:
+        said = "changed the posting permissions for this channel."
+        _tell_of_change(session, actor, new, said, now)
+    if new.message_retention_days != old.message_retention_days:
+        said = "changed the message retention period for this channel:\n\n"
+        said += f"* **Old retention period**: {_retention(actor, old)}\n"
+        said += f"* **New retention period**: {_retention(actor, new)}"
+        _tell_of_change(session, actor, new, said, now)
+
+
+def tell_of_archiving(session: Session, channel: ChannelView, *, now: datetime) -> None:
+    """The last message of a channel."""
+    content = f"Channel {inert_line(channel.name)} has been archived."
+    _post(session, channel, CHANNEL_EVENTS, content, Quotes(), now)
+
+
+def tell_of_restoring(session: Session, channel: ChannelView, *, now: datetime) -> None:
+    """The first message of a channel that was archived."""
+    content = f"Channel {inert_line(channel.name)} has been unarchived."
+    _post(session, channel, CHANNEL_EVENTS, content, Quotes(), now)
+
+
+def _tell_of_change(
+    session: Session, actor: Actor, channel: ChannelView, said: str, now: datetime
+) -> None:
+    quotes = Quotes()
+    who = quotes.user(actor.id, actor.full_name)
+    _post(session, channel, CHANNEL_EVENTS, f"{who} {said}", quotes, now)
+
+
+def _description(channel: ChannelView) -> str:
+    # The bot's own words are not to be written as code.
+    text = inert_block(channel.description) if channel.description else "*No description.*"
+    return fenced(text, " quote", least=4)
+
+
+def _retention(actor: Actor, channel: ChannelView) -> str:
+    days = channel.message_retention_days
+    if days is None:
+        days = actor.realm.message_retention_days
+    return "Forever" if days == FOREVER else f"{days} days"
 
 
 def _post(

@@ -1,5 +1,5 @@
-"""Deleting everything that users have sent to some kind of place: a first batch at once, the rest
-in steps by a worker, so that a request takes no longer than a batch does.
+"""Deleting everything that users have sent to some kind of place, or a topic: a first batch at
+once, the rest in steps by a worker, so that a unit of work takes no longer than a batch does.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,15 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, Table, bindparam, func, insert, or_, select
 from sqlalchemy.orm import Session
 
+from models.chat.access.channels import access_channel
+from models.chat.access.errors import InvalidChannelId
 from models.chat.deletion.batches import NAMED, PlacedMessage, delete_batch
+from models.chat.deletion.in_topic import find_in_topic
 from models.chat.ground import audit
+from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Message, MessageRemoval
+from models.chat.topics.names import normalise_topic
+from models.reader import Db
 
 AT_ONCE = 200
 """How many messages one unit of work deletes: the request's, and each step's of the worker."""
@@ -91,20 +97,115 @@ def remove_some(session: Session, now: datetime) -> bool:
     ).first()
     if removal is None:
         return False
-    places = DeletionScope(removal.public_channels, removal.private_channels, removal.direct)
-    batch = _find(session, removal.sender_id, places, removal.after_id, removal.until_id, AT_ONCE)
-    if batch:
-        delete_batch(session, batch, actor_id=removal.actor_id, now=now)
-        removal.after_id = batch[-1].id
-        removal.removed += len(batch)
-    if len(batch) < AT_ONCE:
-        _end(session, removal, now)
-    session.flush()
+    _go_on(session, removal, now)
     return True
 
 
+def remove_topic(
+    session: Session, actor: Actor, channel_id: int, topic: str, *, now: datetime
+) -> int | None:
+    """Delete the newest messages of a topic, as far as the actor can read it: up to `AT_ONCE` now,
+    and the others in the steps of `remove_some` and `go_on_with`. Returns the id of what is left to
+    do, or None. A removal that was asked for before goes on, up to the newest message of now.
+
+    Raises `InvalidChannelId` (an archived channel too) and `InvalidCharacterInTopic`.
+    """
+    channel = access_channel(session, actor, channel_id)
+    if channel.is_archived:
+        raise InvalidChannelId()
+    name = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
+    until_id = session.execute(_LAST).scalar_one()
+    removal = session.scalars(
+        select(MessageRemoval)
+        .where(
+            MessageRemoval.actor_id == actor.id,
+            MessageRemoval.channel_id == channel.id,
+            MessageRemoval.topic == name,
+        )
+        .limit(1)
+        .with_for_update()
+    ).first()
+    if removal is None:
+        removal = MessageRemoval(
+            realm_id=actor.realm_id,
+            channel_id=channel.id,
+            topic=name,
+            actor_id=actor.id,
+            after_id=0,
+            removed=0,
+            asked_at=now,
+        )
+        session.add(removal)
+    removal.until_id = until_id
+    session.flush()
+    return removal.id if _go_on(session, removal, now) else None
+
+
+def find_left(db: Db, removal_id: int) -> int | None:
+    """Up to which message a removal of a topic has still to go; None: it is through."""
+    left = select(MessageRemoval.until_id).where(MessageRemoval.id == removal_id)
+    return db.execute(left).scalar()
+
+
+def go_on_with(session: Session, removal_id: int, *, now: datetime) -> None:
+    """Take a removal a step further, unless somebody else does or it is through."""
+    removal = session.scalars(
+        select(MessageRemoval)
+        .where(MessageRemoval.id == removal_id)
+        .with_for_update(skip_locked=True)
+    ).first()
+    if removal is not None:
+        _go_on(session, removal, now)
+
+
+def _go_on(session: Session, removal: MessageRemoval, now: datetime) -> bool:
+    """Delete the next batch; whether there may be more. The row goes with the last."""
+    if removal.sender_id is None:
+        batch = _take_newest(session, removal, now)
+    else:
+        batch = _take_oldest(session, removal, removal.sender_id, now)
+    removal.removed += len(batch)
+    is_over = len(batch) < AT_ONCE
+    if is_over:
+        _end(session, removal, now)
+    session.flush()
+    return not is_over
+
+
+def _take_oldest(
+    session: Session, removal: MessageRemoval, sender_id: int, now: datetime
+) -> Sequence[PlacedMessage]:
+    places = DeletionScope(removal.public_channels, removal.private_channels, removal.direct)
+    batch = _find(session, sender_id, places, removal.after_id, removal.until_id, AT_ONCE)
+    if batch:
+        delete_batch(session, batch, actor_id=removal.actor_id, now=now)
+        removal.after_id = batch[-1].id
+    return batch
+
+
+def _take_newest(
+    session: Session, removal: MessageRemoval, now: datetime
+) -> Sequence[PlacedMessage]:
+    """Those of a topic: so the channel gets another first message at the end only."""
+    batch = find_in_topic(session, removal, AT_ONCE)
+    if batch:
+        delete_batch(session, batch, actor_id=removal.actor_id, now=now)
+        removal.until_id = batch[0].id - 1
+    return batch
+
+
 def _end(session: Session, removal: MessageRemoval, now: datetime) -> None:
-    if removal.removed:
+    if removal.removed and removal.topic is not None:
+        audit.record(
+            session,
+            removal.realm_id,
+            "topic_deleted",
+            actor_id=removal.actor_id,
+            channel_id=removal.channel_id,
+            now=now,
+            facts={"topic": removal.topic, "messages": removal.removed},
+        )
+    elif removal.removed:
         audit.record(
             session,
             removal.realm_id,

@@ -3,6 +3,7 @@ tells that user alone.
 """
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 from models.chat.tables.setting_table import Value
@@ -135,3 +136,32 @@ class AttachmentRemoveEvent(ClientEvent, type="attachment", op="remove"):
 
     attachment: WireObject
     upload_space_used: int
+
+
+class NavigationViewAddEvent(ClientEvent, type="navigation_view", op="add"):
+    """The user added a navigation view. Tells the user.
+
+    The record comes from `models.chat.navigation_views.views`.
+    """
+
+    navigation_view: WireObject
+
+
+class NavigationViewChange(TypedDict, total=False):
+    """The properties of a navigation view that have other values."""
+
+    is_pinned: bool
+    name: str
+
+
+class NavigationViewUpdateEvent(ClientEvent, type="navigation_view", op="update"):
+    """The user changed a navigation view. Tells the user."""
+
+    fragment: str
+    data: NavigationViewChange
+
+
+class NavigationViewRemoveEvent(ClientEvent, type="navigation_view", op="remove"):
+    """The user removed a navigation view. Tells the user."""
+
+    fragment: str

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
-from models.chat.events.log import ClientEvent, WireObject
+from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 from models.json import Json
 
 
@@ -40,12 +40,19 @@ class StreamDeleteEvent(ClientEvent, type="stream", op="delete"):
 
 
 class StreamUpdateEvent(ClientEvent, type="stream", op="update"):
-    """A property of a channel has another value. Tells everybody who may know of the value."""
+    """A property of a channel has another value. Tells everybody who may know of the value.
+
+    `name` is the channel's name before a change of it. With `description` comes
+    `rendered_description`; with `invite_only` the other two properties of its privacy.
+    """
 
     property: str
     value: Json
     stream_id: int
     name: str
+    rendered_description: str | Absent = ABSENT
+    history_public_to_subscribers: bool | Absent = ABSENT
+    is_web_public: bool | Absent = ABSENT
 
 
 class DefaultStreamsEvent(ClientEvent, type="default_streams"):
@@ -54,7 +61,9 @@ class DefaultStreamsEvent(ClientEvent, type="default_streams"):
     default_streams: Sequence[int]
 
 
-class SubscriptionAddEvent(ClientEvent, type="subscription", op="add"):
+class SubscriptionAddEvent(
+    ClientEvent, type="subscription", op="add", internal=("for_unarchiving",)
+):
     """The user was subscribed to channels. Tells that user.
 
     Each subscription is a channel (`models.chat.channels.channels.describe_channels`) with the
@@ -63,6 +72,7 @@ class SubscriptionAddEvent(ClientEvent, type="subscription", op="add"):
     """
 
     subscriptions: Sequence[WireObject]
+    for_unarchiving: bool | Absent = ABSENT
 
 
 class LeftChannel(TypedDict):
@@ -86,11 +96,14 @@ class SubscriptionUpdateEvent(ClientEvent, type="subscription", op="update"):
     stream_id: int
 
 
-class SubscriptionPeerAddEvent(ClientEvent, type="subscription", op="peer_add"):
+class SubscriptionPeerAddEvent(
+    ClientEvent, type="subscription", op="peer_add", internal=("for_unarchiving",)
+):
     """Users subscribe to channels now. Tells everybody else who may know who subscribes."""
 
     stream_ids: Sequence[int]
     user_ids: Sequence[int]
+    for_unarchiving: bool | Absent = ABSENT
 
 
 class SubscriptionPeerRemoveEvent(ClientEvent, type="subscription", op="peer_remove"):

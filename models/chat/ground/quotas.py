@@ -22,6 +22,7 @@ from models.chat.tables import (
     Linkifier,
     MessageEdit,
     MutedUser,
+    NavigationView,
     Playground,
     ProfileField,
     Reaction,
@@ -84,6 +85,11 @@ ATTACHMENTS = Quota(
     "chat_attachments_per_user",
     select(Attachment.id).where(Attachment.owner_id == _OWNER, Attachment.deleted_at.is_(None)),
 )
+NAVIGATION_VIEWS = Quota(
+    "navigation views",
+    "chat_navigation_views_per_user",
+    select(NavigationView.id).where(NavigationView.user_id == _OWNER),
+)
 ALERT_WORDS = Quota(
     "alert words",
     "chat_alert_words_per_user",
@@ -102,7 +108,7 @@ GROUPS = Quota(
 CHANNELS = Quota(
     "channels",
     "chat_channels_per_user",
-    select(Channel.id).where(Channel.creator_id == _OWNER, ~Channel.is_archived),
+    select(Channel.id).where(Channel.creator_id == _OWNER),
 )
 TOPIC_POLICIES = Quota(
     "topics with a policy of their own",
@@ -160,6 +166,7 @@ ALL = (
     DRAFTS,
     SAVED_SNIPPETS,
     ATTACHMENTS,
+    NAVIGATION_VIEWS,
     ALERT_WORDS,
     MUTED_USERS,
     GROUPS,

@@ -77,6 +77,7 @@ class RealmView:
     can_move_messages_between_channels_group: int
     can_move_messages_between_topics_group: int
     can_resolve_topics_group: int
+    can_set_delete_message_policy_group: int
     can_set_topics_policy_group: int
     direct_message_initiator_group: int
     direct_message_permission_group: int
@@ -272,8 +273,7 @@ def find_writer(session: Session, user_id: int) -> Actor | None:
 
 def access_realm(db: Db, host: str) -> RealmView:
     """The realm that lives at a host. Raises `NonexistentSubdomain`."""
-    realm = find_realm_at(db, host)
-    if realm is None:
+    if (realm := find_realm_at(db, host)) is None:
         raise NonexistentSubdomain()
     return realm
 

@@ -66,6 +66,20 @@ class KeyMaker:
         user.api_key_nonce = secrets.token_hex(16)
         return self.key_of(user)
 
+    def mail_token(self, nonce: str, facts: bytes) -> bytes:
+        """What proves that somebody whose key has this nonce was given an address for mail."""
+        return self._mail_token(nonce, facts, self._secret)
+
+    def mail_tokens(self, nonce: str, facts: bytes) -> list[bytes]:
+        """The same under the present secret and the previous one."""
+        known = (self._secret, self._previous)
+        return [self._mail_token(nonce, facts, secret) for secret in known if secret is not None]
+
+    @staticmethod
+    def _mail_token(nonce: str, facts: bytes, secret: bytes) -> bytes:
+        text = b"specd chat mail " + nonce.encode("ascii") + b" " + facts
+        return hmac.digest(secret, text, "sha256")
+
     def seal(self, secret: str) -> str:
         """A digest that tells whether two secrets are the same, and cannot be searched for them
         without the server's own.

@@ -16,6 +16,7 @@ from models.chat.organization.errors import HostInUse, InvalidRealmName, RealmDo
 from models.chat.people.full_names import NOTIFICATION_BOT
 from models.chat.people.users import create_user
 from models.chat.tables import Realm, User
+from models.reader import Db
 
 NAME_MAX = 40
 
@@ -93,8 +94,8 @@ def access_realm_named(session: Session, name: str) -> RealmView:
     return realm
 
 
-def find_notification_bot_id(session: Session, realm_id: int) -> int:
+def find_notification_bot_id(db: Db, realm_id: int) -> int:
     """Id of the bot that speaks for the organization itself."""
-    return session.execute(
+    return db.execute(
         select(User.id).where(User.realm_id == realm_id, User.is_system_bot)
     ).scalar_one()

@@ -32,6 +32,8 @@ from models.reader import INT_MAX
 
 UNLIMITED = "unlimited"
 FOREVER = -1
+WELCOME_TEXT_MAX = 8000
+"""Characters; with the bot's own words they fit into a message."""
 
 Check = Callable[[str, Json], int | str | None]
 """From a setting's name and a value to what is stored; raises what is wrong with the value."""
@@ -115,6 +117,7 @@ SETTINGS: dict[str, RealmSetting] = {
     "enable_spectator_access": RealmSetting(_boolean),
     "topics_policy": RealmSetting(_choice("allow_empty_topic", "disable_empty_topic")),
     "empty_topic_display_name": RealmSetting(_text(1, 60)),
+    "welcome_message_custom_text": RealmSetting(_text(0, WELCOME_TEXT_MAX, lines=True)),
     "message_retention_days": RealmSetting(_retention, owner_only=True),
     "allow_message_editing": RealmSetting(_boolean),
     "message_edit_history_visibility_policy": RealmSetting(_choice("all", "moves", "none")),
@@ -130,7 +133,12 @@ SETTINGS: dict[str, RealmSetting] = {
 OPERATOR_SETTINGS = {"owner_full_content_access": RealmSetting(_boolean)}
 """What only `specd chat set-realm` changes; no parameter of PATCH /realm."""
 
-TEXT_SETTINGS = frozenset(("name", "description", "default_language", "empty_topic_display_name"))
+TEXT_SETTINGS = frozenset(
+    (
+        *("name", "description", "default_language", "empty_topic_display_name"),
+        "welcome_message_custom_text",
+    )
+)
 CHANNEL_SETTINGS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
 USER_DEFAULTS = ("default_language", "email_address_visibility")
 """Settings of new users that the organization decides."""

@@ -1,4 +1,6 @@
-"""What people say they are doing: read by everybody who may know them, set by themselves."""
+"""What people say they are doing: read by everybody who may know them, set by themselves and by
+administrators.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,6 +16,7 @@ from models.chat.events import log
 from models.chat.events.account import UserSettingsUpdateEvent
 from models.chat.events.log import given
 from models.chat.events.people import UserStatusEvent
+from models.chat.ground import audit
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import Emoji
@@ -62,14 +65,19 @@ class StatusRow(Protocol):
 def access_status(db: Db, actor: Actor, user_id: int) -> dict[str, Any]:
     """The status object of a person of the actor's realm; empty without a status.
 
-    Raises `NoSuchUser` (also for bots, which have none), `UserIsDeactivated`.
+    Raises what `require_person` raises.
     """
+    require_person(db, actor, user_id)
+    return _described(db.execute(_FIND, {"user_id": user_id}).one())
+
+
+def require_person(db: Db, actor: Actor, user_id: int) -> None:
+    """Raises `NoSuchUser` (also for bots, which have no status), `UserIsDeactivated`."""
     user = access_user(db, actor, user_id)
     if user.bot_type is not None:
         raise NoSuchUser()
     if not user.is_active:
         raise UserIsDeactivated()
-    return _described(db.execute(_FIND, {"user_id": user_id}).one())
 
 
 def find_statuses(db: Db, realm_id: int) -> dict[int, dict[str, Any]]:
@@ -118,10 +126,43 @@ def change_status(
     away: bool | None = None,
     emoji: Emoji | None = None,
 ) -> None:
-    """Set what is not None; an empty text and an empty emoji clear theirs."""
-    event = UserStatusEvent(user_id=actor.id, away=given(away), status_text=given(status_text))
+    """Set what is not None of the actor's own; an empty text and an empty emoji clear theirs."""
     if away is not None:
         _set_presence(session, actor, not away, now)
+    _write(session, actor, actor.id, status_text, away, emoji, now)
+
+
+def change_status_of(
+    session: Session,
+    actor: Actor,
+    user_id: int,
+    *,
+    now: datetime,
+    status_text: str | None = None,
+    emoji: Emoji | None = None,
+) -> None:
+    """The same for a person who passed `require_person`; the audit log tells who did it."""
+    _write(session, actor, user_id, status_text, None, emoji, now)
+    audit.record(
+        session,
+        actor.realm_id,
+        "user_status_changed",
+        actor_id=actor.id,
+        user_id=user_id,
+        now=now,
+    )
+
+
+def _write(
+    session: Session,
+    actor: Actor,
+    user_id: int,
+    status_text: str | None,
+    away: bool | None,
+    emoji: Emoji | None,
+    now: datetime,
+) -> None:
+    event = UserStatusEvent(user_id=user_id, away=given(away), status_text=given(status_text))
     said: dict[str, Any] = {}
     if status_text is not None:
         said["status_text"] = status_text
@@ -137,7 +178,7 @@ def change_status(
         row = {"status_text": "", **Emoji().as_facts(), **said}
         session.connection().execute(
             upsert(session, _STATUS)
-            .values(user_id=actor.id, updated_at=now, **row)
+            .values(user_id=user_id, updated_at=now, **row)
             .on_conflict_do_update(index_elements=["user_id"], set_={**said, "updated_at": now})
         )
     log.append(session, actor.realm_id, event, now=now)

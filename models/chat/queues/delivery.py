@@ -18,7 +18,7 @@ from models.chat.queues.ephemeral import LASTS
 from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
 from models.chat.queues.spellings import EMOJISETS
-from models.chat.queues.veils import veiled
+from models.chat.queues.veils import not_archived, veiled
 from models.reader import Db
 
 Body = dict[str, Any]
@@ -148,18 +148,28 @@ def _stream(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     capable = "archived_channels" in viewer.queue.options.capabilities
     if entry.payload.get("_for_unarchiving") and capable:
         return  # the client knows the channel already
-    if body["op"] == "update" and body["property"] == "is_archived" and not capable:
+    if capable:
+        yield body
+    elif body["op"] == "create":
+        if shown := not_archived(body["streams"]):
+            yield {**body, "streams": shown}
+    elif body["op"] == "update" and body["property"] == "is_archived":
         if body["value"]:
             channel_id = body["stream_id"]
             body = {"id": entry.id, "type": "stream", "op": "delete"}
             body |= {"streams": [{"stream_id": channel_id}], "stream_ids": [channel_id]}
             yield body
-        return
-    yield body
+    else:
+        yield body
 
 
 def _subscription(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
-    if body["op"] not in ("peer_add", "peer_remove") or body["user_ids"]:
+    capable = "archived_channels" in viewer.queue.options.capabilities
+    if entry.payload.get("_for_unarchiving") and capable:
+        return
+    if body["op"] == "add" and not capable:
+        body["subscriptions"] = not_archived(body["subscriptions"])
+    if body.get("user_ids", True) and body.get("subscriptions", True):
         yield body
 
 

@@ -1,6 +1,9 @@
-"""Events without the users whom their reader may not know."""
+"""Events without the users whom their reader may not know, and without channels that the reader's
+client does not.
+"""
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
+from typing import Any
 
 from models.chat.access.people import visible_user_id
 from models.json import Json
@@ -25,3 +28,8 @@ def veiled(value: Json, known_ids: Container[int]) -> Json:
         else:
             shown[key] = veiled(item, known_ids)
     return shown
+
+
+def not_archived(channels: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The channels of a client that does not know archived ones."""
+    return [channel for channel in channels if not channel["is_archived"]]

@@ -78,12 +78,12 @@ def send_direct_notices(
     content: str,
     now: datetime,
     quotes: Quotes | None = None,
-) -> None:
-    """Each of the users, who are active, gets a message of their own. `content` and `quotes` as for
-    `try_send_notice`.
+) -> list[int]:
+    """Each of the users, who are active, gets a message of their own; the messages' ids, in the
+    order of the users' ids. `content` and `quotes` as for `try_send_notice`.
     """
     if not user_ids:
-        return
+        return []
     bot = find_actor(session, find_notification_bot_id(session, realm_id))
     assert bot is not None
     text = prepare_text(session, bot, content, (quotes or Quotes()).names)
@@ -102,6 +102,7 @@ def send_direct_notices(
         )
         told.append((MessageEvent(message=message, flags=[], markdown=content), [user_id, bot.id]))
     log.append_all(session, realm_id, told, now=now)
+    return [message_ids[conversation_id] for conversation_id in conversations.values()]
 
 
 def _insert_messages(

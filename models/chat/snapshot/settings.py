@@ -8,6 +8,7 @@ from models.chat.calls.tokens import has_token
 from models.chat.devices.devices import find_devices
 from models.chat.drafts.drafts import find_drafts
 from models.chat.muted_users.muting import find_muted_users
+from models.chat.navigation_views.views import find_navigation_views
 from models.chat.organization.settings import USER_DEFAULTS
 from models.chat.queues.spellings import EMOJISETS
 from models.chat.saved_snippets.snippets import find_saved_snippets
@@ -69,6 +70,10 @@ def find_own_alert_words(view: Viewing) -> dict[str, Any]:
 
 def find_own_snippets(view: Viewing) -> dict[str, Any]:
     return {"saved_snippets": find_saved_snippets(view.db, view.actor)}
+
+
+def find_own_navigation_views(view: Viewing) -> dict[str, Any]:
+    return {"navigation_views": find_navigation_views(view.db, view.actor)}
 
 
 def find_own_muted_users(view: Viewing) -> dict[str, Any]:

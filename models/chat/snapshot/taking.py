@@ -37,7 +37,7 @@ PARTS = (
     Part(("message", "update_message_flags"), messages.find_unread_messages),
     Part(("muted_topics",), channels.find_muted_topics),
     Part(("muted_users",), settings.find_own_muted_users),
-    Part(("navigation_views",), _always(navigation_views=[])),
+    Part(("navigation_views",), settings.find_own_navigation_views),
     Part(("onboarding_steps",), _always(onboarding_steps=[])),
     Part(("presence",), people.find_presence),
     Part(("realm",), realm.find_realm),

@@ -35,6 +35,7 @@ from models.chat.tables.message import (
 )
 from models.chat.tables.message_removal import MessageRemoval
 from models.chat.tables.muted_user import MutedUser
+from models.chat.tables.navigation_view import NavigationView
 from models.chat.tables.outbox import Outbox
 from models.chat.tables.presence import Presence
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
@@ -72,6 +73,7 @@ __all__ = [
     "MessageEdit",
     "MessageRemoval",
     "MutedUser",
+    "NavigationView",
     "Outbox",
     "Playground",
     "Presence",

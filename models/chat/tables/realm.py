@@ -49,6 +49,7 @@ class Realm(ChatBase):
     enable_read_receipts: Mapped[bool] = mapped_column(default=True)
     topics_policy: Mapped[str] = mapped_column(String(24), default="allow_empty_topic")
     empty_topic_display_name: Mapped[str] = mapped_column(String(60), default="general chat")
+    welcome_message_custom_text: Mapped[str] = mapped_column(Text, default="")
     message_retention_days: Mapped[int] = mapped_column(default=-1)
     allow_message_editing: Mapped[bool] = mapped_column(default=True)
     message_edit_history_visibility_policy: Mapped[str] = mapped_column(String(8), default="all")

@@ -11,6 +11,8 @@ from tests.support.chat.app import ChatClient
 DOCUMENT = specs.load("chat")
 TESTS = Path(__file__).parent
 IN_PARTS = {
+    "add_default_channel": ["TestDefaultChannels"],
+    "remove_default_channel": ["TestDefaultChannels"],
     "update_user": ["TestWho", "TestRole", "TestFullName", "TestNewEmail", "TestProfileData"],
     "create_zoom_call": ["TestCreateVideoCall"],
     "get_email_confirmation": ["TestEmail"],

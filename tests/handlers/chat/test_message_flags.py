@@ -554,7 +554,7 @@ class TestMarkAllAsRead:
     def test_says_when_something_is_left(
         self, chat: ChatClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(steps, "MARKING_S", 0.0)
+        monkeypatch.setattr(steps, "LONGEST_S", 0.0)
         assert chat.post(self.PATH) == {**MARKED, "complete": False}
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:

@@ -143,7 +143,7 @@ class TestMuteUser:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
         message_id = say(as_othello, denmark)
-        monkeypatch.setattr(steps, "MARKING_S", 0.0)
+        monkeypatch.setattr(steps, "LONGEST_S", 0.0)
         assert chat.post(PATH.format(cast.othello.id)) == DONE
         assert not is_read(chat, message_id)
 

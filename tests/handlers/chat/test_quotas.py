@@ -60,6 +60,11 @@ class Maker:
     def stored(self, n: int) -> Any:
         return self.member.put("/bot_storage", storage={f"k{n}": "x"})
 
+    def navigation_view(self, n: int) -> Any:
+        return self.member.post(
+            "/navigation_views", fragment=f"narrow/topic/{n}", is_pinned=True, name=f"{n}"
+        )
+
     def muted_user(self, n: int) -> Any:
         return self.member.post(f"/users/me/muted_users/{self.others[n]}")
 
@@ -135,6 +140,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "upload_file": (quotas.ATTACHMENTS, Maker.attachment),
     "create_bot": (quotas.BOTS, Maker.bot),
     "update_bot_storage": (quotas.STORED_KEYS, Maker.stored),
+    "add_navigation_view": (quotas.NAVIGATION_VIEWS, Maker.navigation_view),
     "mute_user": (quotas.MUTED_USERS, Maker.muted_user),
     "create_drafts": (quotas.DRAFTS, Maker.draft),
     "create_user_group": (quotas.GROUPS, Maker.group),
@@ -151,6 +157,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
 """Operation, with a word where it has two -> what bounds it, and how it makes one."""
 
 BOUNDED_OTHERWISE = {
+    "add_default_channel": "one of the channels that there are",
     "create_user": "only those whom the operator lets",
     "create_export": "so many a week",
     "create_video_call": "kept by the vendor",

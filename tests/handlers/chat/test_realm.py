@@ -13,7 +13,7 @@ from models.database import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import CAST_MADE_AT, Cast
-from tests.support.chat.rows import events_of
+from tests.support.chat.rows import change_user, events_of
 
 DONE = {"result": "success", "msg": ""}
 
@@ -69,6 +69,7 @@ class TestUpdateRealm:
             ("topics_policy", "disable_empty_topic", "disable_empty_topic"),
             ("topics_policy", "allow_empty_topic", "allow_empty_topic"),
             ("empty_topic_display_name", "misc", "misc"),
+            ("welcome_message_custom_text", " Ask in\n*help* ", "Ask in\n*help*"),
             ("message_retention_days", 30, 30),
             ("message_retention_days", -1, -1),
             ("message_retention_days", "unlimited", -1),
@@ -319,3 +320,47 @@ class TestFormsForOlderClients:
         defaults = {"type": "realm_user_settings_defaults", "op": "update", "to": None}
         told = {**defaults, "property": "default_language", "value": "de"}
         assert events_of(chat_database, "realm_user_settings_defaults") == [told]
+
+
+class TestTryWelcomeMessage:
+    PATH = "/realm/test_welcome_bot_custom_message"
+    SAID = "The administrators of this organization say:\n\n````quote\nAsk in *help*\n````"
+
+    def test_tells_the_caller_alone(
+        self, as_iago: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        answer = as_iago.post(self.PATH, welcome_message_custom_text=" Ask in *help* ")
+        assert answer == {**DONE, "message_id": answer["message_id"]}
+        path = f"/messages/{answer['message_id']}"
+        shown = as_iago.get(path, apply_markdown=False)["message"]
+        assert (shown["content"], shown["sender_id"]) == (self.SAID, cast.notification_bot_id)
+        people = {each["id"] for each in shown["display_recipient"]}
+        assert people == {cast.iago.id, cast.notification_bot_id}
+        html = as_iago.get(path)["message"]["content"]
+        assert "<blockquote>\n<p>Ask in <em>help</em></p>\n</blockquote>" in html
+        assert stored(chat_database, cast.realm_id, "welcome_message_custom_text") == ""
+
+    def test_new_members_are_told(
+        self, as_iago: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        change_user(chat_database, cast.iago.id, can_create_users=True)
+        as_iago.patch("/realm", welcome_message_custom_text="Ask in *help*")
+        new = {"email": "new@acme.example", "full_name": "New", "password": "a long secret, this"}
+        assert as_iago.post("/users", **new)["result"] == "success"
+        told = [event["message"]["content"] for event in events_of(chat_database, "message")]
+        assert len(told) == 2
+        assert told[0].startswith("<p>Hello, and welcome!")
+        assert "<em>help</em>" in told[1]
+
+    def test_what_is_refused(
+        self, chat: ChatClient, as_iago: ChatClient, as_nobody: ChatClient, cast: Cast
+    ) -> None:
+        name = "welcome_message_custom_text"
+        assert as_iago.post(self.PATH, **{name: " \n"}) == bad("Message must not be empty")
+        assert as_iago.post(self.PATH, **{name: "x" * 8001}) == bad(
+            f"{name} is too long (limit: 8000 characters)"
+        )
+        assert as_iago.post(self.PATH)["code"] == "REQUEST_VARIABLE_MISSING"
+        for who in (cast.hamlet, cast.prospero, cast.polonius, cast.reminder):
+            assert chat.acting_as(who).post(self.PATH, **{name: "x"}) == not_a("administrator")
+        assert as_nobody.request("POST", self.PATH, {}).status_code == 401

@@ -231,7 +231,6 @@ class TestSettings:
         expected: dict[str, Any] = {
             "gif_rating_policy_options": {},
             "giphy_rating_options": {},
-            "navigation_views": [],
             "onboarding_steps": [],
             "realm_embedded_bots": [],
             "realm_incoming_webhook_bots": [],

@@ -10,6 +10,7 @@ from models.chat.tables import Event, Realm, RealmEmoji, User
 from models.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
+from tests.support.chat.rows import audited
 
 DONE = {"result": "success", "msg": ""}
 CAR = {"emoji_name": "car", "emoji_code": "1f697", "reaction_type": "unicode_emoji"}
@@ -211,3 +212,45 @@ class TestUpdateOwnStatus:
 
     def test_without_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/users/me/status").status_code == 401
+
+
+class TestUpdateUserStatus:
+    def test_sets_what_is_sent_and_leaves_the_rest(
+        self, chat: ChatClient, as_iago: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        path = f"/users/{cast.hamlet.id}/status"
+        assert as_iago.post(path, status_text="  busy ", emoji_name="car") == DONE
+        assert chat.get(path) == status_of({"status_text": "busy", **CAR})
+        assert as_iago.post(path, status_text="") == DONE
+        assert chat.get(path) == status_of(CAR)
+        assert as_iago.post(path, emoji_name="") == DONE
+        assert chat.get(path) == as_iago.get(f"/users/{cast.iago.id}/status") == status_of({})
+        with chat_database.reading() as reader:
+            events = select(Event.payload, Event.audience).where(Event.type == "user_status")
+            rows = reader.execute(events.order_by(Event.id)).all()
+        assert [(orjson.loads(payload), to) for payload, to in rows][:2] == [
+            ({"user_id": cast.hamlet.id, "status_text": "busy", **CAR}, "realm"),
+            ({"user_id": cast.hamlet.id, "status_text": ""}, "realm"),
+        ]
+        changed = (cast.iago.id, cast.hamlet.id, {})
+        assert audited(chat_database, "user_status_changed") == [changed] * 3
+
+    def test_what_is_refused(
+        self, chat: ChatClient, as_iago: ChatClient, as_nobody: ChatClient, cast: Cast
+    ) -> None:
+        for user_id in (2_147_483_647, cast.hank.id, cast.reminder.id, cast.notification_bot_id):
+            answer = as_iago.post(f"/users/{user_id}/status", status_text="busy")
+            assert answer == bad("No such user")
+        gone = as_iago.post(f"/users/{cast.ophelia.id}/status", status_text="busy")
+        assert gone == bad("User is deactivated")
+        path = f"/users/{cast.hamlet.id}/status"
+        nothing = bad("Client did not pass any new values.")
+        assert as_iago.post(path) == as_iago.post(path, away=True) == nothing
+        assert as_iago.post(path, status_text="x", emoji_code="1f697") == bad(
+            "Client must pass emoji_name if they pass either emoji_code or reaction_type."
+        )
+        refused = {**bad("Must be an organization administrator"), "code": "UNAUTHORIZED_PRINCIPAL"}
+        for who in (cast.hamlet, cast.prospero, cast.polonius, cast.reminder):
+            assert chat.acting_as(who).post(path, status_text="busy") == refused
+        assert as_nobody.request("POST", path, {}).status_code == 401
+        assert chat.get(path) == status_of({})

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import jwt
@@ -120,7 +121,7 @@ def call_of(app: ChatApp, case: Case, things: Mapping[str, Any]) -> tuple[str, s
     parameters = dict(filled(case.request, things))
     for name in list(parameters):
         if f"{{{name}}}" in path:
-            path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
+            path = path.replace(f"{{{name}}}", quote(str(parameters.pop(name)), safe="@"))
     return method, path, parameters
 
 
@@ -214,10 +215,12 @@ def furnish(
         ask(who, "PUT", "/bot_storage", storage={"visits": "1"})
         snippet = ask(who, "POST", "/saved_snippets", **greeting)["saved_snippet_id"]
         uploaded = _upload(ask, who, "own.txt")
+        view = f"narrow/sender/{who.id}"
+        ask(who, "POST", "/navigation_views", fragment=view, is_pinned=True, name="Mine")
         queue = database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
         things = {
             "message": message, "scheduled_message": scheduled, "id": who.id, "queue": queue,
-            "draft": draft, "saved_snippet": snippet, **uploaded,
+            "draft": draft, "saved_snippet": snippet, "navigation_view": view, **uploaded,
         }  # fmt: skip
         if who is not cast.polonius:
             name = f"friends of {who.name}"
@@ -272,6 +275,7 @@ def furnish(
         "shown_filename": shown["filename"],
         "file": SentFile(),
         "realm_id": str(cast.realm_id),
+        "hamlets_navigation_view": hamlets["navigation_view"],
         "hamlets_queue": hamlets["queue"],
         "hamlets_group": hamlets["group"],
         "members_group": members_group,

@@ -193,6 +193,10 @@ class _Maker:
         yield _number("attachment", "", file["id"], EVERYBODY)
         filename = url.rpartition("/")[2]
         yield Hidden("file", "", filename, "0" * 32 + filename[32:], EVERYBODY)
+        view = {"fragment": "narrow/topic/zq-gone", "is_pinned": True, "name": "Zq"}
+        self.ask(yorick, "POST", "/navigation_views", **view)
+        other = "narrow/topic/zq-none"
+        yield Hidden("navigation view", "", view["fragment"], other, EVERYBODY)
         device = self.ask(yorick, "POST", "/register_client_device")["device_id"]
         yield _number("device", "", device, EVERYBODY)
         queue = self.database.run(lambda s: open_queue_of(s, yorick, self.clock.now()))

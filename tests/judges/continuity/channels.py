@@ -22,6 +22,10 @@ OWN_SETTINGS = (
 )
 
 
+TOLD_WITH = ("rendered_description", "history_public_to_subscribers", "is_web_public")
+"""Properties that come with another one's new value."""
+
+
 def shown(store: Store, stream_id: int) -> Iterator[dict[str, Any]]:
     """The objects of the state that show a channel."""
     for key in LISTS:
@@ -44,6 +48,7 @@ def stream(store: Store, event: Event) -> None:
     else:
         for channel in shown(store, event["stream_id"]):
             channel[event["property"]] = event["value"]
+            channel.update({name: event[name] for name in TOLD_WITH if name in event})
 
 
 def _forget(store: Store, stream_id: int) -> None:

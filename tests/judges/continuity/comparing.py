@@ -99,6 +99,12 @@ def _channels(asked: Asked, value: Any, fresh: Snapshot) -> Any:
     }
 
 
+def _left(asked: Asked, value: Any, fresh: Snapshot) -> Any:
+    """A channel that was gone comes back as a new one: no event tells of what it was before."""
+    kept = [each for each in value if each["stream_id"] not in asked.store.lost]
+    return _channels(asked, kept, fresh)
+
+
 def _streams(asked: Asked, value: Any, fresh: Snapshot) -> Any:
     """These never have `subscribers`."""
     return _channels(Asked(asked.store, False, set()), value, fresh)
@@ -170,7 +176,7 @@ Form = Callable[[Asked, Any, Snapshot], Any]
 FORMS: dict[str, Form] = {
     "drafts": _drafts,
     "max_message_id": _newest,
-    "never_subscribed": _channels,
+    "never_subscribed": _left,
     "realm_bots": _bots,
     "realm_non_active_users": _people,
     "realm_user_groups": _groups,
@@ -180,7 +186,7 @@ FORMS: dict[str, Form] = {
     "streams": _streams,
     "subscriptions": _channels,
     "unread_msgs": _unread,
-    "unsubscribed": _channels,
+    "unsubscribed": _left,
     "user_topics": _policies,
 }
 

@@ -108,3 +108,20 @@ def saved_snippets(store: Store, event: Event) -> None:
             found.update(changed)
         case "remove":
             store.take("saved_snippets", "id", event["saved_snippet_id"])
+
+
+@applies("navigation_view")
+def navigation_view(store: Store, event: Event) -> None:
+    match event["op"]:
+        case "add":
+            store.state["navigation_views"].append(event["navigation_view"])
+        case "update":
+            found = next(
+                view
+                for view in store.state["navigation_views"]
+                if view["fragment"] == event["fragment"]
+            )
+            found.update(event["data"])
+        case "remove":
+            views = store.state["navigation_views"]
+            views[:] = [view for view in views if view["fragment"] != event["fragment"]]

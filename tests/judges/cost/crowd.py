@@ -25,6 +25,7 @@ from models.chat.tables import (
     Message,
     MessageEdit,
     MutedUser,
+    NavigationView,
     Playground,
     Presence,
     ProfileField,
@@ -322,6 +323,15 @@ class Crowd:
             BotStorage,
             [
                 {"user_id": othello, "key": f"key {n}", "size": 50, "value": words}
+                for n in range(scale.mine)
+            ],
+        )
+        self._insert(
+            NavigationView,
+            [
+                {"realm_id": self.cast.realm_id, "user_id": user_id, "is_pinned": True}
+                | {"fragment": f"narrow/topic/{n}", "name": f"view {n}"}
+                for user_id in self.actors
                 for n in range(scale.mine)
             ],
         )

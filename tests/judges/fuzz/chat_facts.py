@@ -69,6 +69,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "username": ("first@fuzz.example", "second@fuzz.example"),
     "flag": ("starred", "read", "collapsed"),
     "op": ("add", "remove"),
+    "fragment": ("inbox", "recent", "narrow/is/alerted"),
     "operator": ("channel", "topic", "sender", "is", "search", "has", "near"),
 }
 """Text parameter -> values that mean something."""

@@ -144,6 +144,14 @@ def _linkified(sent: Sent, seen: Seen, chance: int) -> Sent:
     }
 
 
+def _view(sent: Sent, seen: Seen, chance: int) -> Sent:
+    """Built-in views have no name, and others have one."""
+    if sent.get("fragment") in ("inbox", "recent"):
+        sent.pop("name", None)
+        return sent
+    return {**sent, "name": f"view {uuid.uuid4().hex[:8]}"}
+
+
 def _playground(sent: Sent, seen: Seen, chance: int) -> Sent:
     _fresh(sent, "name")
     spelling = "pygments_language" if "pygments_language" in sent else "syntax_language"
@@ -269,8 +277,11 @@ SENSES: dict[str, Sense] = {
     "create_domain": _domain,
     "create_user": _account,
     "update_own_status": _status,
+    "update_user_status": _status,
+    "add_navigation_view": _view,
     "report_message": _reported,
     "update_realm": _permitted,
+    "update_channel": _permitted,
     "create_user_group": _permitted,
     "update_user_group": _named("name"),
     "update_user_group_members": _joined,

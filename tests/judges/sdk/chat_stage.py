@@ -72,6 +72,7 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
             stack.callback(server.close)
         environment = {
             "SPECD_CHAT_SECRET": SECRET.decode(),
+            "SPECD_CHAT_MAIL_DOMAIN": "mail.example",
             "SPECD_DEVELOPMENT": "true",
             "SPECD_WORKERS": "1",
             "SPECD_PUSH_RELAY_URL": servers[0].url,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 from openapi_core.testing import MockRequest
@@ -69,8 +70,11 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
             {"stream_id": "$denmark", "property": "color", "value": "#f00f00"},
         ]
     },
+    ("add_default_channel", "one"): {"stream_id": "$denmark"},
+    ("remove_default_channel", "one"): {"stream_id": "$denmark"},
     ("mark_channel_as_read", "some"): {"stream_id": "$denmark"},
     ("mark_topic_as_read", "some"): {"stream_id": "$square", "topic_name": "Hamlet"},
+    ("delete_topic", "ghost"): {"topic_name": "Hamlet"},
     ("set_user_topic", "mute"): {"stream_id": "$denmark"},
     ("set_user_topic", "follow"): {"stream_id": "$denmark"},
     ("set_user_topic", "clear"): {"stream_id": "$denmark"},
@@ -155,7 +159,7 @@ class Player:
         path_values = {**filled(PATHS.get(operation_id, {}), self._things), **values}
         for name, value in path_values.items():
             if f"{{{name}}}" in path:
-                path = path.replace(f"{{{name}}}", str(value))
+                path = path.replace(f"{{{name}}}", quote(str(value), safe="@"))
                 values = {n: v for n, v in values.items() if n != name}
         more = {"Accept": self.accept}
         if takes_key(operation_id):

@@ -170,6 +170,10 @@ STORIES: dict[tuple[str, str], Story] = {
     ("list_topics", "two"): Story({"stream_id": "$square"}),
     ("mark_channel_as_read", "all"): Story({"stream_id": "$square"}),
     ("mark_topic_as_read", "all"): Story({"stream_id": "$square", "topic_name": "Hamlet"}),
+    ("list_navigation_views", "two"): Story(
+        before=(("add_navigation_view", {"fragment": "inbox", "is_pinned": False}),)
+    ),
+    ("delete_topic", "all"): Story({"stream_id": "$square", "topic_name": "Hamlet"}),
     ("create_domain", "acme"): Story(
         {"domain": "acme.example", "allow_subdomains": True},
         (("delete_domain", {"domain": "acme.example"}),),
@@ -195,6 +199,7 @@ WITH_COUNTERPARTS = {
     *REFUSED,
     "begin_vendor_authorization",
     "complete_vendor_authorization",
+    "get_channel_email",
     "get_events",
     "list_own_devices",
 }

@@ -27,6 +27,7 @@ AFTER = {
 # What the organization has already; the example is of one that has not.
 BEFORE = {
     ("create_domain", "acme"): ("delete_domain", {"domain": "acme.example"}),
+    ("update_channel", "restore"): ("archive_channel", {}),
     ("create_linkifier", "cases"): ("delete_linkifier", {"filter_id": "$linkifier"}),
     ("create_linkifier", "reverse"): ("delete_linkifier", {"filter_id": "$linkifier"}),
     ("create_channel_folder", "plays"): (

@@ -13,6 +13,9 @@ from sqlalchemy import func, select, update
 
 from models.chat.channels.notices import CHANNEL_EVENTS, NEW_CHANNELS
 from models.chat.identity.actors import find_actor
+from models.chat.incoming_mail.addresses import open_mailbox
+from models.chat.incoming_mail.delivery import deliver_letter, prepare_letter
+from models.chat.incoming_mail.mails import Mail
 from models.chat.messages import flags
 from models.chat.rendering.syntax import channel_slug
 from models.chat.rendering.texts import prepare_text
@@ -21,17 +24,18 @@ from models.database import Database
 from tests.judges.voice.payloads import EVIL, LINES, PAYLOADS
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
-from tests.support.chat.people import Cast
+from tests.support.chat.people import KEYS, Cast
 from tests.support.frozen_clock import FrozenClock
 from workers.scheduled_delivery import ScheduledDelivery
 
 ROOT = Path(__file__).parents[3]
 WHOSE = {
-    "models.chat.channels.notices": ("creation", "subscription"),
+    "models.chat.channels.notices": ("change", "creation", "subscription"),
     "models.chat.scheduling.delivery": ("delivery",),
     "models.chat.exports.runs": (),
     "models.chat.editing.moving": ("move",),
-    "models.chat.accounts.newcomers": (),
+    "models.chat.incoming_mail.addresses": ("mail",),
+    "models.chat.accounts.newcomers": ("welcome",),
     "models.chat.sending.reports": ("report",),
     "models.chat.user_groups.notices": ("membership",),
 }
@@ -189,6 +193,15 @@ class Stage:
                     self._judge(again.html, own, slugs, whole=actor is owner)
         return notices
 
+    def check_quote(self) -> str:
+        """The one notice quotes what is alive, and pings nobody; the HTML before the quote."""
+        [notice] = self.notices()
+        before, _, quote = notice.rendered_content.partition("<blockquote>")
+        assert quote.endswith("</blockquote>"), notice.rendered_content
+        assert quote.count("<blockquote>") + 1 == quote.count("</blockquote>")
+        assert all("silent" in classes for classes, _ in Reading(quote).mentions)
+        return str(before)
+
     def _judge(self, markup: str, own: str, slugs: set[str], *, whole: bool) -> None:
         read = Reading(markup)
         allowed = own if whole else own + "|strong"  # a channel that the guest does not know
@@ -278,6 +291,18 @@ def creation(stage: Stage, text: str) -> None:
     assert one_line.split()[-1] in Reading(notices[1].rendered_content).text
 
 
+def change(stage: Stage, text: str) -> None:
+    boss, path = stage.client.acting_as(stage.cast.cordelia), f"/streams/{stage.denmark}"
+    stage.store(User, stage.cast.cordelia.id, full_name=text)
+    for form in ({"description": text}, {"new_name": text}):
+        answer = boss.patch(path, **form)
+        assert answer["result"] == "success", answer
+    assert boss.delete(path)["result"] == "success"
+    notices = stage.check(3, own="strong|em|blockquote|pre|code|div|ul|li")
+    assert {notice.topic for notice in notices} == {CHANNEL_EVENTS}
+    assert text.split()[-1] in Reading(notices[0].rendered_content).text
+
+
 def delivery(stage: Stage, text: str) -> None:
     answer = stage.client.post(
         "/scheduled_messages", type="channel", to=stage.denmark, topic="t", content="x",
@@ -309,13 +334,38 @@ def membership(stage: Stage, text: str) -> None:
     stage.store(UserGroup, made["group_id"], name=key, name_key=key)
 
 
+def welcome(stage: Stage, text: str) -> None:
+    """The organization's words are alive, and stay in their quote."""
+    answer = stage.client.acting_as(stage.cast.cordelia).post(
+        "/realm/test_welcome_bot_custom_message", welcome_message_custom_text=f"x {text}"
+    )
+    assert answer["result"] == "success", answer
+    before = stage.check_quote()
+    assert before == "<p>The administrators of this organization say:</p>\n"
+
+
+def mail(stage: Stage, text: str) -> None:
+    """Who wrote it is inert; the words are alive, and stay in their quote."""
+    address = stage.client.get(f"/streams/{stage.denmark}/email_address")["email"]
+    with stage.database.reading() as reader:
+        mailbox = open_mailbox(reader, KEYS, address)
+        letter = prepare_letter(reader, mailbox, Mail(text, "t", f"x {text}"))
+    stage.database.run(lambda s: deliver_letter(s, mailbox, letter, now=stage.clock.now()))
+    before = Reading(stage.check_quote())
+    assert before.tags <= {"p", "code", "br"}
+    assert before.text.startswith("Mail from ")
+
+
 ACTIONS: dict[str, Callable[[Stage, str], None]] = {
     "report": report,
     "move": move,
     "subscription": subscription,
+    "change": change,
     "creation": creation,
     "delivery": delivery,
     "membership": membership,
+    "welcome": welcome,
+    "mail": mail,
 }
 
 

@@ -23,7 +23,7 @@ from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 
 Archive = dict[str, list[dict[str, Any]]]
-KEPT = ("alert_word", "bot_storage", "draft", "muted_user", "saved_snippet")
+KEPT = ("alert_word", "bot_storage", "draft", "muted_user", "navigation_view", "saved_snippet")
 """What people keep for themselves."""
 SECRETS = ("password", "api_key", "nonce", "sha256", "token", "secret", "email_key", "sealed")
 
@@ -134,6 +134,7 @@ class TestTypes:
             client.post("/saved_snippets", title="Greeting", content="Words")
             client.put("/bot_storage", storage={"visits": "1"})
             client.post("/users/me/alert_words", alert_words=["castle"])
+            client.post("/navigation_views", fragment="inbox", is_pinned=False)
             client.post(f"/users/me/muted_users/{cast.iago.id}")
         return channels
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.judges.continuity.operations.table import operation
-from tests.judges.continuity.world import NAMES, Call, World, call
+from tests.judges.continuity.world import NAMES, Call, Nothing, World, call
 
 SETTINGS = {
     "is_muted": (True, False),
@@ -45,7 +45,8 @@ def _folder(world: World) -> int | None:
 @operation
 def unsubscribe(world: World) -> Call:
     sql = "SELECT c.name, s.user_id FROM subscription s JOIN channel c ON c.id = s.channel_id"
-    tie = world.row(f"{sql} WHERE s.is_active ORDER BY c.id, s.user_id")
+    there = "s.is_active AND NOT c.is_archived"
+    tie = world.row(f"{sql} WHERE {there} ORDER BY c.id, s.user_id")
     leaver = [member for member in world.members.values() if member.id == tie.user_id]
     by = world.pick(world.members["cordelia"], *leaver)
     form = {} if [by] == leaver else {"principals": [tie.user_id]}
@@ -77,8 +78,59 @@ def update_subscription_setting(world: World) -> Call:
 
 
 def _own(world: World, user_id: int) -> int:
-    sql = "SELECT channel_id AS id FROM subscription WHERE user_id = :user_id AND is_active"
-    return int(world.row(f"{sql} ORDER BY channel_id", user_id=user_id).id)
+    """A client that does not know archived channels forgets that one is in them."""
+    sql = "SELECT c.id FROM subscription s JOIN channel c ON c.id = s.channel_id"
+    there = "s.user_id = :user_id AND s.is_active AND NOT c.is_archived"
+    return int(world.row(f"{sql} WHERE {there} ORDER BY c.id", user_id=user_id).id)
+
+
+# --- the channels themselves ----------------------------------------------------------------------
+
+
+@operation
+def update_channel(world: World) -> Call:
+    """One that is archived is restored."""
+    sql = "SELECT id, is_archived FROM channel WHERE realm_id = :realm"
+    archived = world.rows(f"{sql} AND is_archived ORDER BY id")
+    channel = world.pick(*archived) if archived else world.row(f"{sql} ORDER BY id")
+    form: dict[str, Any] = {"is_archived": False}
+    if not archived:
+        form = world.pick(
+            {"new_name": f"{world.pick(*NAMES)} {world.number()}"},
+            {"description": f"A *place* {world.number()}"},
+            {"is_private": world.flip()},
+            {"is_private": True, "history_public_to_subscribers": world.flip()},
+            {"is_web_public": world.flip()},
+            {"is_default_stream": world.flip()},
+            {"folder_id": _folder(world) or "null"},
+            {"topics_policy": world.pick("inherit", "allow_empty_topic")},
+            {"can_subscribe_group": {"new": world.group()}},
+            {"can_administer_channel_group": {"new": world.group()}},
+            {"message_retention_days": world.pick(30, "realm_default")},
+        )
+    return call(world.administrator(), "PATCH", f"/streams/{channel.id}", **form)
+
+
+@operation
+def archive_channel(world: World) -> Call:
+    """While others are left to act on."""
+    sql = "SELECT id FROM channel WHERE realm_id = :realm AND NOT is_archived ORDER BY id"
+    if len(world.rows(sql)) < 2:
+        raise Nothing
+    return call(world.administrator(), "DELETE", f"/streams/{world.row(sql).id}")
+
+
+@operation
+def add_default_channel(world: World) -> Call:
+    by = world.administrator()
+    return call(by, "POST", "/default_streams", stream_id=world.channel().id)
+
+
+@operation
+def remove_default_channel(world: World) -> Call:
+    default = world.row("SELECT channel_id FROM default_channel ORDER BY channel_id")
+    by = world.administrator()
+    return call(by, "DELETE", "/default_streams", stream_id=default.channel_id)
 
 
 # --- topics ---------------------------------------------------------------------------------------

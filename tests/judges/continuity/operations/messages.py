@@ -109,6 +109,16 @@ def mark_topic_as_read(world: World) -> Call:
 
 
 @operation
+def delete_topic(world: World) -> Call:
+    place = world.row(
+        "SELECT channel_id, topic FROM message WHERE realm_id = :realm AND channel_id IS NOT NULL"
+        " ORDER BY id DESC LIMIT 30"
+    )
+    path = f"/streams/{place.channel_id}/delete_topic"
+    return call(world.administrator(), "POST", path, topic_name=place.topic)
+
+
+@operation
 def add_reaction(world: World) -> Call:
     member = world.anybody()
     path = f"/messages/{world.message_of(member).id}/reactions"

@@ -12,6 +12,7 @@ from tests.judges.continuity.world import Call, World, call
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "name": ("Acme", "Globe"),
     "description": ("*Rockets*", ""),
+    "welcome_message_custom_text": ("Ask in *help*", ""),
     "default_language": ("en", "de"),
     "email_address_visibility": (1, 3),
     "enable_read_receipts": (True, False),
@@ -55,6 +56,12 @@ def _members_or_all(world: World) -> int:
     name = world.pick("role:members", "role:everyone")
     sql = "SELECT id FROM user_group WHERE realm_id = :realm AND name = :name"
     return int(world.row(sql, name=name).id)
+
+
+@operation
+def try_welcome_message(world: World) -> Call:
+    path, said = "/realm/test_welcome_bot_custom_message", {"welcome_message_custom_text": "Hi"}
+    return call(world.administrator(), "POST", path, **said)
 
 
 # --- profile fields -------------------------------------------------------------------------------

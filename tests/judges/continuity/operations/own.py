@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 from models.chat.tables import MutedUser, VendorToken
 from models.chat.tables.setting_table import SETTINGS, Setting
@@ -117,6 +118,41 @@ def update_saved_snippet(world: World) -> Call:
 @operation
 def delete_saved_snippet(world: World) -> Call:
     member, path = _own_snippet(world)
+    return call(member, "DELETE", path)
+
+
+@operation
+def add_navigation_view(world: World) -> Call:
+    number = world.number()
+    form = {"fragment": f"narrow/topic/{number}", "name": f"view {number}"}
+    form = world.pick(form, form, {"fragment": world.pick("inbox", "recent", "feed")})
+    return call(world.person(), "POST", "/navigation_views", is_pinned=world.flip(), **form)
+
+
+def _own_view(world: World) -> tuple[Member, str, bool]:
+    """The user, the path, and whether it can have a name."""
+    row = world.row(
+        "SELECT v.user_id, v.fragment, v.name FROM navigation_view v"
+        ' JOIN "user" u ON u.id = v.user_id WHERE u.is_active ORDER BY v.id'
+    )
+    by = [member for member in world.members.values() if member.id == row.user_id]
+    if not by:
+        raise Nothing
+    return by[0], f"/navigation_views/{quote(row.fragment, safe='')}", row.name is not None
+
+
+@operation
+def update_navigation_view(world: World) -> Call:
+    member, path, is_custom = _own_view(world)
+    form: dict[str, Any] = {"is_pinned": world.flip()}
+    if is_custom and world.flip():
+        form = {"name": f"view {world.number()}"}
+    return call(member, "PATCH", path, **form)
+
+
+@operation
+def remove_navigation_view(world: World) -> Call:
+    member, path, _ = _own_view(world)
     return call(member, "DELETE", path)
 
 

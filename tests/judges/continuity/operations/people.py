@@ -142,6 +142,13 @@ def clear_own_profile_data(world: World) -> Call:
 
 
 @operation
+def update_user_status(world: World) -> Call:
+    path = f"/users/{world.person().id}/status"
+    form = world.pick({"status_text": world.pick("busy", "")}, {"emoji_name": "car"})
+    return call(world.administrator(), "POST", path, **form)
+
+
+@operation
 def update_own_status(world: World) -> Call:
     form = world.pick(
         {"status_text": f"busy {world.number()}"},

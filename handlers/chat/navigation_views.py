@@ -1,0 +1,40 @@
+"""Operations of the tag navigation_views."""
+
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from models.chat.ground.quotas import NAVIGATION_VIEWS, require_within
+from models.chat.navigation_views import views
+from server.response import Response
+
+
+def list_navigation_views(ctx: Context) -> Response:
+    """Get your navigation views."""
+    found = views.find_navigation_views(ctx.session, ctx.actor)
+    return envelope.success(ctx, navigation_views=found)
+
+
+def add_navigation_view(
+    ctx: Context, *, fragment: str, is_pinned: bool, name: str | None = None
+) -> Response:
+    """Add a navigation view."""
+    views.add_navigation_view(
+        ctx.session, ctx.actor, fragment=fragment, is_pinned=is_pinned, name=name, now=ctx.now
+    )
+    require_within(ctx.session, ctx.settings, NAVIGATION_VIEWS, ctx.actor.id)
+    return envelope.success(ctx)
+
+
+def update_navigation_view(
+    ctx: Context, *, fragment: str, is_pinned: bool | None = None, name: str | None = None
+) -> Response:
+    """Change a navigation view."""
+    views.change_navigation_view(
+        ctx.session, ctx.actor, fragment, is_pinned=is_pinned, name=name, now=ctx.now
+    )
+    return envelope.success(ctx)
+
+
+def remove_navigation_view(ctx: Context, *, fragment: str) -> Response:
+    """Remove a navigation view."""
+    views.remove_navigation_view(ctx.session, ctx.actor, fragment, now=ctx.now)
+    return envelope.success(ctx)

@@ -1,0 +1,79 @@
+"""Archiving: a channel whose messages stay and where nothing changes, until it is restored."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from models.chat.access.channels import ChannelView
+from models.chat.channels import notices
+from models.chat.channels.administering import access_channel_to_administer
+from models.chat.channels.change_events import tell_of_change
+from models.chat.channels.channels import describe_channels, find_subscriber_ids
+from models.chat.channels.defaults import set_default
+from models.chat.channels.errors import (
+    ChannelIsArchived,
+    ChannelIsNotArchived,
+    PrivateChannelIsEmpty,
+)
+from models.chat.channels.joining import tell_of_restored
+from models.chat.ground import audit
+from models.chat.identity.actors import Actor
+from models.chat.organization.settings import CHANNEL_SETTINGS, change_realm
+from models.chat.tables import Channel
+
+
+def archive_channel(session: Session, actor: Actor, channel_id: int, *, now: datetime) -> None:
+    """Archive a channel: it is no default channel any more, and no setting of the organization
+    names it. Its subscribers stay. Clients that do not know archived channels are told that it is
+    gone.
+
+    Raises `InvalidChannelId`, `MayNotAdministerChannel`, `ChannelIsArchived`.
+    """
+    channel = access_channel_to_administer(session, actor, channel_id)
+    if channel.is_archived:
+        raise ChannelIsArchived()
+    notices.tell_of_archiving(session, channel, now=now)
+    before = describe_channels(session, actor.realm, [channel], now=now)[channel.id]
+    _set_archived(session, actor, channel, True, now)
+    set_default(session, actor, channel, False, now=now)
+    none = {name: None for name in CHANNEL_SETTINGS if getattr(actor.realm, name) == channel.id}
+    if none:
+        change_realm(session, actor.realm_id, none, actor=actor, now=now)
+    tell_of_change(session, actor, channel, replace(channel, is_archived=True), before, now=now)
+
+
+def restore_channel(
+    session: Session, actor: Actor, channel: ChannelView, *, now: datetime
+) -> ChannelView:
+    """Undo the archiving of a channel that the actor may administer; the channel as it is then.
+    Those who were in it still are.
+
+    Raises `ChannelIsNotArchived`, and `PrivateChannelIsEmpty` where nobody could read the channel.
+    """
+    if not channel.is_archived:
+        raise ChannelIsNotArchived()
+    if channel.invite_only and not find_subscriber_ids(session, [channel.id])[channel.id]:
+        raise PrivateChannelIsEmpty()
+    before = describe_channels(session, actor.realm, [channel], now=now)[channel.id]
+    restored = replace(channel, is_archived=False)
+    _set_archived(session, actor, channel, False, now)
+    tell_of_restored(session, actor.realm, restored, now=now)
+    tell_of_change(session, actor, channel, restored, before, now=now)
+    notices.tell_of_restoring(session, restored, now=now)
+    return restored
+
+
+def _set_archived(
+    session: Session, actor: Actor, channel: ChannelView, wanted: bool, now: datetime
+) -> None:
+    session.execute(
+        update(Channel)
+        .where(Channel.id == channel.id)
+        .values(is_archived=wanted)
+        .execution_options(synchronize_session=False)
+    )
+    kind = "channel_archived" if wanted else "channel_restored"
+    about = [(channel.id, None)]
+    audit.record_channel_changes(session, actor.realm_id, kind, about, actor_id=actor.id, now=now)

@@ -1,0 +1,201 @@
+"""Changing a channel: what it is called, who may do what there, and where clients show it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from models.chat.access.channels import ChannelView, find_channel
+from models.chat.access.errors import MustBeOwner
+from models.chat.access.group_changes import changed_group
+from models.chat.access.group_settings import CHANNEL_GROUPS
+from models.chat.access.membership import belongs, require
+from models.chat.channels import notices
+from models.chat.channels.administering import (
+    access_channel_to_administer,
+    require_content_access,
+)
+from models.chat.channels.archiving import restore_channel
+from models.chat.channels.change_events import tell_of_change
+from models.chat.channels.channels import check_channel_name, describe_channels
+from models.chat.channels.creation import check_folder, parse_retention
+from models.chat.channels.defaults import set_default
+from models.chat.channels.errors import (
+    CannotChangeDefaultChannels,
+    ChannelHasThatName,
+    ChannelHasTopics,
+    ChannelIsArchived,
+    ChannelNameInUse,
+    InvalidParameters,
+)
+from models.chat.channels.privacy import PrivacyChange, check_privacy
+from models.chat.channels.subscribing import one_line
+from models.chat.events.log import ABSENT, Absent
+from models.chat.ground import audit
+from models.chat.identity.actors import Actor
+from models.chat.tables import Channel, Topic
+from models.json import Json
+
+LET_READ = frozenset(("can_add_subscribers_group", "can_subscribe_group"))
+"""Settings that let somebody read the channel: who cannot read it themselves leaves them."""
+OF_DELETION = frozenset(("can_delete_any_message_group", "can_delete_own_message_group"))
+"""Settings that the organization's `can_set_delete_message_policy_group` decides on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelChanges:
+    """What shall be different; None, and an absent folder: as it is. `groups`: setting -> value.
+    `is_archived`: False restores the channel, before all else; True is refused.
+    """
+
+    is_archived: bool | None = None
+    name: str | None = None
+    description: str | None = None
+    privacy: PrivacyChange = field(default_factory=PrivacyChange)
+    message_retention_days: int | str | None = None
+    topics_policy: str | None = None
+    folder_id: int | Absent | None = ABSENT
+    groups: Mapping[str, Json] = field(default_factory=dict)
+
+
+def change_channel(
+    session: Session,
+    actor: Actor,
+    channel_id: int,
+    changes: ChannelChanges,
+    *,
+    html: str,
+    web_public_enabled: bool,
+    now: datetime,
+) -> None:
+    """Change a channel, all or nothing; who may know it is told of what really changed, and so is
+    the channel. `html`: a new description, rendered. `web_public_enabled`: the server's own switch.
+
+    Raises `InvalidChannelId`, `MayNotAdministerChannel`, `InvalidParameters`, `ChannelIsArchived`,
+    what `restore_channel` and `check_privacy` raise, `CannotChangeDefaultChannels`, and what each
+    value's check raises.
+    """
+    channel = access_channel_to_administer(session, actor, channel_id)
+    if changes.is_archived:
+        raise InvalidParameters()
+    if changes.is_archived is False:
+        channel = restore_channel(session, actor, channel, now=now)
+    elif channel.is_archived:
+        raise ChannelIsArchived()
+    values: dict[str, Any] = {
+        **check_privacy(
+            session, actor, channel, changes.privacy, web_public_enabled=web_public_enabled
+        ),
+        **_properties(session, actor, channel, changes, html),
+        **_groups(session, actor, channel, changes.groups, now),
+    }
+    if changes.privacy.is_default is not None:
+        if not actor.is_administrator:
+            raise CannotChangeDefaultChannels()
+        set_default(session, actor, channel, changes.privacy.is_default, now=now)
+    values = {name: value for name, value in values.items() if value != getattr(channel, name)}
+    if not values:
+        return
+    before = describe_channels(session, actor.realm, [channel], now=now)[channel.id]
+    changed = replace(channel, **values)
+    session.execute(
+        update(Channel)
+        .where(Channel.id == channel.id)
+        .values(**values, name_key=changed.name.casefold())
+        .execution_options(synchronize_session=False)
+    )
+    audit.record(
+        session,
+        actor.realm_id,
+        "channel_changed",
+        actor_id=actor.id,
+        channel_id=channel.id,
+        facts={
+            "old": {name: getattr(channel, name) for name in sorted(values)},
+            "new": {name: values[name] for name in sorted(values)},
+        },
+        now=now,
+    )
+    tell_of_change(session, actor, channel, changed, before, now=now)
+    notices.tell_of_changes(session, actor, channel, changed, now=now)
+
+
+def _properties(
+    session: Session, actor: Actor, channel: ChannelView, changes: ChannelChanges, html: str
+) -> dict[str, Any]:
+    """The columns that have nothing to do with one another."""
+    values: dict[str, Any] = {}
+    if changes.message_retention_days is not None:
+        if not actor.is_owner:
+            raise MustBeOwner()
+        values["message_retention_days"] = parse_retention(changes.message_retention_days)
+    if changes.topics_policy is not None:
+        require(belongs(session, actor, actor.realm.can_set_topics_policy_group))
+        if changes.topics_policy == "empty_topic_only":
+            _require_no_topics(session, actor, channel)
+        values["topics_policy"] = changes.topics_policy
+    if changes.description is not None:
+        values["description"] = one_line(changes.description)
+        values["rendered_description"] = html
+    if changes.name is not None:
+        values["name"] = _new_name(session, actor, channel, changes.name)
+    if not isinstance(changes.folder_id, Absent):
+        if changes.folder_id != channel.folder_id:
+            check_folder(session, actor, changes.folder_id)
+        values["folder_id"] = changes.folder_id
+    return values
+
+
+def _new_name(session: Session, actor: Actor, channel: ChannelView, wanted: str) -> str:
+    """Also the same name in another case. Raises what `check_channel_name` raises,
+    `ChannelHasThatName`, `ChannelNameInUse`.
+    """
+    name = check_channel_name(wanted)
+    if name == channel.name:
+        raise ChannelHasThatName()
+    taken = find_channel(session, actor, name=name)
+    if taken is not None and taken.id != channel.id:
+        raise ChannelNameInUse()
+    return name
+
+
+def _require_no_topics(session: Session, actor: Actor, channel: ChannelView) -> None:
+    named = select(Topic.topic_key).where(Topic.channel_id == channel.id, Topic.topic_key != "")
+    if session.execute(named.limit(1)).first() is not None:
+        raise ChannelHasTopics(empty_topic_name=actor.realm.empty_topic_display_name)
+
+
+def _groups(
+    session: Session,
+    actor: Actor,
+    channel: ChannelView,
+    wanted: Mapping[str, Json],
+    now: datetime,
+) -> dict[str, int]:
+    """Setting -> group id. Raises `ContentAccessRequired`, `InsufficientPermission`, and what
+    `changed_group` raises.
+    """
+    values: dict[str, int] = {}
+    for name in sorted(wanted):
+        current = getattr(channel, name)
+        after = changed_group(
+            session,
+            actor.realm_id,
+            CHANNEL_GROUPS[name],
+            wanted[name],
+            current,
+            actor=actor,
+            now=now,
+        )
+        if after == current:
+            continue
+        if name in LET_READ:
+            require_content_access(session, actor, channel)
+        if name in OF_DELETION:
+            may_set = actor.realm.can_set_delete_message_policy_group
+            require(belongs(session, actor, may_set))
+        values[name] = after
+    return values

@@ -1,0 +1,68 @@
+"""Default channels: those that new members are subscribed to."""
+
+from datetime import datetime
+
+from sqlalchemy import delete, insert
+from sqlalchemy.orm import Session
+
+from models.chat.access.channels import ChannelView
+from models.chat.channels.administering import hold_channel
+from models.chat.channels.channels import find_default_channel_ids
+from models.chat.channels.errors import ChannelIsArchived, PrivateChannelAsDefault
+from models.chat.events import log
+from models.chat.events.channels import DefaultStreamsEvent
+from models.chat.ground import audit
+from models.chat.identity.actors import Actor
+from models.chat.tables import DefaultChannel
+
+
+def add_default(session: Session, actor: Actor, channel_id: int, *, now: datetime) -> None:
+    """Have new members subscribed to a channel.
+
+    Raises `InvalidChannelId`, `PrivateChannelAsDefault`, `ChannelIsArchived`.
+    """
+    channel = hold_channel(session, actor, channel_id)
+    if channel.invite_only:
+        raise PrivateChannelAsDefault()
+    if channel.is_archived:
+        raise ChannelIsArchived()
+    set_default(session, actor, channel, True, now=now)
+
+
+def remove_default(session: Session, actor: Actor, channel_id: int, *, now: datetime) -> None:
+    """Have new members subscribed to it no longer. Raises `InvalidChannelId`."""
+    channel = hold_channel(session, actor, channel_id)
+    set_default(session, actor, channel, False, now=now)
+
+
+def set_default(
+    session: Session, actor: Actor, channel: ChannelView, wanted: bool, *, now: datetime
+) -> None:
+    """Have new members subscribed to the channel, or no longer; the caller holds its lock."""
+    if (channel.id in find_default_channel_ids(session, actor.realm_id)) is wanted:
+        return
+    if wanted:
+        row = {"channel_id": channel.id, "realm_id": actor.realm_id}
+        session.execute(insert(DefaultChannel).values(row))
+    else:
+        session.execute(
+            delete(DefaultChannel)
+            .where(DefaultChannel.channel_id == channel.id)
+            .execution_options(synchronize_session=False)
+        )
+    audit.record(
+        session,
+        actor.realm_id,
+        "default_channel_changed",
+        actor_id=actor.id,
+        channel_id=channel.id,
+        facts={"is_default": wanted},
+        now=now,
+    )
+    tell_of_default_channels(session, actor.realm_id, now=now)
+
+
+def tell_of_default_channels(session: Session, realm_id: int, *, now: datetime) -> None:
+    """Which channels new members are subscribed to from now on."""
+    ids = sorted(find_default_channel_ids(session, realm_id))
+    log.append(session, realm_id, DefaultStreamsEvent(default_streams=ids), now=now)

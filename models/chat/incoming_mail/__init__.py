@@ -1,0 +1,1 @@
+"""Mail that becomes messages of channels."""

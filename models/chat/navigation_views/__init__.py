@@ -1,0 +1,1 @@
+"""Views that users keep at hand in the sidebar of their clients."""

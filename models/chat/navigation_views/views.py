@@ -1,0 +1,162 @@
+"""Navigation views: kept, listed, changed and removed by their users."""
+
+from datetime import datetime
+from typing import Any, Protocol, cast
+
+from sqlalchemy import Table, bindparam, delete, select, update
+from sqlalchemy.orm import Session
+
+from models.chat.events import log
+from models.chat.events.account import (
+    NavigationViewAddEvent,
+    NavigationViewChange,
+    NavigationViewRemoveEvent,
+    NavigationViewUpdateEvent,
+)
+from models.chat.events.log import ClientEvent
+from models.chat.ground.one_line import require_one_line
+from models.chat.identity.actors import Actor
+from models.chat.navigation_views.errors import (
+    BuiltInViewHasNoName,
+    CustomViewNeedsName,
+    EmptyFragment,
+    NavigationViewDoesNotExist,
+    NavigationViewExists,
+)
+from models.chat.tables import NavigationView
+from models.reader import Db, upsert
+
+BUILT_IN = frozenset(
+    (
+        "drafts",
+        "feed",
+        "inbox",
+        "narrow/has/reaction/sender/me",
+        "narrow/is/mentioned",
+        "narrow/is/starred",
+        "recent",
+    )
+)
+"""Fragments of views that every client has; a user only chooses whether they are pinned."""
+_TABLE = cast(Table, NavigationView.__table__)
+_MINE = select(*_TABLE.c).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)
+_NAMED = select(_TABLE.c.fragment).where(
+    _TABLE.c.user_id == bindparam("of_user_id"), _TABLE.c.name == bindparam("of_name")
+)
+
+
+class ViewRow(Protocol):
+    """A view with the columns that its user sees."""
+
+    @property
+    def fragment(self) -> str: ...
+    @property
+    def is_pinned(self) -> bool: ...
+    @property
+    def name(self) -> str | None: ...
+
+
+def find_navigation_views(db: Db, actor: Actor) -> list[dict[str, Any]]:
+    """Records of the actor's views, in the order in which they were added."""
+    return [_record_of(row) for row in db.execute(_MINE, {"of_user_id": actor.id})]
+
+
+def add_navigation_view(
+    session: Session,
+    actor: Actor,
+    *,
+    fragment: str,
+    is_pinned: bool,
+    name: str | None,
+    now: datetime,
+) -> None:
+    """Raises `NotOneLine`, `EmptyFragment`, `BuiltInViewHasNoName`, `CustomViewNeedsName`,
+    `NavigationViewExists`.
+    """
+    fragment = require_one_line("fragment", fragment.strip())
+    if not fragment:
+        raise EmptyFragment()
+    name = _check_name(fragment, name)
+    _require_free(session, actor, name, fragment)
+    columns = {
+        "realm_id": actor.realm_id,
+        "user_id": actor.id,
+        "fragment": fragment,
+        "is_pinned": is_pinned,
+        "name": name,
+    }
+    made = upsert(session, _TABLE).values(columns).on_conflict_do_nothing()
+    row = session.connection().execute(made.returning(*_TABLE.c)).first()
+    if row is None:
+        raise NavigationViewExists()
+    _tell(session, actor, NavigationViewAddEvent(navigation_view=_record_of(row)), now)
+
+
+def change_navigation_view(
+    session: Session,
+    actor: Actor,
+    fragment: str,
+    *,
+    is_pinned: bool | None,
+    name: str | None,
+    now: datetime,
+) -> None:
+    """None stays as it is; clients are told of what is really different.
+
+    Raises `NotOneLine`, `BuiltInViewHasNoName`, `CustomViewNeedsName`,
+    `NavigationViewDoesNotExist`, `NavigationViewExists`.
+    """
+    fragment = fragment.strip()
+    if name is not None:
+        name = _check_name(fragment, name)
+    mine = (_TABLE.c.user_id == actor.id) & (_TABLE.c.fragment == fragment)
+    row = session.execute(select(*_TABLE.c).where(mine).with_for_update()).first()
+    if row is None:
+        raise NavigationViewDoesNotExist()
+    _require_free(session, actor, name, fragment)
+    data: NavigationViewChange = {}
+    if is_pinned is not None and is_pinned != row.is_pinned:
+        data["is_pinned"] = is_pinned
+    if name is not None and name != row.name:
+        data["name"] = name
+    if data:
+        session.connection().execute(update(_TABLE).where(mine).values(**data))
+        _tell(session, actor, NavigationViewUpdateEvent(fragment=fragment, data=data), now)
+
+
+def remove_navigation_view(session: Session, actor: Actor, fragment: str, *, now: datetime) -> None:
+    """Raises `NavigationViewDoesNotExist`."""
+    fragment = fragment.strip()
+    own = delete(_TABLE).where(_TABLE.c.user_id == actor.id, _TABLE.c.fragment == fragment)
+    if session.connection().execute(own.returning(_TABLE.c.id)).first() is None:
+        raise NavigationViewDoesNotExist()
+    _tell(session, actor, NavigationViewRemoveEvent(fragment=fragment), now)
+
+
+def _check_name(fragment: str, name: str | None) -> str | None:
+    """The name as it is stored: custom views have one, built-in views none."""
+    if fragment in BUILT_IN:
+        if name is not None:
+            raise BuiltInViewHasNoName()
+        return None
+    checked = require_one_line("name", (name or "").strip())
+    if not checked:
+        raise CustomViewNeedsName()
+    return checked
+
+
+def _require_free(session: Session, actor: Actor, name: str | None, fragment: str) -> None:
+    """No other view of the actor has the name."""
+    if name is not None:
+        held = session.execute(_NAMED, {"of_user_id": actor.id, "of_name": name}).scalars()
+        if any(other != fragment for other in held):
+            raise NavigationViewExists()
+
+
+def _record_of(row: ViewRow) -> dict[str, Any]:
+    """The view object, as answers and events show it."""
+    return {"fragment": row.fragment, "is_pinned": row.is_pinned, "name": row.name}
+
+
+def _tell(session: Session, actor: Actor, event: ClientEvent, now: datetime) -> None:
+    log.append(session, actor.realm_id, event, user_ids=[actor.id], now=now)

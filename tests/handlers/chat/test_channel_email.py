@@ -1,0 +1,205 @@
+"""GET /streams/{stream_id}/email_address, and the mail that comes to such an address."""
+
+from __future__ import annotations
+
+import io
+from email.message import EmailMessage
+from typing import Any
+
+import pytest
+
+from cli import chat_mail
+from models.chat.organization.realms import find_notification_bot_id
+from models.chat.tables import User
+from models.database import Database
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import KEYS, SECRET, Cast
+from tests.support.chat.rows import change_user
+
+DONE = {"result": "success", "msg": ""}
+TAKEN, NOTHING_TO_SEND, NO_SUCH_ADDRESS, NO_RIGHT = 0, 65, 67, 77
+
+
+def bad(msg: str) -> dict[str, Any]:
+    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
+
+
+@pytest.fixture
+def harbour(chat_database: Database, cast: Cast) -> int:
+    return chat_database.run(
+        lambda s: make_channel(s, cast, "The Harbour!", subscribers=[cast.hamlet])
+    )
+
+
+def path(channel_id: int) -> str:
+    return f"/streams/{channel_id}/email_address"
+
+
+def address_of(client: ChatClient, channel_id: int, **query: Any) -> str:
+    answer = client.get(path(channel_id), **query)
+    assert answer == {**DONE, "email": answer["email"]}
+    return str(answer["email"])
+
+
+def letter(text: str = "A sail!\n", **headers: str) -> EmailMessage:
+    mail = EmailMessage()
+    mail["From"] = headers.pop("From", "Horatio <horatio@wittenberg.example>")
+    mail["Subject"] = headers.pop("Subject", "Re: AW: the horizon")
+    for name, value in headers.items():
+        mail[name.replace("_", "-")] = value
+    mail.set_content(text)
+    return mail
+
+
+class Pickup:
+    """The mail server's pipe: runs `specd chat receive-mail`."""
+
+    def __init__(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", url)
+        monkeypatch.setenv("SPECD_CHAT_SECRET", SECRET.decode())
+
+    def __call__(self, address: str, mail: EmailMessage | bytes) -> int:
+        raw = mail if isinstance(mail, bytes) else mail.as_bytes()
+        stdin = io.TextIOWrapper(io.BytesIO(raw))
+        with self._monkeypatch.context() as reading:
+            reading.setattr(chat_mail.sys, "stdin", stdin)
+            try:
+                chat_mail.receive_mail.callback(address)  # type: ignore[misc]
+            except SystemExit as ended:
+                return int(ended.code or 0)
+        return TAKEN
+
+
+@pytest.fixture
+def pickup(chat_filled: tuple[str, Cast], monkeypatch: pytest.MonkeyPatch) -> Pickup:
+    return Pickup(chat_filled[0], monkeypatch)
+
+
+def newest(client: ChatClient) -> dict[str, Any]:
+    query = {"anchor": "newest", "num_before": 1, "num_after": 0, "apply_markdown": False}
+    messages: list[dict[str, Any]] = client.get("/messages", **query)["messages"]
+    return messages[-1] if messages else {}
+
+
+class TestGetChannelEmail:
+    def test_names_the_channel_and_stays_the_same(
+        self, chat: ChatClient, harbour: int, cast: Cast
+    ) -> None:
+        address = address_of(chat, harbour)
+        local, _, domain = address.partition("@")
+        slug, _, token = local.partition(".")
+        assert (slug, domain, len(token)) == ("the-harbour", "mail.example", 40)
+        assert address_of(chat, harbour) == address
+        others = {
+            address_of(chat, harbour, sender_id=cast.hamlet.id),
+            address_of(chat, harbour, sender_id=cast.reminder.id),
+            address_of(chat.acting_as(cast.othello), harbour),
+        }
+        assert len(others | {address}) == 4
+
+    def test_what_is_refused(
+        self, chat: ChatClient, as_nobody: ChatClient, as_hank: ChatClient, as_iago: ChatClient,
+        harbour: int, cast: Cast, chat_database: Database,
+    ) -> None:  # fmt: skip
+        vault = chat_database.run(
+            lambda s: make_channel(s, cast, "vault", subscribers=[cast.othello], invite_only=True)
+        )
+        hidden = bad("Invalid channel ID")
+        for client, channel_id in ((chat, vault), (as_hank, harbour), (chat, 2147483647)):
+            assert client.get(path(channel_id)) == hidden
+        assert as_iago.get(path(vault)) == bad("Not authorized to send to channel 'vault'")
+        for sender in (cast.othello.id, cast.hank.id, 2147483647):
+            assert chat.get(path(harbour), sender_id=sender) == bad("Invalid sender ID")
+        assert as_nobody.request("GET", path(harbour)).status_code == 401
+
+    def test_where_no_mail_is_received(
+        self, chat: ChatClient, harbour: int, chat_app: ChatApp
+    ) -> None:
+        domain = chat_app.settings.chat_mail_domain
+        object.__setattr__(chat_app.settings, "chat_mail_domain", "")
+        try:
+            assert chat.get(path(harbour)) == bad("This server does not receive mail.")
+        finally:
+            object.__setattr__(chat_app.settings, "chat_mail_domain", domain)
+
+
+class TestMail:
+    def test_the_bot_quotes_it(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast
+    ) -> None:
+        assert pickup(address_of(chat, harbour), letter()) == TAKEN
+        message = newest(chat)
+        assert message["sender_id"] == cast.notification_bot_id
+        assert (message["subject"], message["client"]) == ("the horizon", "Email")
+        assert message["content"] == (
+            "Mail from ` Horatio <horatio@wittenberg.example> `:\n\n````quote\nA sail!\n````"
+        )
+
+    def test_it_is_the_caller_s_own_or_their_bot_s(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast
+    ) -> None:
+        for who in (cast.hamlet, cast.reminder):
+            address = address_of(chat, harbour, sender_id=who.id)
+            assert pickup(address.upper(), letter("A *sail*\r\n\r\nto starboard")) == TAKEN
+            message = newest(chat)
+            assert (message["sender_id"], message["content"]) == (
+                who.id, "A *sail*\n\nto starboard",
+            )  # fmt: skip
+
+    def test_other_forms(self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast) -> None:
+        address = address_of(chat, harbour, sender_id=cast.hamlet.id)
+        html = EmailMessage()
+        html["Subject"] = "=?utf-8?q?Gr=C3=BC=C3=9Fe?="
+        html.set_content(
+            "<style>p {}</style><p>A &lt;sail&gt;</p><script>alert(1)</script>", subtype="html"
+        )
+        html.add_attachment(b"\x00" * 100, maintype="image", subtype="png")
+        assert pickup(address, html) == TAKEN
+        assert (newest(chat)["subject"], newest(chat)["content"]) == ("Grüße", "A <sail>")
+        odd = b"From: x\nContent-Type: text/plain; charset=nonsense\n\nA s\xffil\x00"
+        assert pickup(address, odd) == TAKEN
+        assert (newest(chat)["subject"], newest(chat)["content"]) == (
+            "Email with no subject", "A s\ufffdil",
+        )  # fmt: skip
+        assert pickup(address, letter("x" * 20_000)) == TAKEN
+        assert newest(chat)["content"] == "x" * 9_500 + "\n[…]"
+
+    def test_what_is_not_taken(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast, chat_database: Database
+    ) -> None:
+        mine = address_of(chat, harbour, sender_id=cast.hamlet.id)
+        assert pickup(mine, b"") == NOTHING_TO_SEND
+        assert pickup(mine, letter(" \n")) == NOTHING_TO_SEND
+        assert pickup(mine, letter(Auto_Submitted="auto-replied (vacation)")) == TAKEN
+        turned = mine.replace(".", ".a", 1)
+        broken = mine[:-16] + ("a" if mine[-16] != "a" else "b") + mine[-15:]
+        for wrong in (turned, broken, "harbour@mail.example", "", "x." + "é" * 40):
+            assert pickup(wrong, letter()) == NO_SUCH_ADDRESS
+        chat.acting_as(cast.cordelia).delete(f"/streams/{harbour}")
+        assert pickup(mine, letter()) == NO_RIGHT
+        chat.acting_as(cast.cordelia).patch(f"/streams/{harbour}", is_archived=False)
+
+        def renew(session: Any) -> None:
+            KEYS.renew(session.get(User, cast.hamlet.id))
+
+        change_user(chat_database, cast.hamlet.id, is_active=False)
+        assert pickup(mine, letter()) == NO_SUCH_ADDRESS
+        change_user(chat_database, cast.hamlet.id, is_active=True)
+        assert pickup(mine, letter("Still here")) == TAKEN
+        chat_database.run(renew)
+        assert pickup(mine, letter()) == NO_SUCH_ADDRESS
+
+    def test_who_asked_must_be_able_to_send(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast, chat_database: Database
+    ) -> None:
+        address = address_of(chat, harbour)
+        with chat_database.reading() as reader:
+            assert find_notification_bot_id(reader, cast.realm_id) == cast.notification_bot_id
+        groups = chat.get("/user_groups", include_deactivated_groups=False)["user_groups"]
+        [owners] = [group["id"] for group in groups if group["name"] == "role:owners"]
+        chat.acting_as(cast.cordelia).patch(
+            f"/streams/{harbour}", can_send_message_group={"new": owners}
+        )
+        assert pickup(address, letter()) == NO_RIGHT
