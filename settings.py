@@ -371,6 +371,9 @@ class Settings:
         whole(1, 1_000_000_000),
         "Maximum number of characters that a chat bot stores, keys and values together.",
     )
+    chat_reminders_per_user: int = setting(
+        500, whole(1, 1_000_000), "Maximum number of pending and failed reminders per chat user."
+    )
     chat_drafts_per_user: int = setting(
         1_000, whole(1, 1_000_000), "Maximum number of drafts per chat user."
     )
@@ -404,6 +407,11 @@ class Settings:
     )
     chat_edits_per_message: int = setting(
         500, whole(1, 1_000_000), "Maximum number of edits and moves per chat message."
+    )
+    chat_submessages_per_message: int = setting(
+        5_000,
+        whole(1, 1_000_000),
+        "Maximum number of votes, options, tasks and other changes of a poll or a to-do list.",
     )
     chat_reactions_per_message: int = setting(
         2_000, whole(1, 1_000_000), "Maximum number of reactions to a chat message."

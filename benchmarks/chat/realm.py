@@ -22,9 +22,10 @@ from models.chat.channels.creation import NewChannel, create_channels
 from models.chat.identity.actors import find_actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
+from models.chat.messages import search
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
-from models.chat.tables import Channel, User
+from models.chat.tables import Channel, Message, User
 from models.database import Database
 
 HOST = "127.0.0.1"
@@ -170,13 +171,9 @@ def _fill(session: Session, stage: Stage, messages: int) -> None:
         "UPDATE channel SET first_message_id ="
         " (SELECT min(m.id) FROM message m WHERE m.channel_id = channel.id)"
     )
-    run(
-        "INSERT INTO message_search (message_id, vector)"
-        " SELECT id, to_tsvector('english', topic || ' ' || content) FROM message"
-        if is_postgres
-        else "INSERT INTO message_search (rowid, topic, content)"
-        " SELECT id, topic, content FROM message"
-    )
+    said = select(Message.id, Message.topic, Message.content)
+    for some in session.execute(said).partitions(5_000):
+        search.index_messages(session, [(row[0], row[1], row[2]) for row in some])
     if is_postgres:
         run("SELECT setval(pg_get_serial_sequence('message', 'id'), :total)", "total")
     else:

@@ -47,6 +47,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
             "reactions",
             "reading",
             "scheduling",
+            "submessages",
             "user_groups",
         ),
         ("accounts", "muted_users", "queues", "typing_status"),

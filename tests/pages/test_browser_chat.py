@@ -223,6 +223,16 @@ def test_two_people_talk(
     hamlet.browser.find(".reactions button[title='Hamlet (octopus)']").click()
     othello.gone(".reactions button[title='Hamlet (octopus)']")
 
+    # Votes are seen by both, and taken back.
+    hamlet.browser.run(r"document.querySelector('#content').value = '/poll To be?\nYes\nNo'")
+    hamlet.browser.find("#content").send_keys(Keys.ENTER)
+    othello.see(".poll strong", "To be?")
+    for voter, count in ((othello, "1"), (hamlet, "2"), (othello, "1")):
+        voter.browser.find(".poll [data-key='canned,1']").click()
+        for person in (hamlet, othello):
+            person.see(".poll [data-key='canned,1'] .votes", count)
+    assert hamlet.browser.text(".poll [data-key='canned,0'] .votes") == "0"
+
     # An edit is seen, and so is a deletion.
     hamlet.choose("Who is there?", ".edit")
     hamlet.see(".editor button", "Save")

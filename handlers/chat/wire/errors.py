@@ -80,6 +80,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     navigation_views.NavigationViewDoesNotExist: Answer(404),
     saved_snippets.SavedSnippetDoesNotExist: Answer(404),
     scheduling.ScheduledMessageDoesNotExist: Answer(404),
+    scheduling.ReminderDoesNotExist: Answer(404),
     settings.ConfirmationNotFound: Answer(404),
     uploads.UploadDoesNotExist: Answer(404),
     uploads.UploadStoreUnavailable: Answer(503, headers=(("Retry-After", "10"),)),

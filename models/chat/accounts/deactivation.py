@@ -43,6 +43,7 @@ from models.chat.tables import (
     Presence,
     ProfileValue,
     SavedSnippet,
+    ScheduledMessage,
     StoredDraft,
     User,
     UserStatus,
@@ -214,6 +215,10 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     connection = session.connection()
     for table in _THEIRS:
         connection.execute(delete(table).where(table.user_id == user.id))
+    reminders = ScheduledMessage.target_message_id.is_not(None)
+    connection.execute(
+        delete(ScheduledMessage).where(ScheduledMessage.sender_id == user.id, reminders)
+    )
     values = delete(ProfileValue).where(ProfileValue.user_id == user.id)
     field_ids = connection.execute(values.returning(ProfileValue.field_id)).scalars()
     changes: list[PersonChange] = [

@@ -109,3 +109,10 @@ class EditHistoryDisabled(ChatError):
 
     sentence = "Message edit history is disabled in this organization"
     advice = "Read the current message."
+
+
+class WidgetNotEditable(ChatError):
+    """The message is a poll or a to-do list, whose content stays as it was sent."""
+
+    sentence = "Widgets cannot be edited."
+    advice = "Change its question or its title with `POST /submessage`, or send another message."

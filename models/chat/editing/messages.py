@@ -20,15 +20,17 @@ from models.chat.editing.errors import (
     EditTooLate,
     PreviousContentMismatch,
     PropagationWithoutMove,
+    WidgetNotEditable,
 )
 from models.chat.editing.moving import Move, check_move, move_messages
 from models.chat.events import log
 from models.chat.events.messages import UpdateMessageEvent
 from models.chat.identity.actors import Actor
 from models.chat.messages import search
-from models.chat.messages.access import MessageView, access_message
-from models.chat.messages.errors import InvalidMessage, NothingToChange
+from models.chat.messages.access import MessageView, access_open_message
+from models.chat.messages.errors import NothingToChange
 from models.chat.messages.flags import OF_TEXT, WITHOUT_COPY, names_of, text_bits
+from models.chat.messages.submessages import find_widget_type
 from models.chat.messages.view import is_status_message
 from models.chat.rendering import Rendered, plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
@@ -81,9 +83,7 @@ def edit_message(
     `text`: `prepare_edit` of the new content. Returns the records of the actor's files that no
     message shows any more.
     """
-    message = access_message(session, actor, message_id, lock=True)
-    if message.is_archived:
-        raise InvalidMessage()
+    message = access_open_message(session, actor, message_id)
     _check_sense(message, changes)
     move = check_move(
         session,
@@ -161,6 +161,8 @@ def _check_content(
     now: datetime,
 ) -> tuple[str, Rendered]:
     require_may_edit_content(actor, message, now)
+    if find_widget_type(session, message) is not None:
+        raise WidgetNotEditable()
     if changes.prev_content_sha256 is not None:
         digest = sha256(message.content.encode("utf-8")).hexdigest()
         if digest != changes.prev_content_sha256.lower():
@@ -191,7 +193,7 @@ def _change_content(
             has_attachment=rendered.has_attachment,
         )
     )
-    search.reindex_messages(session, [(message.id, message.topic, plain_text(rendered.html))])
+    search.index_messages(session, [(message.id, message.topic, plain_text(rendered.html))])
     user_id, topic_key = _COPY.c.user_id, message.topic_key
     alerted = find_alerted_with_copy(session, actor.realm_id, message.id, content)
     bits = text_bits(session, rendered, alerted, user_id, message.channel_id, topic_key)

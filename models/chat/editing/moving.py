@@ -219,7 +219,7 @@ def move_messages(
         search.mark_stale(session, move.message_ids)
     elif move.topic_changes:
         texts = connection.execute(select(Message.id, Message.rendered_content).where(moving))
-        search.reindex_messages(
+        search.index_soon(
             session,
             [(message_id, move.topic, plain_text(markup)) for message_id, markup in texts],
         )

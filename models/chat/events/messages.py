@@ -170,6 +170,24 @@ class ReactionRemoveEvent(
     """A user removed a reaction to a message. Tells everybody who may read the message."""
 
 
+class SubmessageEvent(ClientEvent, type="submessage", internal=("place",)):
+    """Somebody did something with a poll or a to-do list. Tells everybody who may read the message.
+
+    `content` is JSON. `place`: the message's channel; None for a direct message.
+    """
+
+    msg_type: str
+    message_id: int
+    submessage_id: int
+    sender_id: int
+    content: str
+    place: int | None
+
+    @property
+    def channel_id(self) -> int | None:
+        return self.place
+
+
 class ScheduledMessagesAddEvent(ClientEvent, type="scheduled_messages", op="add"):
     """A message was scheduled. Tells its sender.
 
@@ -192,6 +210,21 @@ class ScheduledMessagesRemoveEvent(ClientEvent, type="scheduled_messages", op="r
     """A scheduled message no longer waits: it was deleted, or sent. Tells its sender."""
 
     scheduled_message_id: int
+
+
+class RemindersAddEvent(ClientEvent, type="reminders", op="add"):
+    """A user set a reminder, or one could not be delivered. Tells that user.
+
+    The records come from `models.chat.scheduling.records.record_of`.
+    """
+
+    reminders: Sequence[WireObject]
+
+
+class RemindersRemoveEvent(ClientEvent, type="reminders", op="remove"):
+    """A reminder no longer waits: it was deleted, or delivered. Tells its user."""
+
+    reminder_id: int
 
 
 class DraftsAddEvent(ClientEvent, type="drafts", op="add"):

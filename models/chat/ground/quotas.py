@@ -30,6 +30,7 @@ from models.chat.tables import (
     SavedSnippet,
     ScheduledMessage,
     StoredDraft,
+    Submessage,
     User,
     UserGroup,
     UserTopic,
@@ -67,7 +68,18 @@ SCHEDULED_MESSAGES = Quota(
     "scheduled messages",
     "chat_scheduled_messages_per_user",
     select(ScheduledMessage.id).where(
-        ScheduledMessage.sender_id == _OWNER, ScheduledMessage.state != "sent"
+        ScheduledMessage.sender_id == _OWNER,
+        ScheduledMessage.state != "sent",
+        ScheduledMessage.target_message_id.is_(None),
+    ),
+)
+REMINDERS = Quota(
+    "reminders",
+    "chat_reminders_per_user",
+    select(ScheduledMessage.id).where(
+        ScheduledMessage.sender_id == _OWNER,
+        ScheduledMessage.state != "sent",
+        ScheduledMessage.target_message_id.is_not(None),
     ),
 )
 DRAFTS = Quota(
@@ -120,6 +132,11 @@ MESSAGE_EDITS = Quota(
     "chat_edits_per_message",
     select(MessageEdit.id).where(MessageEdit.message_id == _OWNER),
 )
+SUBMESSAGES = Quota(
+    "submessages of this message",
+    "chat_submessages_per_message",
+    select(Submessage.id).where(Submessage.message_id == _OWNER),
+)
 REACTIONS = Quota(
     "reactions to this message",
     "chat_reactions_per_message",
@@ -163,6 +180,7 @@ ALL = (
     BOTS,
     STORED_KEYS,
     SCHEDULED_MESSAGES,
+    REMINDERS,
     DRAFTS,
     SAVED_SNIPPETS,
     ATTACHMENTS,
@@ -173,6 +191,7 @@ ALL = (
     CHANNELS,
     TOPIC_POLICIES,
     MESSAGE_EDITS,
+    SUBMESSAGES,
     REACTIONS,
     REACTION_EMOJI,
     LINKIFIERS,

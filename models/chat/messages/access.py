@@ -87,6 +87,16 @@ def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False)
     raise InvalidMessage()
 
 
+def access_open_message(db: Db, actor: Actor, message_id: int) -> MessageView:
+    """The message, locked, so that what stands beside it changes one after the other. Raises
+    `InvalidMessage`, also in an archived channel.
+    """
+    message = access_message(db, actor, message_id, lock=True)
+    if message.is_archived:
+        raise InvalidMessage()
+    return message
+
+
 def readable_messages(is_guest: bool) -> ColumnElement[bool]:
     """`access_message`'s rule as a condition on `Message`, for who asks (`reading_as`)."""
     readable = readable_channels(is_guest)

@@ -1,55 +1,54 @@
 """Full-text search: the only module that speaks to `message_search`.
 
-SQLite has an FTS5 table (rowid = message id), PostgreSQL a tsvector with a GIN index; both stem
-English words. A query is words that must all occur, and "quoted phrases".
+SQLite has an FTS5 table (rowid = message id), PostgreSQL a tsvector with a GIN index. Both get the
+words that words.py makes of texts and of queries, and so find the same. A query is words that must
+all occur, and "quoted phrases".
 """
 
-import re
-from collections.abc import Sequence
-from functools import reduce
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import (
     ColumnElement,
     SQLColumnExpression,
     bindparam,
+    cast,
     column,
     delete,
     false,
-    func,
     literal,
     select,
     table,
     text,
 )
+from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.orm import Session
 
 from models.chat.messages.errors import BadNarrow
+from models.chat.messages.words import Part, index_words, parse_query
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
 from models.reader import Db, bound_ids, dialect_of, id_in
 
-_PART = re.compile(r'"([^"]*)"|([^\s"]+)')
-_WORD = re.compile(r"\w+")
 MOST_WORDS = 50
 """In one narrow."""
 AT_ONCE = 20
 """So many messages are indexed again in the request that moves or deletes them."""
+MOST_AT_ONCE = 20_000
+"""So many characters of them."""
+LAST_PLACE = 16_383
+"""PostgreSQL knows no place in a text beyond this one."""
 FEW = 2000
 """So many finds are looked up one by one; more are common enough to come across them."""
 
 _FTS = table("message_search", column("rowid"), column("message_search"))
 _VECTORS = table("message_search", column("message_id"), column("vector"))
 
-_INSERT_FTS = text("INSERT INTO message_search (rowid, topic, content) VALUES (:id, :topic, :text)")
-_INSERT_VECTOR = text(
-    "INSERT INTO message_search (message_id, vector)"
-    " VALUES (:id, to_tsvector('english', :topic || ' ' || :text))"
+_INDEX_FTS = text(
+    "INSERT OR REPLACE INTO message_search (rowid, topic, content) VALUES (:id, :topic, :text)"
 )
-_UPDATE_FTS = text("UPDATE message_search SET topic = :topic, content = :text WHERE rowid = :id")
-_UPDATE_VECTOR = text(
-    "UPDATE message_search SET vector = to_tsvector('english', :topic || ' ' || :text)"
-    " WHERE message_id = :id"
+_INDEX_VECTOR = text(
+    "INSERT INTO message_search (message_id, vector) VALUES (:id, CAST(:vector AS tsvector))"
+    " ON CONFLICT (message_id) DO UPDATE SET vector = excluded.vector"
 )
 _DELETE_FTS = text("DELETE FROM message_search WHERE rowid IN :ids").bindparams(
     bindparam("ids", expanding=True)
@@ -67,28 +66,40 @@ _MARK_POSTGRESQL = text(
 )
 
 
-def index_message(session: Session, message_id: int, *, topic: str, words: str) -> None:
-    """Make a new message findable. `words`: its plain text."""
-    statement = _INSERT_FTS if dialect_of(session) == "sqlite" else _INSERT_VECTOR
-    session.connection().execute(statement, {"id": message_id, "topic": topic, "text": words})
+def index_message(session: Session, message_id: int, *, topic: str, text: str) -> None:
+    """Make a message findable. `text`: its plain text."""
+    index_messages(session, [(message_id, topic, text)])
 
 
 def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
-    """Make new messages findable, as (id, topic, plain text)."""
-    if messages:
-        statement = _INSERT_FTS if dialect_of(session) == "sqlite" else _INSERT_VECTOR
-        session.connection().execute(
-            statement, [{"id": i, "topic": topic, "text": words} for i, topic, words in messages]
-        )
+    """Make messages findable, as (id, topic, plain text); those that are known already, anew."""
+    if not messages:
+        return
+    is_sqlite = dialect_of(session) == "sqlite"
+    describe = _columns_of if is_sqlite else _vector_of
+    session.connection().execute(
+        _INDEX_FTS if is_sqlite else _INDEX_VECTOR,
+        [{"id": message_id, **describe(topic, text)} for message_id, topic, text in messages],
+    )
 
 
-def reindex_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
-    """Messages whose topic or text changed, as (id, topic, plain text)."""
-    if messages:
-        statement = _UPDATE_FTS if dialect_of(session) == "sqlite" else _UPDATE_VECTOR
-        session.connection().execute(
-            statement, [{"id": i, "topic": topic, "text": words} for i, topic, words in messages]
-        )
+def index_soon(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
+    """Short texts at once; long ones later."""
+    if sum(len(text) for _, _, text in messages) > MOST_AT_ONCE:
+        mark_stale(session, [message_id for message_id, _, _ in messages])
+    else:
+        index_messages(session, messages)
+
+
+def _columns_of(topic: str, text: str) -> dict[str, str]:
+    return {"topic": " ".join(index_words(topic)), "text": " ".join(index_words(text))}
+
+
+def _vector_of(topic: str, text: str) -> dict[str, str]:
+    """No phrase goes from the topic on into the text, as none goes from column to column."""
+    words = index_words(topic)
+    places = [*enumerate(words, 1), *enumerate(index_words(text), len(words) + 2)]
+    return {"vector": " ".join(f"'{word}':{min(place, LAST_PLACE)}" for place, word in places)}
 
 
 def forget_messages(session: Session, message_ids: Sequence[int]) -> None:
@@ -105,7 +116,7 @@ def _forget(session: Session, message_ids: Sequence[int]) -> None:
 
 
 def mark_stale(session: Session, message_ids: Sequence[int]) -> None:
-    """Have these messages looked at later. To index a long one takes a millisecond: thousands
+    """Have these messages looked at later. To index a long one takes some milliseconds: thousands
     would hold up everybody who writes.
     """
     statement = _MARK_SQLITE if dialect_of(session) == "sqlite" else _MARK_POSTGRESQL
@@ -128,7 +139,7 @@ def refresh_some(session: Session, limit: int) -> bool:
         .order_by(Message.id)
         .with_for_update()
     ).all()
-    reindex_messages(session, [(row[0], row[1], plain_text(row[2])) for row in texts])
+    index_messages(session, [(row[0], row[1], plain_text(row[2])) for row in texts])
     gone = sorted(set(ids).difference(row[0] for row in texts))
     if gone:
         _forget(session, gone)
@@ -140,15 +151,9 @@ def refresh_some(session: Session, limit: int) -> bool:
     return True
 
 
-def parse_query(query: str) -> list[list[str]]:
-    """The query's parts, each a phrase of one or more words, in small letters."""
-    parts = (_WORD.findall(phrase or word) for phrase, word in _PART.findall(query.casefold()))
-    return [part for part in parts if part]
-
-
 def check_size(queries: Sequence[str]) -> None:
     """Raises `BadNarrow` for more words than one narrow may look for."""
-    if sum(len(part) for query in queries for part in parse_query(query)) > MOST_WORDS:
+    if sum(len(part.words) for query in queries for part in parse_query(query)) > MOST_WORDS:
         raise BadNarrow(desc=f"more than {MOST_WORDS} words to search for")
 
 
@@ -174,7 +179,7 @@ def matches_any(
 
 def _matches(
     db: Db,
-    alternatives: Sequence[Sequence[Sequence[str]]],
+    alternatives: Sequence[Sequence[Part]],
     message_id: SQLColumnExpression[int],
 ) -> ColumnElement[bool]:
     """One of the alternatives, each of parts that must all occur.
@@ -184,18 +189,12 @@ def _matches(
     first, for twenty that are not there.
     """
     if dialect_of(db) == "sqlite":
-        # Quoted strings only: FTS5's own operators mean nothing in what people type.
-        wanted = " OR ".join(
-            "(" + " AND ".join('"' + " ".join(words) + '"' for words in parts) + ")"
-            for parts in alternatives
-        )
+        wanted = _written(alternatives, _fts_phrase, " AND ", " OR ")
         return message_id.in_(
             select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(literal(wanted)))
         )
     # One query of all parts: the index then begins with the rarest word, not with each.
-    whole = reduce(
-        lambda one, other: one.op("||")(other), [_tsquery(parts) for parts in alternatives]
-    )
+    whole = cast(literal(_written(alternatives, _tsquery_phrase, " & ", " | ")), TSQUERY)
     matching = select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
     found = db.execute(matching.limit(FEW + 1)).scalars().all()
     if len(found) <= FEW:
@@ -203,8 +202,18 @@ def _matches(
     return message_id.in_(matching)
 
 
-def _tsquery(parts: Sequence[Sequence[str]]) -> ColumnElement[Any]:
-    queries: list[ColumnElement[Any]] = [
-        func.phraseto_tsquery(text("'english'"), " ".join(words)) for words in parts
-    ]
-    return reduce(lambda one, other: one.op("&&")(other), queries).self_group()
+def _written(
+    alternatives: Sequence[Sequence[Part]], phrase: Callable[[Part], str], all_of: str, one_of: str
+) -> str:
+    """The query in a database's own language. Words are of letters and digits alone, so that its
+    operators mean nothing in what people type.
+    """
+    return one_of.join(f"({all_of.join(map(phrase, parts))})" for parts in alternatives)
+
+
+def _fts_phrase(part: Part) -> str:
+    return f'"{" ".join(part.words)}"' + (" *" if part.is_open else "")
+
+
+def _tsquery_phrase(part: Part) -> str:
+    return "(" + " <-> ".join(f"'{word}'" for word in part.words) + (":*)" if part.is_open else ")")

@@ -14,6 +14,7 @@ from models.chat.messages.conversations import find_members
 from models.chat.messages.edit_history import find_edit_histories
 from models.chat.messages.flags import WITHOUT_COPY, names_of
 from models.chat.messages.reactions import find_reactions
+from models.chat.messages.submessages import find_submessages
 from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.tables import Channel, Message, User, UserMessage
 from models.chat.topics.names import display_topic
@@ -120,6 +121,7 @@ def find_messages(
     conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
     people = _find_people(db, viewer, find_members(db, conversations))
     reactions = find_reactions(db, viewer, message_ids)
+    submessages = find_submessages(db, rows)
     histories = find_edit_histories(
         db, viewer, rows, allow_empty_topic_name=options.allow_empty_topic_name
     )
@@ -131,6 +133,7 @@ def find_messages(
             links[row.topic] = topic_links(row.topic, linkifiers)
         message = message_object(row, viewer, options, people.get(row.conversation_id, []))
         message["reactions"] = reactions.get(row.id, [])
+        message["submessages"] = submessages.get(row.id, [])
         if row.id in histories:
             message["edit_history"] = histories[row.id]
         message["topic_links"] = links[row.topic]

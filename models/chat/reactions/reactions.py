@@ -16,8 +16,7 @@ from models.chat.events.messages import (
     ReactionRemoveEvent,
 )
 from models.chat.identity.actors import Actor
-from models.chat.messages.access import MessageView, access_message
-from models.chat.messages.errors import InvalidMessage
+from models.chat.messages.access import MessageView, access_open_message
 from models.chat.messages.flags import WITHOUT_COPY
 from models.chat.people.emoji import (
     UNICODE,
@@ -83,7 +82,7 @@ def add_reaction(
     Raises `InvalidMessage`, `ReactionAlreadyExists`, and what `complete_emoji` and
     `require_usable` raise.
     """
-    message = _access_open_message(session, actor, message_id)
+    message = access_open_message(session, actor, message_id)
     emoji = complete_emoji(session, actor, name, code, kind)
     known_as = session.execute(
         _FIRST_NAME,
@@ -123,7 +122,7 @@ def remove_reaction(
     Raises `InvalidMessage`, `NoEmojiNamed`, `ReactionDoesNotExist`, and `EmojiDoesNotExist` for a
     name that neither a reaction nor an emoji has.
     """
-    message = _access_open_message(session, actor, message_id)
+    message = access_open_message(session, actor, message_id)
     if name is None and code is None:
         raise NoEmojiNamed()
     key = {"message_id": message.id, "user_id": actor.id}
@@ -147,14 +146,6 @@ def remove_reaction(
     session.connection().execute(delete(_REACTION).where(_REACTION.c.id == gone.id))
     emoji = Emoji(gone.emoji_name, gone.emoji_code, gone.reaction_type)
     _tell(session, ReactionRemoveEvent, actor, message, emoji, now)
-
-
-def _access_open_message(session: Session, actor: Actor, message_id: int) -> MessageView:
-    """The message, locked, so that the reactions to it change one after the other."""
-    message = access_message(session, actor, message_id, lock=True)
-    if message.is_archived:
-        raise InvalidMessage()
-    return message
 
 
 def _give_copy(session: Session, actor: Actor, message: MessageView) -> None:

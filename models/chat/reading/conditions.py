@@ -49,7 +49,6 @@ _BY_FLAG: dict[str, tuple[str, str]] = {
     "dm": ("user_message.flags & 2048 <> 0", "user_message.flags & 2048 = 0"),
     "private": ("user_message.flags & 2048 <> 0", "user_message.flags & 2048 = 0"),
 }
-_INDEXED = frozenset(_BY_FLAG) - {"alerted"}
 
 
 @dataclass(slots=True)
@@ -215,7 +214,7 @@ class Builder:
 
     def by_is(self, operand: str, negated: bool) -> Condition | None:
         if operand in _BY_FLAG:
-            self.narrow.by_copies |= operand in _INDEXED and not negated
+            self.narrow.by_copies |= not negated
             self.narrow.copies.append(text(_BY_FLAG[operand][negated]))
             return None
         match operand:

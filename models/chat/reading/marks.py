@@ -3,12 +3,21 @@
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from models.chat.messages.search import parse_query
+from models.chat.messages.words import (
+    RUN,
+    Part,
+    characters_of,
+    index_words,
+    normal,
+    parse_query,
+    pieces_of,
+)
 
-_TAG = re.compile(r"(<[^>]*>)")
-_WORD = re.compile(r"\w+")
+_MARKUP = re.compile(r"(<[^>]*>|&#?\w+;)")
 MOST_MARKED = 500_000
 """Characters of one answer in which matches are marked."""
 
@@ -17,10 +26,10 @@ def mark_matches(messages: Sequence[dict[str, Any]], queries: Sequence[str]) -> 
     """Add `match_content` and `match_subject`: HTML with the words that were searched for marked,
     in the first `MOST_MARKED` characters of all.
     """
-    words = {word for query in queries for part in parse_query(query) for word in part}
-    if not words:
+    parts = [part for query in queries for part in parse_query(query)]
+    if not parts:
         return
-    marker = _Marker(words)
+    marker = _Marker(parts)
     left = MOST_MARKED
     for message in messages:
         content, subject = message["content"], message["subject"]
@@ -29,43 +38,59 @@ def mark_matches(messages: Sequence[dict[str, Any]], queries: Sequence[str]) -> 
         subject = escape(subject, quote=False)
         left -= len(content) + len(subject)
         if left >= 0:
-            content = "".join(
-                piece if piece.startswith("<") else marker.mark(piece)
-                for piece in _TAG.split(content)
-            )
-            subject = marker.mark(subject)
+            content, subject = _mark(content, marker), _mark(subject, marker)
         message["match_content"] = content
         message["match_subject"] = subject
 
 
+def _mark(markup: str, marker: "_Marker") -> str:
+    """The text between tags and entities marked."""
+    pieces = _MARKUP.split(markup)  # every other one is a tag or an entity
+    pieces[::2] = map(marker.mark, pieces[::2])
+    return "".join(pieces)
+
+
 class _Marker:
-    """Marks words by how they begin, since search finds them in any inflection. Whether a word is
-    one of those is looked up, once for each spelling: how many are searched for costs nothing.
+    """Marks the words that search compares as equal, and what was looked for in runs that are
+    written without spaces. Whether a run contains any is looked up once for each spelling: how many
+    words are searched for costs nothing.
     """
 
-    def __init__(self, words: Iterable[str]) -> None:
-        self._stems = {_stem(word) for word in words}
-        self._lengths = sorted({len(stem) for stem in self._stems})
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._words = {word for part in parts for word in part.words}
         self._known: dict[str, str] = {}
 
     def mark(self, text: str) -> str:
-        return _WORD.sub(self._marked, text)
+        return RUN.sub(self._marked, text)
 
     def _marked(self, match: re.Match[str]) -> str:
-        word = match[0]
-        marked = self._known.get(word)
+        run = match[0]
+        marked = self._known.get(run)
         if marked is None:
-            key = word.casefold()
-            is_wanted = any(key[:length] in self._stems for length in self._lengths)
-            marked = self._known[word] = (
-                f'<span class="highlight">{word}</span>' if is_wanted else word
+            marked = "".join(
+                self._marked_characters(piece) if is_spaceless else self._marked_word(piece)
+                for piece, is_spaceless in pieces_of(run)
             )
+            self._known[run] = marked
         return marked
 
+    def _marked_word(self, word: str) -> str:
+        return _highlighted(word) if not self._words.isdisjoint(index_words(word)) else word
 
-def _stem(word: str) -> str:
-    """Roughly: what is left of the longer word's ending does not matter."""
-    for ending in ("ing", "ies", "ed", "es", "s", "e", "y"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+    def _marked_characters(self, piece: str) -> str:
+        """Each character that is in a word that was looked for."""
+        characters = characters_of(piece)
+        wanted = [False] * len(characters)
+        for place, character in enumerate(characters):
+            pair = normal("".join(characters[place : place + 2]))
+            if pair in self._words:
+                wanted[place : place + 2] = [True] * len(characters[place : place + 2])
+            elif normal(character) in self._words:
+                wanted[place] = True
+        groups = groupby(zip(characters, wanted, strict=True), key=itemgetter(1))
+        texts = (("".join(character for character, _ in group), is_on) for is_on, group in groups)
+        return "".join(_highlighted(text) if is_on else text for text, is_on in texts)
+
+
+def _highlighted(text: str) -> str:
+    return f'<span class="highlight">{text}</span>'

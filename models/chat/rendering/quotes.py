@@ -10,6 +10,10 @@ import re
 from models.chat.access.channels import ChannelView
 from models.chat.rendering import Names
 from models.chat.rendering.syntax import channel_slug, encode_fragment
+from models.chat.rendering.texts import TRUNCATED
+
+SNIPPET_MAX = 500
+"""Characters of a message that a notice quotes."""
 
 # Signs that turn the direction of what follows them: they would turn the bot's own words too.
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -44,6 +48,13 @@ def inert_block(text: str) -> str:
     if _NOT_PLAIN.search(text) is None:
         return text
     return fenced(text)
+
+
+def snippet(text: str) -> str:
+    """The beginning of a message, as `inert_block` writes it."""
+    if len(text) <= SNIPPET_MAX:
+        return inert_block(text)
+    return inert_block(text[:SNIPPET_MAX]) + TRUNCATED
 
 
 def fenced(text: str, kind: str = "", *, least: int = 3) -> str:

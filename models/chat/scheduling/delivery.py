@@ -1,4 +1,5 @@
-"""Scheduled messages at their time: one is taken, checked again and sent, or fails with a reason.
+"""Scheduled messages and reminders at their time: one is taken, checked again and sent, or fails
+with a reason.
 
 Each function works in the caller's unit. Message, copies, events and the row's end state are one
 transaction, so a worker may die at any instant: the row is then as if nobody had touched it.
@@ -10,7 +11,8 @@ from sqlalchemy import bindparam, literal, select
 from sqlalchemy.orm import Session
 
 from models.chat.errors import ChatError
-from models.chat.events.messages import ScheduledMessagesUpdateEvent
+from models.chat.events.log import ClientEvent
+from models.chat.events.messages import RemindersAddEvent, ScheduledMessagesUpdateEvent
 from models.chat.identity.actors import Actor, find_actor, find_writer
 from models.chat.rendering.quotes import inert_line
 from models.chat.rendering.texts import PreparedText, prepare_text
@@ -25,13 +27,14 @@ from models.chat.scheduling.records import (
     record_of,
     stored_to,
 )
+from models.chat.scheduling.reminders import check_reminder, prepare_reminder
 from models.chat.scheduling.scheduled_messages import (
     change_row,
     destination_of,
     tell_removed,
     tell_sender,
 )
-from models.chat.sending.drafts import check_message
+from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
@@ -82,6 +85,8 @@ def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
     """The text of a chosen message."""
     sender = find_actor(db, chosen.sender_id)
     assert sender is not None
+    if chosen.target_message_id is not None:
+        return prepare_reminder(db, sender, chosen)
     return prepare_text(db, sender, chosen.content)
 
 
@@ -100,32 +105,40 @@ def deliver(
     now: datetime,
     late_window: timedelta,
 ) -> None:
-    """Send the taken message, or fail it for good: it is late, or may not be sent any more."""
+    """Send the taken message, or fail it for good: it is late, or may not be sent any more. A
+    reminder is never too late.
+    """
     sender = find_writer(session, due.sender_id)
     assert sender is not None
     if sender.realm.is_deactivated or not sender.is_active:
         reason = REALM_GONE if sender.realm.is_deactivated else SENDER_GONE
         change_row(session, due.id, {"state": FAILED, "failure": reason})
         return
-    if now > due.scheduled_at + late_window:
+    is_reminder = due.target_message_id is not None
+    if now > due.scheduled_at + late_window and not is_reminder:
         _fail(session, due, sender, TOO_LATE, now)
         return
     try:
-        draft = check_message(
-            session,
-            sender,
-            destination_of(DIRECT if due.channel_id is None else CHANNEL, stored_to(due)),
-            topic=due.topic,
-            text=text,
-            client=due.client,
-            read_by_sender=due.read_by_sender,
-        )
+        check = check_reminder if is_reminder else _check_again
+        draft = check(session, sender, due, text)
     except ChatError as refusal:
         _fail(session, due, sender, str(refusal), now)
         return
     sent = send_message(session, draft, now=now, scheduled_message_id=due.id)
     change_row(session, due.id, {"state": SENT, "message_id": sent.id})
     tell_removed(session, due, now=now)
+
+
+def _check_again(session: Session, sender: Actor, due: ScheduledRow, text: PreparedText) -> Draft:
+    return check_message(
+        session,
+        sender,
+        destination_of(DIRECT if due.channel_id is None else CHANNEL, stored_to(due)),
+        topic=due.topic,
+        text=text,
+        client=due.client,
+        read_by_sender=due.read_by_sender,
+    )
 
 
 def record_failure(
@@ -149,12 +162,16 @@ def record_failure(
 def _fail(session: Session, due: ScheduledRow, sender: Actor, reason: str, now: datetime) -> None:
     """The end, until its sender gives the message a new time. The sender is told, twice."""
     failed = change_row(session, due.id, {"state": FAILED, "failure": reason})
-    updated = ScheduledMessagesUpdateEvent(scheduled_message=record_of(failed))
-    tell_sender(session, failed, updated, now=now)
+    what, view = "message you scheduled", "[View scheduled messages](#scheduled)"
+    told: ClientEvent = ScheduledMessagesUpdateEvent(scheduled_message=record_of(failed))
+    if due.target_message_id is not None:
+        what, view = "reminder you set", "[View reminders](#reminders)"
+        tell_removed(session, due, now=now)  # clients know no change of a reminder
+        told = RemindersAddEvent(reminders=[record_of(failed)])
+    tell_sender(session, failed, told, now=now)
     notice = (
-        f"The message you scheduled for <time:{due.scheduled_at.isoformat()}> was not sent because"
-        f" of the following error:\n\n> {inert_line(reason)}\n\n"
-        "[View scheduled messages](#scheduled)"
+        f"The {what} for <time:{due.scheduled_at.isoformat()}> was not sent because"
+        f" of the following error:\n\n> {inert_line(reason)}\n\n{view}"
     )
     try_send_notice(
         session, sender.realm_id, ToUsers([sender.id]),

@@ -1,4 +1,4 @@
-"""Scheduled messages."""
+"""Scheduled messages and reminders."""
 
 from models.chat.errors import ChatError
 
@@ -8,6 +8,15 @@ class ScheduledMessageDoesNotExist(ChatError):
 
     sentence = "Scheduled message does not exist"
     advice = "Use an id that `GET /scheduled_messages` returns."
+
+
+class ReminderDoesNotExist(ChatError):
+    """The reminder is unknown, belongs to another user, or was delivered. The answer is the same
+    for all.
+    """
+
+    sentence = "Reminder does not exist"
+    advice = "Use an id that `GET /reminders` returns."
 
 
 class ScheduledMessageAlreadySent(ChatError):

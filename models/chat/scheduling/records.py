@@ -1,4 +1,4 @@
-"""Scheduled messages as they are kept, and the object that their senders see."""
+"""Scheduled messages and reminders as they are kept, and the objects that their senders see."""
 
 from datetime import datetime
 from typing import Any, Protocol, cast
@@ -49,6 +49,10 @@ class ScheduledRow(Protocol):
     def state(self) -> str: ...
     @property
     def failure(self) -> str | None: ...
+    @property
+    def target_message_id(self) -> int | None: ...
+    @property
+    def note(self) -> str | None: ...
 
 
 def stored_to(row: ScheduledRow) -> To:
@@ -61,10 +65,10 @@ def stored_to(row: ScheduledRow) -> To:
 
 
 def record_of(row: ScheduledRow) -> dict[str, Any]:
-    """The scheduled-message object, as answers and events show it."""
+    """The scheduled-message object or the reminder object, as answers and events show it."""
     is_direct = row.channel_id is None
     record = {
-        "scheduled_message_id": row.id,
+        "scheduled_message_id" if row.target_message_id is None else "reminder_id": row.id,
         "type": "private" if is_direct else "stream",
         "to": stored_to(row),
         "content": row.content,
@@ -76,4 +80,6 @@ def record_of(row: ScheduledRow) -> dict[str, Any]:
         record["topic"] = row.topic
     if row.failure is not None:
         record["failure_message"] = row.failure
+    if row.target_message_id is not None:
+        record["reminder_target_message_id"] = row.target_message_id
     return record

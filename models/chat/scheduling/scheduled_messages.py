@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from models.chat.events import log
 from models.chat.events.log import ClientEvent
 from models.chat.events.messages import (
+    RemindersRemoveEvent,
     ScheduledMessagesAddEvent,
     ScheduledMessagesRemoveEvent,
     ScheduledMessagesUpdateEvent,
@@ -49,13 +50,16 @@ from models.reader import Db
 
 _INSERT = insert(SCHEDULED).returning(*SCHEDULED.c)
 _OWN = select(*SCHEDULED.c).where(
-    SCHEDULED.c.id == bindparam("wanted_id"), SCHEDULED.c.sender_id == bindparam("of_sender_id")
+    SCHEDULED.c.id == bindparam("wanted_id"),
+    SCHEDULED.c.sender_id == bindparam("of_sender_id"),
+    SCHEDULED.c.target_message_id.is_(None),
 )
-_UNSENT = (
+UNSENT = (
     select(*SCHEDULED.c)
     .where(SCHEDULED.c.sender_id == bindparam("of_sender_id"), SCHEDULED.c.state != SENT)
     .order_by(SCHEDULED.c.scheduled_at, SCHEDULED.c.id)
 )
+_UNSENT = UNSENT.where(SCHEDULED.c.target_message_id.is_(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +252,10 @@ def tell_sender(session: Session, row: ScheduledRow, event: ClientEvent, *, now:
 
 def tell_removed(session: Session, row: ScheduledRow, *, now: datetime) -> None:
     """It is no longer waiting: deleted, or sent."""
-    tell_sender(session, row, ScheduledMessagesRemoveEvent(scheduled_message_id=row.id), now=now)
+    event: ClientEvent = ScheduledMessagesRemoveEvent(scheduled_message_id=row.id)
+    if row.target_message_id is not None:
+        event = RemindersRemoveEvent(reminder_id=row.id)
+    tell_sender(session, row, event, now=now)
 
 
 def _columns_of(draft: Draft) -> dict[str, Any]:

@@ -5,6 +5,7 @@ POST /messages, the scheduled-delivery worker and the notification bot all send 
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -23,10 +24,11 @@ from sqlalchemy.orm import Session
 from models.chat.access.people import email_for_all
 from models.chat.alert_words.matching import find_alerted_among, find_alerted_in
 from models.chat.events import log
-from models.chat.events.log import ABSENT
+from models.chat.events.log import ABSENT, WireObject
 from models.chat.events.messages import LocalEcho, MessageEvent
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import require_conversation
+from models.chat.messages.submessages import attach_widget
 from models.chat.messages.view import ViewOptions, find_people, message_object
 from models.chat.rendering import plain_text
 from models.chat.sending.drafts import Draft
@@ -107,8 +109,9 @@ def send_message(
             automatic_policies.follow_as_mentioned(
                 session, sender.realm_id, mentioned, channel.id, draft.topic, now=now
             )
-    search.index_message(session, message_id, topic=draft.topic, words=plain_text(rendered.html))
-    _tell(session, draft, message_id, conversation_id, copies, local, now)
+    search.index_message(session, message_id, topic=draft.topic, text=plain_text(rendered.html))
+    submessages = attach_widget(session, sender.id, message_id, draft.content)
+    _tell(session, draft, message_id, conversation_id, copies, submessages, local, now)
     show_in(session, sender, message_id, rendered.upload_handles, now=now)
     return SentMessage(message_id, new_policy)
 
@@ -210,6 +213,7 @@ def _tell(
     message_id: int,
     conversation_id: int | None,
     copies: dict[int, list[int]],
+    submessages: Sequence[WireObject],
     local: LocalEcho | None,
     now: datetime,
 ) -> None:
@@ -219,6 +223,7 @@ def _tell(
     if draft.channel is None:
         people = list(find_people(session, sender, draft.user_ids, for_all=True).values())
     message = message_as_sent(draft, message_id, conversation_id, people, now=now)
+    message["submessages"] = submessages
     if draft.topic:
         message["topic_links"] = draft.topic_links
     # Queues of all public channels get the event that most people get.

@@ -9,8 +9,9 @@ from models.chat.access.channels import find_channel
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.messages.access import MessageView, access_message
+from models.chat.messages.addresses import address_of
 from models.chat.messages.conversations import find_members
-from models.chat.rendering.quotes import Quotes, fenced, inert_block, link, one_line, topic_address
+from models.chat.rendering.quotes import Quotes, fenced, inert_block, link, one_line, snippet
 from models.chat.sending.drafts import effective_topics_policy
 from models.chat.sending.errors import ExplanationRequired, ReportingNotEnabled
 from models.chat.sending.notices import try_send_notice
@@ -25,9 +26,6 @@ REPORT_TYPES: dict[str, str] = {
     "other": "Other reason",
 }
 """Key on the wire -> name, as registration lists them."""
-
-SNIPPET_MAX = 500
-_TRUNCATED = "\n[message truncated]"
 
 
 def report_message(
@@ -94,10 +92,8 @@ def _report(
         members = find_members(session, [message.conversation_id])[message.conversation_id]
         others = [user_id for user_id in members if user_id not in (reporter.id, sender.id)]
         what = f"a DM sent by {who}{_and_to(session, quotes, others)}"
-        address = f"/#narrow/dm/{','.join(map(str, members))}/near/{message.id}"
     else:
         what = f"a message sent by {who}"
-        address = f"{topic_address(message.channel, message.topic)}/near/{message.id}"
     said = [f"- **{REPORT_TYPES[report_type]}**"]
     if description:
         said[0] += ":"
@@ -109,17 +105,12 @@ def _report(
             *said,
             "",
             fenced(
-                _snippet(message.content),
-                f"spoiler {link(f'Message sent by {sender.full_name}', address)}",
+                snippet(message.content),
+                "spoiler "
+                + link(f"Message sent by {sender.full_name}", address_of(session, message)),
             ),
         ]
     )
-
-
-def _snippet(content: str) -> str:
-    if len(content) <= SNIPPET_MAX:
-        return inert_block(content)
-    return inert_block(content[:SNIPPET_MAX]) + _TRUNCATED
 
 
 def _and_to(session: Session, quotes: Quotes, others: list[int]) -> str:

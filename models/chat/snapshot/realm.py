@@ -13,6 +13,7 @@ from models.chat.organization.settings import OPERATOR_SETTINGS, SETTINGS
 from models.chat.presence.view import OFFLINE_AFTER, PING_EVERY
 from models.chat.profiles.field_data import EXTERNAL_ACCOUNTS
 from models.chat.rendering.texts import CONTENT_MAX
+from models.chat.scheduling import reminders
 from models.chat.sending.reports import REPORT_TYPES
 from models.chat.snapshot.viewing import Viewing
 from models.chat.tables import Realm
@@ -27,6 +28,7 @@ LIMITS: Mapping[str, int] = {
     "max_stream_description_length": channels.DESCRIPTION_MAX,
     "max_channel_folder_name_length": folders.NAME_MAX,
     "max_channel_folder_description_length": channels.DESCRIPTION_MAX,
+    "max_reminder_note_length": reminders.NOTE_MAX,
     "password_min_length": passwords.LENGTH_MIN,
     "password_max_length": passwords.LENGTH_MAX,
     "password_min_guesses": passwords.GUESSES_MIN,

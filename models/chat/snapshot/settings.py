@@ -12,6 +12,7 @@ from models.chat.navigation_views.views import find_navigation_views
 from models.chat.organization.settings import USER_DEFAULTS
 from models.chat.queues.spellings import EMOJISETS
 from models.chat.saved_snippets.snippets import find_saved_snippets
+from models.chat.scheduling.reminders import find_reminders
 from models.chat.scheduling.scheduled_messages import find_scheduled_messages
 from models.chat.snapshot.viewing import Viewing
 from models.chat.tables.setting_table import SETTINGS
@@ -57,6 +58,10 @@ def find_own_devices(view: Viewing) -> dict[str, Any]:
 
 def find_own_scheduled_messages(view: Viewing) -> dict[str, Any]:
     return {"scheduled_messages": find_scheduled_messages(view.db, view.actor)}
+
+
+def find_own_reminders(view: Viewing) -> dict[str, Any]:
+    return {"reminders": find_reminders(view.db, view.actor)}
 
 
 def find_own_drafts(view: Viewing) -> dict[str, Any]:

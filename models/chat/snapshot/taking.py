@@ -52,7 +52,7 @@ PARTS = (
     Part(("realm_user_groups",), people.find_user_groups),
     Part(("realm_user_settings_defaults",), settings.find_settings_defaults),
     Part(("recent_private_conversations",), messages.find_recent_conversations),
-    Part(("reminders",), _always(reminders=[])),
+    Part(("reminders",), settings.find_own_reminders),
     Part(("saved_snippets",), settings.find_own_snippets),
     Part(("scheduled_messages",), settings.find_own_scheduled_messages),
     Part(("starred_messages",), messages.find_starred_messages),

@@ -31,6 +31,7 @@ from models.chat.tables.message import (
     MessageEdit,
     Reaction,
     ReactionArchive,
+    Submessage,
     UserMessage,
 )
 from models.chat.tables.message_removal import MessageRemoval
@@ -90,6 +91,7 @@ __all__ = [
     "StaleSearch",
     "StoredDraft",
     "Subgroup",
+    "Submessage",
     "Subscription",
     "Topic",
     "User",

@@ -1,7 +1,7 @@
 """Messages, each user's copy of them, their edits, and direct-message conversations.
 
 Full-text search lives beside these in `message_search`: an FTS5 table (rowid = message id; topic,
-content) on SQLite, a table (message_id, vector tsvector) with a GIN index on PostgreSQL. The
+content) on SQLite, a table (message_id, vector tsvector) with a GIN index on PostgreSQL. A
 migration makes it; models/chat/messages/search.py alone speaks to it.
 """
 
@@ -25,6 +25,7 @@ from models.types import RowNumber, UtcMs
 
 UNREAD = text("flags & 1 = 0")
 STARRED = text("flags & 2 <> 0")
+ALERTED = text("flags & 512 <> 0")
 DIRECT = text("flags & 2048 <> 0")
 MENTIONED = text("flags & 120 <> 0")  # mentioned and the three wildcard and group mentions
 
@@ -120,6 +121,13 @@ class UserMessage(ChatBase):
             sqlite_where=MENTIONED,
         ),
         Index(
+            "ix_user_message_alerted",
+            "user_id",
+            "message_id",
+            postgresql_where=ALERTED,
+            sqlite_where=ALERTED,
+        ),
+        Index(
             "ix_user_message_direct",
             "user_id",
             "message_id",
@@ -194,6 +202,22 @@ class MessageEdit(ChatBase):
     prev_channel_id: Mapped[int | None] = mapped_column(BigInteger)
     prev_content: Mapped[str | None] = mapped_column(Text)
     prev_rendered_content: Mapped[str | None] = mapped_column(Text)
+
+
+class Submessage(ChatBase):
+    """What somebody did with a message that is a poll or a to-do list; the first describes it.
+    `content` is JSON.
+    """
+
+    __tablename__ = "submessage"
+    __table_args__ = (Index(None, "message_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    message_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("message.id", ondelete="CASCADE")
+    )
+    sender_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    content: Mapped[str] = mapped_column(Text)
 
 
 class Reaction(ChatBase):

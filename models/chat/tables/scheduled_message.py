@@ -16,6 +16,9 @@ DELIVERED = text("state = 'sent'")
 class ScheduledMessage(ChatBase):
     """A message to be sent at `scheduled_at`: `pending`, then `sent` or `failed` with a reason.
 
+    With a `target_message_id` it is a reminder of that message, which may be gone: the notification
+    bot writes it to `sender_id`. `content` is then what it says without the message's own text.
+
     A transient fault moves `next_try_at` on, within the late window; `message_id` is what came of
     it.
     """
@@ -57,4 +60,6 @@ class ScheduledMessage(ChatBase):
     state: Mapped[str] = mapped_column(String(8), default="pending")
     failure: Mapped[str | None] = mapped_column(Text)
     message_id: Mapped[int | None] = mapped_column(BigInteger)
+    target_message_id: Mapped[int | None] = mapped_column(BigInteger)
+    note: Mapped[str | None] = mapped_column(Text)  # of a reminder
     created_at: Mapped[datetime] = mapped_column(UtcMs)

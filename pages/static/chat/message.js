@@ -4,6 +4,7 @@ import { ask } from "../client/dialogs.js";
 import { find, h } from "../client/element.js";
 import { writeIso } from "../client/times.js";
 import { buttonOf, OFTEN } from "./emoji.js";
+import { drawPoll } from "./polls.js";
 import { drawReactions, react, reactWithAny } from "./reactions.js";
 import { nodesOf } from "./rendered.js";
 import { writeClock, writeWhole } from "./times.js";
@@ -22,7 +23,8 @@ export function follows(message, before) {
 function mayEdit(state, message) {
   const { canEdit, editSeconds } = state.realm;
   const age = Date.now() / 1000 - message.timestamp;
-  return canEdit && message.sender_id === state.me && (editSeconds === null || age < editSeconds);
+  const isWidget = message.submessages.length > 0;
+  return canEdit && !isWidget && message.sender_id === state.me && (editSeconds === null || age < editSeconds);
 }
 
 /** The item of a message. `app` has the api and the state. */
@@ -36,7 +38,7 @@ export function draw(app, message) {
     writeClock(message.timestamp),
   );
   const content = h("div", { class: "content" });
-  content.append(nodesOf(message.content));
+  content.append(drawPoll(app, message) ?? nodesOf(message.content));
   return h(
     "li",
     { class: "message", id: `message-${message.id}`, "data-mine": message.sender_id === app.state.me },

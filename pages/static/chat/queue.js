@@ -17,6 +17,7 @@ const EVENTS = [
   "message",
   "presence",
   "reaction",
+  "submessage",
   "realm_user",
   "scheduled_messages",
   "stream",

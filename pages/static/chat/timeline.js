@@ -3,6 +3,7 @@
 import { announce, find, h, reconcile } from "../client/element.js";
 import { draw, follows, redrawReactions } from "./message.js";
 import { addressOf, contains, keyOf, narrowOf, placeOf } from "./places.js";
+import { applySubmessage, redrawPoll } from "./polls.js";
 import { applyReaction } from "./reactions.js";
 import { wordsOf } from "./rendered.js";
 import { placeMovedTo } from "./state.js";
@@ -100,6 +101,7 @@ export class Timeline {
     if (event.type === "message") return this.#receive(event);
     if (event.type === "update_message") return this.#update(event);
     if (event.type === "reaction") return this.#react(event);
+    if (event.type === "submessage") return this.#vote(event);
     if (event.type !== "delete_message") return false;
     for (const id of event.message_ids) this.#forget(id);
     return true;
@@ -135,6 +137,15 @@ export class Timeline {
     applyReaction(message, event);
     const item = this.#items.get(message.id);
     if (item) redrawReactions(this.#app, message, item);
+    return true;
+  }
+
+  #vote(event) {
+    const message = this.#messages.get(event.message_id);
+    if (message === undefined) return false;
+    applySubmessage(message, event);
+    const item = this.#items.get(message.id);
+    if (item) redrawPoll(this.#app, message, item);
     return true;
   }
 

@@ -177,3 +177,22 @@ class TestNarrow:
         )
         found = chat.get("/messages", **NEWEST, narrow=[term("search", "search")])["messages"]
         assert [m["match_content"] for m in found] == [f"{filler}search", "<p>search</p>"]
+
+    def test_searches_in_any_language(self, chat: ChatClient, denmark: int) -> None:
+        texts = ("To be or not to be", "Un café à Zürich", "東京都に行く", "ภาษาไทย", "हिन्दी में")
+        english, latin, japanese, thai, hindi = (say(chat, content=text)["id"] for text in texts)
+        for query, found in (
+            ('"to be or not"', english),
+            ("the", None),
+            ("CAFE zurich", latin),
+            ("京都", japanese),
+            ("行", japanese),
+            ("京東", None),
+            ("ไทย", thai),
+            ("हिन्दी", hindi),
+            ("हिन", None),
+        ):
+            assert ids(chat, term("search", query)) == ([] if found is None else [found]), query
+        narrow = [term("search", "京都")]
+        (message,) = chat.get("/messages", **NEWEST, narrow=narrow)["messages"]
+        assert message["match_content"] == '<p>東<span class="highlight">京都</span>に行く</p>'

@@ -44,6 +44,24 @@ class Maker:
             scheduled_delivery_timestamp=self.soon,
         )  # fmt: skip
 
+    def reminder(self, n: int) -> Any:
+        if self.message is None:
+            said = {"type": "direct", "to": [self.hamlet], "content": "x"}
+            self.message = self.member.post("/messages", **said)["id"]
+        return self.member.post(
+            "/reminders", message_id=self.message, scheduled_delivery_timestamp=self.soon
+        )
+
+    def submessage(self, n: int) -> Any:
+        if self.message is None:
+            poll = {"type": "direct", "to": [self.hamlet], "content": "/poll To be?"}
+            sent = self.member.post("/messages", **poll)  # which makes the first
+            self.message = sent["id"]
+            return sent
+        option = {"type": "new_option", "idx": n, "option": "Yes"}
+        form = {"message_id": self.message, "msg_type": "widget", "content": option}
+        return self.member.post("/submessage", **form)
+
     def alert_word(self, n: int) -> Any:
         return self.member.post("/users/me/alert_words", alert_words=[f"w{n}"])
 
@@ -135,6 +153,8 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "add_reaction, other emoji": (quotas.REACTION_EMOJI, Maker.reaction_emoji),
     "register_client_device": (quotas.DEVICES, Maker.device),
     "create_scheduled_message": (quotas.SCHEDULED_MESSAGES, Maker.scheduled_message),
+    "create_reminder": (quotas.REMINDERS, Maker.reminder),
+    "add_submessage": (quotas.SUBMESSAGES, Maker.submessage),
     "add_alert_words": (quotas.ALERT_WORDS, Maker.alert_word),
     "create_saved_snippet": (quotas.SAVED_SNIPPETS, Maker.snippet),
     "upload_file": (quotas.ATTACHMENTS, Maker.attachment),

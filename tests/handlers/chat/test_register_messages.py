@@ -234,7 +234,6 @@ class TestSettings:
             "onboarding_steps": [],
             "realm_embedded_bots": [],
             "realm_incoming_webhook_bots": [],
-            "reminders": [],
             "stop_words": [],
         }
         plural = {"gif_rating_policy_options", "giphy_rating_options"}
@@ -294,6 +293,7 @@ class TestOrganization:
             "max_stream_description_length": 1024,
             "max_channel_folder_name_length": 60,
             "max_channel_folder_description_length": 1024,
+            "max_reminder_note_length": 500,
             "max_file_upload_size_mib": 25,
             "realm_upload_quota_mib": 5120,
             "password_min_length": 8,

@@ -207,6 +207,8 @@ def furnish(
         later = {"type": "channel", "to": square, "topic": "later", "content": "Later",
                  "scheduled_delivery_timestamp": tomorrow}  # fmt: skip
         scheduled = ask(who, "POST", "/scheduled_messages", **later)["scheduled_message_id"]
+        remind = {"message_id": message, "scheduled_delivery_timestamp": tomorrow}
+        reminder = ask(who, "POST", "/reminders", **remind)["reminder_id"]
         unsent = {"type": "", "to": [], "topic": "", "content": "To whom"}
         if who is not cast.ophelia:
             ask(who, "POST", f"/users/me/muted_users/{cast.ophelia.id}")
@@ -220,7 +222,8 @@ def furnish(
         queue = database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
         things = {
             "message": message, "scheduled_message": scheduled, "id": who.id, "queue": queue,
-            "draft": draft, "saved_snippet": snippet, "navigation_view": view, **uploaded,
+            "draft": draft, "saved_snippet": snippet, "navigation_view": view,
+            "reminder": reminder, **uploaded,
         }  # fmt: skip
         if who is not cast.polonius:
             name = f"friends of {who.name}"
@@ -253,6 +256,8 @@ def furnish(
     crier = ask(cast.othello, "POST", "/bots", full_name="Crier", short_name="crier")
     secret = ask(cast.hamlet, "POST", "/messages", type="channel", to="cellar", topic="cask",
                  content="Secret")["id"]  # fmt: skip
+    poll = ask(cast.hamlet, "POST", "/messages", type="channel", to="square", topic="t",
+               content="/poll To be?\nYes\nNo")["id"]  # fmt: skip
     letter = ask(cast.hamlet, "POST", "/messages", type="direct", to=[cast.hamlet.id],
                  content="Note")["id"]  # fmt: skip
     shown = _upload(ask, cast.hamlet, "shown.txt")
@@ -268,6 +273,7 @@ def furnish(
         "hamlet": cast.hamlet.id,
         "hamlets_message": hamlets["message"],
         "hamlets_scheduled_message": hamlets["scheduled_message"],
+        "hamlets_reminder": hamlets["reminder"],
         "hamlets_draft": hamlets["draft"],
         "hamlets_saved_snippet": hamlets["saved_snippet"],
         "hamlets_attachment": hamlets["attachment"],
@@ -281,6 +287,7 @@ def furnish(
         "members_group": members_group,
         "secret_message": secret,
         "direct_message": letter,
+        "poll": poll,
         "hamlets_device": hamlets["device"],
         "hamlets_token": jwt.encode(
             {"email": cast.hamlet.email, "exp": clock.now().timestamp() + 3600},

@@ -183,6 +183,11 @@ class _Maker:
             scheduled_delivery_timestamp=self.tomorrow,
         )  # fmt: skip
         yield _number("scheduled message", "", later["scheduled_message_id"], EVERYBODY)
+        said = {"type": "direct", "to": [yorick.id], "content": "Words"}
+        remind = {"message_id": self.ask(yorick, "POST", "/messages", **said)["id"]}
+        remind["scheduled_delivery_timestamp"] = self.tomorrow
+        reminder = self.ask(yorick, "POST", "/reminders", **remind)["reminder_id"]
+        yield _number("reminder", "", reminder, EVERYBODY)
         unsent = {"type": "", "to": [], "topic": "", "content": "Zq"}
         [draft] = self.ask(yorick, "POST", "/drafts", drafts=[unsent])["ids"]
         yield _number("draft", "", draft, EVERYBODY)

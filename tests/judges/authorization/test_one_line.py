@@ -27,6 +27,7 @@ LINES = {
     "draft",
     "drafts",
     "encrypted_push_registration",
+    "note",
     "old_password",
     "new_password",
     "password",

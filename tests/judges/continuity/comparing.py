@@ -128,8 +128,9 @@ def _policies(asked: Asked, value: Any, fresh: Snapshot) -> Any:
 
 
 def _scheduled(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    names = ("scheduled_delivery_timestamp", "scheduled_message_id")
-    return sorted(value, key=lambda each: [each[name] for name in names])
+    """Scheduled messages, and reminders."""
+    names = ("scheduled_delivery_timestamp", "scheduled_message_id", "reminder_id")
+    return sorted(value, key=lambda each: [each.get(name) for name in names])
 
 
 def _drafts(asked: Asked, value: Any, fresh: Snapshot) -> Any:
@@ -182,6 +183,7 @@ FORMS: dict[str, Form] = {
     "realm_user_groups": _groups,
     "realm_users": _people,
     "recent_private_conversations": _conversations,
+    "reminders": _scheduled,
     "scheduled_messages": _scheduled,
     "streams": _streams,
     "subscriptions": _channels,

@@ -86,6 +86,14 @@ def scheduled_messages(store: Store, event: Event) -> None:
         store.state["scheduled_messages"].append(message)
 
 
+@applies("reminders")
+def reminders(store: Store, event: Event) -> None:
+    if event["op"] == "remove":
+        store.take("reminders", "reminder_id", event["reminder_id"])
+        return
+    store.state["reminders"].extend(event["reminders"])
+
+
 @applies("drafts")
 def drafts(store: Store, event: Event) -> None:
     if event["op"] == "remove":

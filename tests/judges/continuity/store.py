@@ -68,6 +68,6 @@ def _presence(store: Store, event: Event) -> None:
     """Clients ask for presence now and then; the event only comes before."""
 
 
-@applies("reaction")
-def _reaction(store: Store, event: Event) -> None:
+@applies("reaction", "submessage")
+def _beside(store: Store, event: Event) -> None:
     """Changes a message, and snapshots contain no messages."""

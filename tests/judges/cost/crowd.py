@@ -36,6 +36,7 @@ from models.chat.tables import (
     ScheduledMessage,
     StoredDraft,
     Subgroup,
+    Submessage,
     Subscription,
     Topic,
     User,
@@ -290,6 +291,10 @@ class Crowd:
             ],
         )
         person = self.cast.othello.id
+        poll = {"message_id": self.things["poll"], "sender_id": person}
+        vote = '{"key":"canned,%d","type":"vote","vote":1}'
+        votes = [{**poll, "content": vote % n} for n in range(scale.messages)]
+        self._insert(Submessage, votes)
         self._insert(
             Reaction,
             [
@@ -304,6 +309,7 @@ class Crowd:
         """What one person keeps: scheduled messages, devices, topics with a policy."""
         othello = self.cast.othello.id
         own = select(ScheduledMessage.id).where(ScheduledMessage.sender_id == othello)
+        own = own.order_by(ScheduledMessage.id)
         words = ("word " * (LONG // 5))[:LONG]
         self._copy(
             ScheduledMessage,
@@ -313,6 +319,9 @@ class Crowd:
                 for n in range(scale.mine)
             ],
         )
+        reminders = own.where(ScheduledMessage.target_message_id.is_not(None))
+        reminder = self.session.execute(reminders).scalars().first()
+        self._copy(ScheduledMessage, reminder, [{"content": words}] * scale.mine)
         draft = select(StoredDraft.id).where(StoredDraft.user_id == othello)
         drafts = [{"content": words, "topic": ""}] * scale.mine
         self._copy(StoredDraft, self.session.execute(draft).scalars().first(), drafts)

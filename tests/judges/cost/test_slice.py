@@ -56,7 +56,8 @@ def fill_dear_places(judge: Judge) -> None:
     seen: set[tuple[str, str]] = set()
     for base in stage.bases():
         for place in stage.document.places(base.operation):
-            is_dear = place.type == "array" or place.name in LONG_TEXTS
+            is_text = place.type == "string" and "enum" not in place.schema
+            is_dear = place.type == "array" or (is_text and place.name in LONG_TEXTS)
             if not is_dear or (base.operation, place.label) in seen:
                 continue
             seen.add((base.operation, place.label))

@@ -254,6 +254,7 @@ SENSES: dict[str, Sense] = {
     "send_message": _addressed,
     "create_scheduled_message": _addressed,
     "update_scheduled_message": _addressed,
+    "create_reminder": _addressed,
     "create_drafts": _drafts,
     "update_draft": _drafts,
     "set_typing_status": _typing,

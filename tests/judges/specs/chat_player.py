@@ -32,6 +32,12 @@ JSON, FORM, MULTIPART = (
 STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("jwt_fetch_api_key", "hamlet"): {"token": "$hamlets_token"},
     ("create_scheduled_message", "channel"): {"to": "$denmark"},
+    ("add_submessage", "vote"): {"message_id": "$poll"},
+    ("add_submessage", "option"): {"message_id": "$poll"},
+    ("create_reminder", "noted"): {
+        "message_id": "$hamlets_message",
+        "scheduled_delivery_timestamp": "$tomorrow",
+    },
     ("create_drafts", "channel"): {
         "drafts": [{"type": "stream", "to": ["$square"], "topic": "castle", "content": "Words"}]
     },

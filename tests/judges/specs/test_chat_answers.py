@@ -58,6 +58,7 @@ NO_POLICY = ("update_settings", {"automatically_follow_topics_policy": 4})
 CREED = ("update_own_profile_data", {"data": [{"id": "$profile_field", "value": "Prince"}]})
 THERE = ("update_own_presence", {"status": "active"})
 MAIL = ("update_settings", {"email": "hamlet@elsinore.example"})
+REMIND = {"message_id": "$hamlets_message", "scheduled_delivery_timestamp": "$tomorrow"}
 # Answers that come only after something else, or to a request that is not the first shown.
 STORIES: dict[tuple[str, str], Story] = {
     ("jwt_fetch_api_key", "with_profile"): Story(
@@ -93,6 +94,8 @@ STORIES: dict[tuple[str, str], Story] = {
             ("create_scheduled_message", {**LATER, "scheduled_delivery_timestamp": "$tomorrow"}),
         )
     ),
+    ("create_reminder", "set"): Story(REMIND),
+    ("list_reminders", "one"): Story(before=(("create_reminder", REMIND),)),
     ("list_drafts", "two"): Story(
         before=(
             (

@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[3]
 WHOSE = {
     "models.chat.channels.notices": ("change", "creation", "subscription"),
     "models.chat.scheduling.delivery": ("delivery",),
+    "models.chat.scheduling.reminders": ("reminder",),
     "models.chat.exports.runs": (),
     "models.chat.editing.moving": ("move",),
     "models.chat.incoming_mail.addresses": ("mail",),
@@ -356,6 +357,32 @@ def mail(stage: Stage, text: str) -> None:
     assert before.text.startswith("Mail from ")
 
 
+def reminder(stage: Stage, text: str) -> None:
+    lines = text in LINES
+    direct = stage.client.acting_as(stage.cast.othello).post(
+        "/messages", type="direct", to=[stage.cast.hamlet.id], content="Hi"
+    )["id"]
+    for message in (stage.message, direct):
+        answer = stage.client.post(
+            "/reminders", message_id=message, note=text[:500],
+            scheduled_delivery_timestamp=int(stage.clock.now().timestamp()) + 60,
+        )  # fmt: skip
+        assert answer["result"] == "success", answer
+        stage.store(Message, message, content=text)
+    if not lines:
+        stage.store(User, stage.cast.othello.id, full_name=text)
+        stage.store(Message, stage.message, topic=text, topic_key=text.casefold())
+        stage.rename(stage.denmark, text)
+    stage.clock.advance(seconds=90)
+    worker = ScheduledDelivery(stage.database, stage.clock, late_window=timedelta(seconds=600))
+    assert worker.try_deliver_one()
+    assert worker.try_deliver_one()
+    for notice in stage.check(2, own="blockquote|div|pre|code"):
+        shown = Reading(notice.rendered_content)
+        said = "".join(shown.text.split())
+        assert said.count("".join(text[:480].split())) >= 2, "the note and the message"
+
+
 ACTIONS: dict[str, Callable[[Stage, str], None]] = {
     "report": report,
     "move": move,
@@ -366,6 +393,7 @@ ACTIONS: dict[str, Callable[[Stage, str], None]] = {
     "membership": membership,
     "welcome": welcome,
     "mail": mail,
+    "reminder": reminder,
 }
 
 
@@ -376,7 +404,7 @@ def stage(chat_database: Database, clock: FrozenClock, cast: Cast, chat: ChatCli
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_what_users_wrote_is_inert(action: str, stage: Stage) -> None:
-    texts = PAYLOADS + (LINES if action in ("report", "creation") else [])
+    texts = PAYLOADS + (LINES if action in ("report", "creation", "reminder") else [])
     for text in texts[:: 3 if stage.database.dialect == "sqlite" else 9]:
         stage.begin()
         try:

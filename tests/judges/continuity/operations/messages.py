@@ -25,7 +25,16 @@ def _to(world: World, member: Member) -> dict[str, Any]:
 def send_message(world: World) -> Call:
     member = world.anybody()
     form = _to(world, member)
-    return call(member, "POST", "/messages", content=world.words(), **form)
+    content = world.words() if world.flip(0.9) else f"/poll {world.words()}\nYes\nNo"
+    return call(member, "POST", "/messages", content=content, **form)
+
+
+@operation
+def add_submessage(world: World) -> Call:
+    row = world.row("SELECT message_id FROM submessage ORDER BY id")
+    vote = {"type": "vote", "key": "canned,0", "vote": world.pick(1, -1)}
+    form = {"message_id": row.message_id, "msg_type": "widget", "content": vote}
+    return call(world.anybody(), "POST", "/submessage", **form)
 
 
 @operation
@@ -147,11 +156,18 @@ def create_scheduled_message(world: World) -> Call:
 
 
 def _scheduled(world: World) -> tuple[Member, str]:
-    row = world.row("SELECT id, sender_id FROM scheduled_message WHERE state <> 'sent' ORDER BY id")
+    return _unsent(world, "IS NULL", "/scheduled_messages")
+
+
+def _unsent(world: World, target: str, path: str) -> tuple[Member, str]:
+    row = world.row(
+        "SELECT id, sender_id FROM scheduled_message"
+        f" WHERE state <> 'sent' AND target_message_id {target} ORDER BY id"
+    )
     by = [member for member in world.members.values() if member.id == row.sender_id]
     if not by:
         raise Nothing
-    return by[0], f"/scheduled_messages/{row.id}"
+    return by[0], f"{path}/{row.id}"
 
 
 @operation
@@ -165,4 +181,21 @@ def update_scheduled_message(world: World) -> Call:
 @operation
 def delete_scheduled_message(world: World) -> Call:
     member, path = _scheduled(world)
+    return call(member, "DELETE", path)
+
+
+@operation
+def create_reminder(world: World) -> Call:
+    row = world.row("SELECT message_id, user_id FROM user_message ORDER BY message_id")
+    by = [member for member in world.members.values() if member.id == row.user_id]
+    if not by:
+        raise Nothing
+    at = int(world.clock.now().timestamp()) + world.pick(3, 30, 300)
+    form = {"message_id": row.message_id, "note": world.words(), "scheduled_delivery_timestamp": at}
+    return call(by[0], "POST", "/reminders", **form)
+
+
+@operation
+def delete_reminder(world: World) -> Call:
+    member, path = _unsent(world, "IS NOT NULL", "/reminders")
     return call(member, "DELETE", path)

@@ -1,0 +1,46 @@
+"""Operations of the tag reminders."""
+
+from typing import Any
+
+from handlers.chat.wire import envelope
+from handlers.chat.wire.context import Context
+from models.chat.ground.quotas import REMINDERS, require_within
+from models.chat.rendering.texts import PreparedText
+from models.chat.scheduling import reminders
+from server.phases import prepared_by
+from server.response import Response
+
+
+def list_reminders(ctx: Context) -> Response:
+    """Get your reminders."""
+    return envelope.success(ctx, reminders=reminders.find_reminders(ctx.session, ctx.actor))
+
+
+def _prepare_new(
+    ctx: Context, *, message_id: int, note: str | None = None, **_: Any
+) -> PreparedText | None:
+    return reminders.prepare_new(ctx.session, ctx.actor, message_id=message_id, note=note)
+
+
+@prepared_by(_prepare_new)
+def create_reminder(
+    ctx: Context, *, message_id: int, scheduled_delivery_timestamp: int, note: str | None = None
+) -> Response:
+    """Set a reminder of a message."""
+    made = reminders.create_reminder(
+        ctx.session,
+        ctx.actor,
+        message_id=message_id,
+        note=note,
+        delivery_timestamp=scheduled_delivery_timestamp,
+        text=ctx.prepared,
+        now=ctx.now,
+    )
+    require_within(ctx.session, ctx.settings, REMINDERS, ctx.actor.id)
+    return envelope.success(ctx, reminder_id=made)
+
+
+def delete_reminder(ctx: Context, *, reminder_id: int) -> Response:
+    """Delete a reminder."""
+    reminders.delete_reminder(ctx.session, ctx.actor, reminder_id, now=ctx.now)
+    return envelope.success(ctx)

@@ -1,0 +1,1 @@
+"""What users do with the polls and to-do lists of messages."""

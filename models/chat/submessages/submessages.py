@@ -1,0 +1,85 @@
+"""Voting, adding options and tasks, and what else people do with polls and to-do lists.
+
+The server keeps what was done, in order; clients make the present state of it.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import cast
+
+import orjson
+from sqlalchemy import Table, delete
+from sqlalchemy.orm import Session
+
+from models.chat.access.audiences import find_readers
+from models.chat.events import log
+from models.chat.events.messages import SubmessageEvent
+from models.chat.identity.actors import Actor
+from models.chat.messages.access import access_open_message
+from models.chat.messages.submessages import WIDGET, find_widget_type, insert_submessage
+from models.chat.messages.widgets import POLL, TODO
+from models.chat.submessages.errors import (
+    MessageHasNoWidget,
+    QuestionOfAnother,
+    TitleOfAnother,
+    UnknownWidgetChange,
+)
+from models.chat.tables import Submessage
+from models.json import Json
+
+VOTE, QUESTION, TITLE = "vote", "question", "new_task_list_title"
+CHANGES = {
+    POLL: frozenset((VOTE, "new_option", QUESTION)),
+    TODO: frozenset(("new_task", "strike", TITLE)),
+}
+"""Widget -> the types of submessages that it takes."""
+_TABLE = cast(Table, Submessage.__table__)
+
+
+def add_submessage(
+    session: Session, actor: Actor, message_id: int, change: Mapping[str, Json], *, now: datetime
+) -> None:
+    """Keep what the actor did with the widget, and tell everybody who may read the message.
+    `change`: one of the document's shapes, by its `type`.
+
+    Raises `InvalidMessage`, `MessageHasNoWidget`, `UnknownWidgetChange`, `QuestionOfAnother`,
+    `TitleOfAnother`.
+    """
+    message = access_open_message(session, actor, message_id)
+    widget, kind = find_widget_type(session, message), change["type"]
+    if widget is None:
+        raise MessageHasNoWidget()
+    if kind not in CHANGES[widget]:
+        raise UnknownWidgetChange(widget=widget, type=kind)
+    if message.sender_id != actor.id and kind in (QUESTION, TITLE):
+        raise QuestionOfAnother() if kind == QUESTION else TitleOfAnother()
+    if kind == VOTE:
+        _forget_vote(session, actor, message_id, change)
+    content = _text_of(change)
+    made = insert_submessage(session, actor.id, message_id, content)
+    event = SubmessageEvent(
+        msg_type=WIDGET,
+        message_id=message_id,
+        submessage_id=made,
+        sender_id=actor.id,
+        content=content,
+        place=message.channel_id,
+    )
+    readers = find_readers(session, message.channel, [message_id])
+    log.append(session, actor.realm_id, event, user_ids=[*readers, actor.id], now=now)
+
+
+def _forget_vote(session: Session, actor: Actor, message_id: int, vote: Mapping[str, Json]) -> None:
+    """The newest vote of a user for an option counts: those before it need not be kept."""
+    before = [_text_of({**vote, "vote": value}) for value in (1, -1)]
+    session.connection().execute(
+        delete(_TABLE).where(
+            _TABLE.c.message_id == message_id,
+            _TABLE.c.sender_id == actor.id,
+            _TABLE.c.content.in_(before),
+        )
+    )
+
+
+def _text_of(change: Mapping[str, Json]) -> str:
+    return orjson.dumps(change, option=orjson.OPT_SORT_KEYS).decode()

@@ -1,0 +1,204 @@
+"""Search: words of all languages; both databases find what the rule in words.py says."""
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from sqlalchemy import column, select, table
+
+from models.chat.messages import search
+from models.chat.messages.stems import stem_of
+from models.chat.messages.words import Part, index_words, parse_query
+from models.chat.reading.marks import mark_matches
+from models.database import Database
+
+ROOT = Path(__file__).parents[3]
+WORDS = (
+    *("walk", "walks", "Walking", "city", "cities", "relational", "the", "be", "a", "x" * 120),
+    *(
+        "café",
+        "Cafe",
+        "CAFE\u0301",
+        "Straße",
+        "STRASSE",
+        "naïve",
+        "İzmir",
+        "3",
+        "14",
+        "v2",
+        "don't",
+    ),
+    *("ёжик", "ежик", "Ελλάδα", "ελλαδα", "हिन्दी", "हिन्दू", "القُرآن", "القران", "שָׁלוֹם", "שלום"),
+    *("東京都", "東京", "京都", "京", "東京tower", "tower東京", "カタカナ", "ｶﾀｶﾅ", "ひらがな"),
+    *("학교에서", "학교", "ภาษาไทย", "ไทย", "ภาษา", "ພາສາ", "ភាសា", "မြန်မာ", "foo-bar", "foo_bar"),
+    *(
+        "bar",
+        "https://example.com/a?b=c",
+        "hamlet@acme.example",
+        "AND",
+        "OR",
+        "NEAR",
+        "*",
+        '"',
+        "'",
+    ),
+    *("a:*", "\\", "🎉", "ก" + "\u0e48" * 20, "!?"),
+)
+
+
+def test_stems_are_those_of_fts5() -> None:
+    text = "\n".join(
+        path.read_text() for path in [*ROOT.glob("docs/**/*.md"), *ROOT.glob("specs/*")]
+    )
+    rough = Random(4)
+    endings = (
+        *("ational", "ing", "ed", "eed", "ies", "sses", "s", "y", "ization", "ll", "e", "ion"),
+        *("ement", "bli", "logi", "able", "izer", "ful"),
+    )
+    words = {
+        "".join(rough.choices("aeioubcdlstwz", k=rough.randint(2, 6))) + ending
+        for ending in endings
+        for _ in range(200)
+    }
+    words = sorted({*words, *re.findall("[a-z]{4,}", text.casefold())} - {"ies", "eed"})
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE text USING fts5(word, tokenize = 'porter ascii')")
+    connection.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(text, 'instance')")
+    connection.executemany(
+        "INSERT INTO text (rowid, word) VALUES (?, ?)", list(enumerate(words, 1))
+    )
+    stems = dict(connection.execute("SELECT doc, term FROM stems").fetchall())
+    connection.close()
+    assert len(words) > 3_000
+    assert [
+        (word, stems[n], stem_of(word))
+        for n, word in enumerate(words, 1)
+        if stems[n] != stem_of(word)
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Walking, the cities", ["walk", "the", "citi"]),
+        ("Cafe\u0301 CAFÉ Straße", ["cafe", "cafe", "strass"]),
+        ("ЁЖИК Ελλάδα", ["ежик", "ελλαδα"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("القُرآن שָׁלוֹם", ["القران", "שלום"]),
+        ("東京都 x", ["東京", "京都", "都", "x"]),
+        ("東京tower", ["東京", "京", "tower"]),
+        ("ｶﾞ", ["ガ"]),
+        ("학교에", ["학교", "교에", "에"]),
+        ("foo_bar v2 3.14", ["foo", "bar", "v2", "3", "14"]),
+        ("🎉 !?", []),
+    ],
+)
+def test_words_of_a_text(text: str, words: list[str]) -> None:
+    assert index_words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("query", "parts"),
+    [
+        ('walked "To be" foo-bar', [Part(("walk",)), Part(("to", "be")), Part(("foo", "bar"))]),
+        ("東京都", [Part(("東京", "京都"))]),
+        ("京", [Part(("京",), is_open=True)]),
+        ("東京tower", [Part(("東京", "京", "tower"))]),
+        ("tower京", [Part(("tower", "京"), is_open=True)]),
+        ('"" !? 🎉', []),
+    ],
+)
+def test_parts_of_a_query(query: str, parts: list[Part]) -> None:
+    assert parse_query(query) == parts
+
+
+def holds(words: Sequence[str], part: Part) -> bool:
+    """The rule: these words, one after the other; of the last one perhaps the beginning alone."""
+    wanted, count = part.words, len(part.words)
+    for start in range(len(words) - count + 1):
+        *firsts, last = words[start : start + count]
+        ends = last.startswith(wanted[-1]) if part.is_open else last == wanted[-1]
+        if ends and tuple(firsts) == wanted[:-1]:
+            return True
+    return False
+
+
+def expected(messages: dict[int, tuple[str, str]], queries: Sequence[str]) -> set[int]:
+    parts = [parse_query(query) for query in queries]
+    if not all(parts):
+        return set()
+    return {
+        message_id
+        for message_id, texts in messages.items()
+        if all(
+            any(holds(index_words(text), part) for text in texts) for each in parts for part in each
+        )
+    }
+
+
+def test_a_database_finds_what_the_rule_says(chat_database: Database) -> None:
+    chance = Random(7)
+
+    def text(most: int) -> str:
+        return chance.choice((" ", "", "\n")).join(chance.choices(WORDS, k=chance.randint(1, most)))
+
+    messages = {n: (text(2), text(6)) for n in range(1, 301)}
+    chat_database.run(
+        lambda s: search.index_messages(s, [(n, *texts) for n, texts in messages.items()])
+    )
+    key = column("rowid" if chat_database.dialect == "sqlite" else "message_id")
+    index = table("message_search")
+    queries = [[word] for word in WORDS]
+    queries += [[text(1), text(1)] for _ in range(60)]
+    queries += [[f'"{text(2)}"'.replace('""', '"')] for _ in range(60)]
+    queries += [[texts[1][:30]] for texts in list(messages.values())[:60]]
+    found_any = 0
+    with chat_database.reading() as reader:
+        for query in queries:
+            wanted = select(key).select_from(index)
+            found = reader.scalars(wanted.where(search.matches_all(reader, query, key)))
+            assert set(found) == expected(messages, query), query
+            either = reader.scalars(wanted.where(search.matches_any(reader, query, key)))
+            one_by_one = [expected(messages, [part]) for part in query if parse_query(part)]
+            assert set(either) == set().union(*one_by_one), query
+            found_any += bool(expected(messages, query))
+    assert found_any > 100
+
+
+def test_a_text_is_indexed_anew(chat_database: Database) -> None:
+    key = column("rowid" if chat_database.dialect == "sqlite" else "message_id")
+    for text in ("first", "second"):
+        chat_database.run(lambda s, text=text: search.index_messages(s, [(1, "", text)]))  # type: ignore[misc]
+    with chat_database.reading() as reader:
+        for word, ids in (("first", []), ("second", [1])):
+            wanted = select(key).select_from(table("message_search"))
+            found = reader.scalars(wanted.where(search.matches_all(reader, [word], key)))
+            assert list(found) == ids
+
+
+def test_the_longest_words_and_texts_fit(chat_database: Database) -> None:
+    texts = ("x" * 10_000, "\u0e01" + "\u0e48" * 9_999, "東" * 10_000, "a " * 5_000, "🎉é" * 5_000)
+    numbered = [(n, text[:60], text) for n, text in enumerate(texts, 1)]
+    chat_database.run(lambda s: search.index_messages(s, numbered))
+
+
+@pytest.mark.parametrize(
+    ("query", "content", "marked"),
+    [
+        ("walk", "<p>Walked walker</p>", "<p>[Walked] walker</p>"),
+        ("cafe", "<p>the Café</p>", "<p>the [Café]</p>"),
+        ("東京", "<p>新東京都 tower</p>", "<p>新[東京]都 tower</p>"),
+        ("京", "<p>東京都</p>", "<p>東[京]都</p>"),
+        ("ไทย", "<p>ภาษาไทย</p>", "<p>ภาษา[ไทย]</p>"),
+        ("amp p lt", "<p>a &amp; b &lt;</p>", "<p>a &amp; b &lt;</p>"),
+        ('"to be"', "<p>To be</p>", "<p>[To] [be]</p>"),
+    ],
+)
+def test_marks(query: str, content: str, marked: str) -> None:
+    message = {"content": content, "subject": "", "content_type": "text/html"}
+    mark_matches([message], [query])
+    shown = message["match_content"].replace('<span class="highlight">', "[")
+    assert shown.replace("</span>", "]") == marked
