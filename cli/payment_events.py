@@ -16,8 +16,8 @@ import httpx
 from adapters.exchanges import LOOPBACK
 from cli.payment_feed import Event, Feed, FeedRefused
 from models.clock import SystemClock
-from models.payment import signing
 from models.types import from_ms
+from models.webhooks import signing
 from settings import Settings
 
 RECEIVER_S = 15.0

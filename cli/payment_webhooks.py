@@ -13,9 +13,9 @@ from models.payment.errors import InvalidWebhookUrl
 from models.payment.events import KINDS
 from models.payment.projects import access_project
 from models.payment.webhooks import endpoints, signing_secrets
-from models.payment.webhooks.addresses import AddressRefused
 from models.payment.webhooks.events import render_endpoint
 from models.payment.webhooks.vault import WebhookVault, open_vault
+from models.webhooks.addresses import AddressRefused
 from settings import Settings
 
 

@@ -17,8 +17,8 @@ import structlog
 import logs
 from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
-from models.payment import signing
 from models.secret_shapes import SHAPES
+from models.webhooks import signing
 
 SECRET = b"a secret of more than thirty-two bytes"
 

@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from ipaddress import ip_network
 
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from adapters.mail.wiring import build_mailer
+from adapters.webhooks.sender import ANSWER_READ, WebhookSender
 from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import load_secrets
 from models.chat.retention import POLICY
+from settings import Settings
 from workers.backlog import message_removals, stale_search
+from workers.bot_webhooks import BotWebhooks, Posting
 from workers.context import WorkerContext, WorkerFactory, make_retention
 from workers.exports import Exports
 from workers.loop import NICENESS, Worker
@@ -51,6 +55,22 @@ def message_removal(context: WorkerContext) -> Worker:
     return Worker("message_removal", worker.try_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS)
 
 
+def bot_webhooks(context: WorkerContext) -> Worker:
+    """Posts messages to bots that live at an address; any number of processes share the work."""
+    settings = context.settings
+    opened = [ip_network(network) for network in settings.webhook_networks]
+    posting = Posting(WebhookSender(opened, answer_kept=ANSWER_READ), context.clock)
+    worker = BotWebhooks(context.database, context.clock, _open_vault(settings), posting)
+    # A step waits for something to do by itself.
+    return Worker("bot_webhooks", worker.try_step, poll_s=0.0, close=worker.close)
+
+
+def _open_vault(settings: Settings) -> Vault:
+    return Vault(
+        *load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
+    )
+
+
 def outbox(context: WorkerContext) -> Worker:
     """Lets mail leave; any number of processes share the work."""
     settings = context.settings
@@ -58,9 +78,7 @@ def outbox(context: WorkerContext) -> Worker:
         context.database,
         context.clock,
         build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s),
-        Vault(
-            *load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
-        ),
+        _open_vault(settings),
         sender=settings.mail_from,
     )
     return Worker("outbox", worker.try_send_one, poll_s=MAIL_EVERY_S)
@@ -96,6 +114,7 @@ def uploads(context: WorkerContext) -> Worker:
 
 
 WORKERS: Mapping[str, WorkerFactory] = {
+    "bot_webhooks": bot_webhooks,
     "chat_retention": chat_retention,
     "exports": exports,
     "message_removal": message_removal,

@@ -69,6 +69,12 @@ class Lanes:
         room = self.room()
         return {one for one in self._slow if room.left(one, is_failing=True) == 0}
 
+    def full(self) -> Collection[str]:
+        """The same with those that answer at once, and have as many requests as they may."""
+        room = self.room()
+        known = {*self._under_way, *self._slow}
+        return {one for one in known if room.left(one, is_failing=False) == 0}
+
     def room(self) -> "LaneRoom":
         """What is left now."""
         late = time.monotonic() - SLOW_S
@@ -80,7 +86,7 @@ class Lanes:
 
 
 class LaneRoom:
-    """A `models.payment.webhooks.rounds.Room` of one unit of work."""
+    """What is left for one unit of work, as `models.payment.webhooks.rounds.Room` asks for it."""
 
     def __init__(
         self, under_way: dict[str, set[int]], slow: set[str], widths: Mapping[str, int]

@@ -12,7 +12,7 @@ from socket import SOCK_STREAM, getaddrinfo
 
 import httpcore
 
-from models.payment.webhooks.addresses import (
+from models.webhooks.addresses import (
     Address,
     Network,
     Target,

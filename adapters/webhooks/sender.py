@@ -21,7 +21,7 @@ from adapters.webhooks.guarded_network import (
     resolve,
 )
 from adapters.webhooks.pools import KEPT_FOR_S, Pools
-from models.payment.webhooks.addresses import AddressRefused, Network, Target, check_url
+from models.webhooks.addresses import AddressRefused, Network, Target, check_url
 
 TIMEOUT_S = 15.0
 """For the whole of a request, up to the head of the answer."""
@@ -37,7 +37,7 @@ REFUSED, BROKEN = "address_refused", "connection_broken"
 @dataclass(frozen=True, slots=True)
 class Received:
     """What came back. `status` is None where nothing did; then `failure` is one of the words above.
-    `answer`: the first KiB of the body, as text.
+    `answer`: the beginning of the body, as text.
     """
 
     status: int | None
@@ -57,9 +57,11 @@ class WebhookSender:
         resolve: Resolve = resolve,
         timeout_s: float = TIMEOUT_S,
         certificates: ssl.SSLContext | None = None,
+        answer_kept: int = ANSWER_KEPT,
     ) -> None:
+        """`answer_kept`: how many bytes of an answer are kept, up to `ANSWER_READ`."""
         self._opened, self._resolve, self._timeout_s = opened, resolve, timeout_s
-        self._certificates = certificates
+        self._certificates, self._answer_kept = certificates, answer_kept
         self._pools = Pools(self._make_pool)
 
     async def check(self, url: str) -> None:
@@ -85,7 +87,7 @@ class WebhookSender:
                     response = await _ask(pool, target, headers, body)
                 status = response.status
                 retry_after = _header(response, b"retry-after")
-                answer = await _read(response)
+                answer = (await _read(response))[: self._answer_kept]
         except (TimeoutError, httpcore.TimeoutException):
             failure = TIMED_OUT
         except AddressRefused:
@@ -151,7 +153,7 @@ async def _read(response: httpcore.Response) -> bytes:
         pass  # the head has said it
     finally:
         await response.aclose()
-    return bytes(body[:ANSWER_KEPT])
+    return bytes(body)
 
 
 def _header(response: httpcore.Response, name: bytes) -> str | None:

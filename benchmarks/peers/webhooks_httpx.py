@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import httpx
 
 from benchmarks.webhooks.shops import Message
-from models.payment import signing
+from models.webhooks import signing
 
 AT_ONCE = 64
 TIMEOUT_S = 15.0

@@ -1,47 +1,100 @@
 """Operations of the tag bots."""
 
+from sqlalchemy.orm import Session
+
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.bots import bots
-from models.chat.bots.bots import BotChanges
+from models.chat.bots.bots import Address, BotChanges
+from models.chat.ground.errors import MissingParameter
 from models.chat.ground.quotas import BOTS, require_within
+from models.chat.identity.roles import BotType
+from models.chat.outgoing_webhooks.errors import InvalidPayloadUrl
+from models.webhooks.addresses import AddressRefused
 from server.response import Response
 
 
 def list_bots(ctx: Context) -> Response:
     """Get your bots."""
-    return envelope.success(ctx, bots=bots.find_own_bots(ctx.session, ctx.adapters.keys, ctx.actor))
+    adapters = ctx.adapters
+    found = bots.find_own_bots(ctx.session, adapters.keys, adapters.vault, ctx.actor)
+    return envelope.success(ctx, bots=found)
 
 
-def create_bot(ctx: Context, *, full_name: str, short_name: str, bot_type: int) -> Response:
+async def create_bot(
+    ctx: Context,
+    *,
+    full_name: str,
+    short_name: str,
+    bot_type: int,
+    interface_type: int,
+    payload_url: str | None = None,
+) -> Response:
     """Create a bot."""
-    made = bots.create_bot(
-        ctx.session,
-        ctx.adapters.keys,
-        ctx.actor,
-        full_name=full_name,
-        short_name=short_name,
-        bot_type=bot_type,
-        now=ctx.now,
-    )
-    require_within(ctx.session, ctx.settings, BOTS, ctx.actor.id)
-    return envelope.success(ctx, made)
+    await ctx.read(lambda db: bots.require_may_create(db, ctx.actor, bot_type))
+    address = None
+    if bot_type == BotType.OUTGOING_WEBHOOK:
+        if payload_url is None:
+            raise MissingParameter(var_name="payload_url")
+        address = Address(await _check_url(ctx, payload_url), interface_type)
+
+    def create(session: Session) -> Response:
+        made = bots.create_bot(
+            session,
+            ctx.adapters.keys,
+            ctx.adapters.vault,
+            ctx.actor,
+            full_name=full_name,
+            short_name=short_name,
+            bot_type=bot_type,
+            address=address,
+            now=ctx.now,
+        )
+        require_within(session, ctx.settings, BOTS, ctx.actor.id)
+        return envelope.success(ctx, made)
+
+    return await ctx.write(create)
 
 
-def update_bot(
+async def update_bot(
     ctx: Context,
     *,
     bot_id: int,
     full_name: str | None = None,
     role: int | None = None,
     bot_owner_id: int | None = None,
+    service_payload_url: str | None = None,
+    service_interface: int | None = None,
 ) -> Response:
     """Change a bot."""
-    changes = BotChanges(full_name=full_name, role=role, owner_id=bot_owner_id)
-    changed = bots.change_bot(ctx.session, ctx.actor, bot_id, changes, now=ctx.now)
-    if bot_owner_id is not None:
-        require_within(ctx.session, ctx.settings, BOTS, bot_owner_id)
-    return envelope.success(ctx, changed)
+    url = None
+    if service_payload_url is not None:
+        await ctx.read(lambda db: bots.require_managed(db, ctx.actor, bot_id))
+        url = await _check_url(ctx, service_payload_url)
+    changes = BotChanges(
+        full_name=full_name,
+        role=role,
+        owner_id=bot_owner_id,
+        url=url,
+        interface=service_interface,
+    )
+
+    def change(session: Session) -> Response:
+        changed = bots.change_bot(session, ctx.actor, bot_id, changes, now=ctx.now)
+        if bot_owner_id is not None:
+            require_within(session, ctx.settings, BOTS, bot_owner_id)
+        return envelope.success(ctx, changed)
+
+    return await ctx.write(change)
+
+
+async def _check_url(ctx: Context, url: str) -> str:
+    """The address, which leads to no network inside. Raises `InvalidPayloadUrl`."""
+    try:
+        await ctx.adapters.webhooks.check(url)
+    except AddressRefused as refused:
+        raise InvalidPayloadUrl(problem=str(refused)) from None
+    return url
 
 
 def regenerate_bot_api_key(ctx: Context, *, bot_id: int) -> Response:

@@ -10,15 +10,15 @@ from sqlalchemy.orm import Session
 from adapters.webhooks.sender import Received
 from handlers.payment.wire.context import Context
 from handlers.payment.wire.idempotency import ANSWERS
-from models.payment import signing
 from models.payment.errors import InvalidWebhookUrl
 from models.payment.event_list import read_id, written_id
 from models.payment.webhooks import deliveries, endpoints, signing_secrets
-from models.payment.webhooks.addresses import AddressRefused
 from models.payment.webhooks.deliveries import AttemptRow
 from models.payment.webhooks.events import PING, render_endpoint
 from models.payment.webhooks.outcomes import is_success
 from models.types import to_ms
+from models.webhooks import signing
+from models.webhooks.addresses import AddressRefused
 from server.response import Response, encode
 
 

@@ -22,8 +22,8 @@ from standardwebhooks.webhooks import Webhook
 from cli.payment_feed import Feed, FeedRefused
 from models import migrate
 from models.database import Database
-from models.payment import signing
 from models.types import to_ms
+from models.webhooks import signing
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support.payment.factories import Merchant, make_invoice, make_merchant, pay

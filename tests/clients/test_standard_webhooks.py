@@ -16,9 +16,9 @@ from adapters.webhooks.sender import WebhookSender
 from models import migrate
 from models.clock import SystemClock
 from models.database import Database
-from models.payment import signing
 from models.payment.webhooks import deliveries, signing_secrets
 from models.payment.webhooks.vault import WebhookVault
+from models.webhooks import signing
 from tests.clients.installed import WEBHOOKS, need
 from tests.clients.programs import Program
 from tests.support.payment.factories import make_endpoint, make_invoice, make_merchant

@@ -43,6 +43,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
             "editing",
             "exports",
             "incoming_mail",
+            "outgoing_webhooks",
             "profiles",
             "reactions",
             "reading",

@@ -44,7 +44,7 @@ from tests.support.payment.factories import (
     pay,
     set_head,
 )
-from tests.support.payment.receivers import TAKEN, ScriptedReceivers
+from tests.support.receivers import TAKEN, ScriptedReceivers
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 

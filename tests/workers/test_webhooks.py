@@ -23,7 +23,7 @@ from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
-from tests.support.payment.receivers import TAKEN, Posted, ScriptedReceivers
+from tests.support.receivers import TAKEN, Posted, ScriptedReceivers
 from workers.webhook_lanes import (
     MOST,
     MOST_BEYOND_SHARES,

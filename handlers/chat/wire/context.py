@@ -1,12 +1,14 @@
 """What chat's handlers are given: a request whose actor, adapters and settings have types."""
 
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 
 import server.context
 from adapters.file_store.store import FileStore
 from adapters.file_store.wiring import build_file_store
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
+from adapters.webhooks.sender import WebhookSender
 from handlers.chat.wire.limits import EmailChangeLimit, SignInLimit
 from handlers.chat.wire.polls import Polls
 from models.chat.ground.vault import Vault
@@ -24,6 +26,7 @@ class ChatAdapters:
     push: PushRelay
     vendor: VideoVendor
     files: FileStore
+    webhooks: WebhookSender = field(default_factory=lambda: WebhookSender(()))
     sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
     email_change_limit: EmailChangeLimit = field(default_factory=EmailChangeLimit)
     polls: Polls = field(default_factory=Polls)
@@ -50,6 +53,7 @@ class ChatAdapters:
                 timeout_s=settings.video_vendor_timeout_s,
             ),
             files=build_file_store(settings),
+            webhooks=WebhookSender([ip_network(each) for each in settings.webhook_networks]),
             sign_in_limit=SignInLimit(settings.rate_limits),
             email_change_limit=EmailChangeLimit(settings.rate_limits),
         )

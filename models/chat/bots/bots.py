@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.access.errors import InsufficientPermission, NoSuchUser, NotForBots
+from models.chat.access.errors import NoSuchUser, NotForBots
 from models.chat.access.membership import belongs, require
 from models.chat.access.naming import find_named
 from models.chat.access.people import api_email
@@ -22,10 +22,18 @@ from models.chat.accounts.errors import BadNameOrUsername
 from models.chat.accounts.key_renewal import renew_key
 from models.chat.bots.errors import BotNameInUse, NoSuchBot, OwnerRefused, UsernameInUse
 from models.chat.events.people import UserGroupAddMembersEvent
+from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import DIRECT_GROUPS, BotType, Role
-from models.chat.people.bots import COLUMNS, UNSET, picture_of_bot
+from models.chat.outgoing_webhooks.hooks import change_hook, create_hook, find_own_services
+from models.chat.people.bots import (
+    COLUMNS,
+    UNSET,
+    find_services,
+    picture_of_bot,
+    tell_of_bot,
+)
 from models.chat.people.emails import check_email
 from models.chat.people.errors import EmailInUse, InvalidEmail
 from models.chat.people.events import tell_of_membership
@@ -39,6 +47,9 @@ _NAMED = select(User.id).where(
     func.lower(User.full_name) == func.lower(bindparam("name")),
     User.is_active,
 )
+_ONE = select(User.bot_type, User.bot_owner_id).where(
+    User.realm_id == bindparam("realm_id"), User.id == bindparam("bot_id"), ~User.is_system_bot
+)
 _OWN = (
     select(*COLUMNS, User.api_key_nonce, User.api_key_sha256)
     .where(User.bot_owner_id == bindparam("owner_id"), User.is_active)
@@ -46,8 +57,10 @@ _OWN = (
 )
 
 
-def find_own_bots(db: Db, keys: KeyMaker, actor: Actor) -> list[dict[str, Any]]:
+def find_own_bots(db: Db, keys: KeyMaker, vault: Vault, actor: Actor) -> list[dict[str, Any]]:
     """The actor's active bots with their keys, in order of their ids."""
+    bots = db.execute(_OWN, {"owner_id": actor.id}).all()
+    services = find_own_services(db, vault, [bot.id for bot in bots])
     return [
         {
             "user_id": bot.id,
@@ -56,19 +69,30 @@ def find_own_bots(db: Db, keys: KeyMaker, actor: Actor) -> list[dict[str, Any]]:
             "api_key": keys.find_key(bot),
             "avatar_url": picture_of_bot(bot, actor.realm),
             **UNSET,
+            "services": services.get(bot.id, []),
         }
-        for bot in db.execute(_OWN, {"owner_id": actor.id})
+        for bot in bots
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an outgoing webhook lives: an address that was checked, and the form it wants."""
+
+    url: str
+    interface: int
 
 
 def create_bot(
     session: Session,
     keys: KeyMaker,
+    vault: Vault,
     actor: Actor,
     *,
     full_name: str,
     short_name: str,
     bot_type: int,
+    address: Address | None = None,
     now: datetime,
 ) -> dict[str, Any]:
     """A new bot of the actor's: its id, its key, and how it looks.
@@ -91,12 +115,21 @@ def create_bot(
     groups = [actor.realm.group_id_of(group) for group in DIRECT_GROUPS[Role.MEMBER]]
     joins = UserGroupAddMembersEvent
     tell_of_membership(session, actor.realm_id, joins, groups, [bot.id], now=now)
+    if address is not None:
+        create_hook(session, vault, bot.id, url=address.url, interface=address.interface)
+        _tell_of_services(session, bot, now)
     return {
         "user_id": bot.id,
         "api_key": api_key,
         "avatar_url": picture_of_bot(bot, actor.realm),
         **UNSET,
+        "services": find_own_services(session, vault, [bot.id]).get(bot.id, []),
     }
+
+
+def _tell_of_services(session: Session, bot: User, now: datetime) -> None:
+    services = find_services(session, [bot.id])[bot.id]
+    tell_of_bot(session, bot, {"services": services}, now=now)
 
 
 def require_may_create(db: Db, actor: Actor, bot_type: int) -> None:
@@ -133,14 +166,27 @@ def access_managed_bot(session: Session, actor: Actor, bot_id: int) -> Administe
     except NoSuchUser:
         raise NoSuchBot() from None
     bot = found.user
-    if bot.bot_type is None:
-        raise NoSuchBot()
+    _require_managed(actor, bot.bot_type, bot.bot_owner_id)
     if bot.bot_owner_id == actor.id:
         return found
-    if not actor.is_administrator or (bot.can_create_users and not actor.can_create_users):
-        raise InsufficientPermission()
+    require(actor.can_create_users or not bot.can_create_users)
     found.require_owner_if(bot.role == Role.OWNER)
     return found
+
+
+def require_managed(db: Db, actor: Actor, bot_id: int) -> None:
+    """A first look that locks nothing. Raises `NoSuchBot`, `InsufficientPermission`."""
+    wanted = {"realm_id": actor.realm_id, "bot_id": bot_id}
+    row = db.execute(_ONE, wanted).first()
+    if row is None:
+        raise NoSuchBot()
+    _require_managed(actor, row.bot_type, row.bot_owner_id)
+
+
+def _require_managed(actor: Actor, bot_type: int | None, owner_id: int | None) -> None:
+    if bot_type is None:
+        raise NoSuchBot()
+    require(owner_id == actor.id or actor.is_administrator)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +196,8 @@ class BotChanges:
     full_name: str | None = None
     role: int | None = None
     owner_id: int | None = None
+    url: str | None = None
+    interface: int | None = None
 
 
 def change_bot(
@@ -157,7 +205,8 @@ def change_bot(
 ) -> dict[str, Any]:
     """Change a bot, all or nothing; returns how it looks now.
 
-    Raises what `access_managed_bot`, `check_bot_name`, `change_role` and `check_bot_owner` raise.
+    Raises what `access_managed_bot`, `check_bot_name`, `change_role`, `check_bot_owner` and
+    `change_hook` raise.
     """
     found = access_managed_bot(session, actor, bot_id)
     bot = found.user
@@ -170,11 +219,19 @@ def change_bot(
         check_bot_owner(session, actor, changes.owner_id)
         await_writes_of(session, [bot.id])
         set_owner(session, actor, bot, changes.owner_id, now=now)
-    changed = {
+    hook = change_hook(session, bot.id, url=changes.url, interface=changes.interface)
+    if hook is not None and not (changes.url is None and changes.interface is None):
+        _tell_of_services(session, bot, now)
+    changed: dict[str, Any] = {
         "full_name": bot.full_name,
         "avatar_url": picture_of_bot(bot, actor.realm),
         **UNSET,
     }
+    if hook is not None:
+        changed |= {
+            "service_payload_url": hook.payload_url,
+            "service_interface": hook.interface,
+        }
     if bot.bot_owner_id is not None:
         changed["bot_owner"] = api_email(actor, session.get_one(User, bot.bot_owner_id))
     return changed

@@ -71,6 +71,13 @@ class RealmBotAddEvent(ClientEvent, type="realm_bot", op="add"):
     bot: WireObject
 
 
+class BotService(TypedDict):
+    """Where an outgoing webhook lives; `interface`: 1 the service's own form, 2 Slack's."""
+
+    base_url: str
+    interface: int
+
+
 class BotChange(TypedDict, total=False):
     """What is new about a bot."""
 
@@ -79,6 +86,7 @@ class BotChange(TypedDict, total=False):
     avatar_url: str
     is_active: bool
     owner_id: int
+    services: Sequence[BotService]
 
 
 class ChangedBot(BotChange):

@@ -1,6 +1,6 @@
 """Bots as those who manage them see them: their owners and the administrators."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ from models.chat.access.people import avatar_url, dummy_email
 from models.chat.events import log
 from models.chat.events.people import (
     BotChange,
+    BotService,
     KnownBot,
     RealmBotAddEvent,
     RealmBotDeleteEvent,
@@ -18,8 +19,8 @@ from models.chat.events.people import (
 )
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
-from models.chat.tables import User
-from models.reader import Db
+from models.chat.tables import OutgoingWebhook, User
+from models.reader import Db, id_in
 
 COLUMNS = (
     User.id,
@@ -72,10 +73,29 @@ def find_managed_bots(db: Db, actor: Actor) -> list[dict[str, Any]]:
     """
     wanted = _BOTS if actor.is_administrator else _BOTS.where(_OWN)
     given = {"realm_id": actor.realm_id, "owner_id": actor.id}
-    return [describe_bot(row, actor.realm) for row in db.execute(wanted, given)]
+    return _describe_all(db, db.execute(wanted, given).all(), actor.realm)
 
 
-def describe_bot(bot: BotRow, realm: RealmView) -> dict[str, Any]:
+def _describe_all(db: Db, bots: Iterable[BotRow], realm: RealmView) -> list[dict[str, Any]]:
+    rows = list(bots)
+    services = find_services(db, [row.id for row in rows])
+    return [describe_bot(row, realm, services.get(row.id, ())) for row in rows]
+
+
+def find_services(db: Db, bot_ids: Iterable[int]) -> Mapping[int, list[BotService]]:
+    """Bot's id -> where it lives, of those that live at an address."""
+    hook = OutgoingWebhook
+    wanted = select(hook.user_id, hook.payload_url, hook.interface)
+    found = db.execute(wanted.where(id_in(db, hook.user_id, bot_ids)))
+    return {
+        row.user_id: [BotService(base_url=row.payload_url, interface=row.interface)]
+        for row in found
+    }
+
+
+def describe_bot(
+    bot: BotRow, realm: RealmView, services: Sequence[BotService] = ()
+) -> dict[str, Any]:
     """A bot in a snapshot and in events. Keys are never told there."""
     return {
         "user_id": bot.id,
@@ -86,7 +106,7 @@ def describe_bot(bot: BotRow, realm: RealmView) -> dict[str, Any]:
         "owner_id": bot.bot_owner_id,
         "avatar_url": picture_of_bot(bot, realm),
         **UNSET,
-        "services": [],
+        "services": list(services),
     }
 
 
@@ -133,9 +153,10 @@ def tell_of_owner(
     before = set(find_managers(session, realm.id, previous_id))
     after = set(find_managers(session, realm.id, bot.bot_owner_id))
     assert bot.bot_owner_id is not None
+    [described] = _describe_all(session, [bot], realm)
     told: Sequence[log.Told] = [
         (RealmBotDeleteEvent(bot=KnownBot(user_id=bot.id)), before - after),
-        (RealmBotAddEvent(bot=describe_bot(bot, realm)), after - before),
+        (RealmBotAddEvent(bot=described), after - before),
         (
             RealmBotUpdateEvent(bot={"user_id": bot.id, "owner_id": bot.bot_owner_id}),
             after & before,
@@ -154,14 +175,14 @@ def tell_of_management(
     if was == manages:
         return
     others = _BOTS.where(or_(User.bot_owner_id.is_(None), User.bot_owner_id != user.id))
-    bots = session.execute(others, {"realm_id": realm.id})
+    bots = session.execute(others, {"realm_id": realm.id}).all()
     told: list[log.Told] = [
         (
-            RealmBotAddEvent(bot=describe_bot(bot, realm))
+            RealmBotAddEvent(bot=bot)
             if manages
-            else RealmBotDeleteEvent(bot=KnownBot(user_id=bot.id)),
+            else RealmBotDeleteEvent(bot=KnownBot(user_id=bot["user_id"])),
             [user.id],
         )
-        for bot in bots
+        for bot in _describe_all(session, bots, realm)
     ]
     log.append_all(session, realm.id, told, now=now)

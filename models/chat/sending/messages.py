@@ -31,6 +31,7 @@ from models.chat.messages.conversations import require_conversation
 from models.chat.messages.submessages import attach_widget
 from models.chat.messages.view import ViewOptions, find_people, message_object
 from models.chat.rendering import plain_text
+from models.chat.sending.bot_calls import call_bots
 from models.chat.sending.drafts import Draft
 from models.chat.tables import (
     Message,
@@ -92,6 +93,7 @@ def send_message(
         },
     ).scalar_one()
     copies = _make_copies(session, draft, message_id)
+    call_bots(session, draft, message_id, copies.values(), now=now)
     new_policy = None
     if channel is not None:
         has_policy = automatic_policies.has_policy_for_new_topics(sender)

@@ -38,6 +38,7 @@ from models.chat.tables.message_removal import MessageRemoval
 from models.chat.tables.muted_user import MutedUser
 from models.chat.tables.navigation_view import NavigationView
 from models.chat.tables.outbox import Outbox
+from models.chat.tables.outgoing_webhook import OutgoingDelivery, OutgoingWebhook
 from models.chat.tables.presence import Presence
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.saved_snippet import SavedSnippet
@@ -76,6 +77,8 @@ __all__ = [
     "MutedUser",
     "NavigationView",
     "Outbox",
+    "OutgoingDelivery",
+    "OutgoingWebhook",
     "Playground",
     "Presence",
     "ProfileField",

@@ -8,10 +8,10 @@ from typing import cast
 from sqlalchemy import Table, delete, select, update
 from sqlalchemy.orm import Session
 
-from models.payment import signing
 from models.payment.webhooks.tables import WebhookSecret
 from models.payment.webhooks.vault import WebhookVault, purpose_of
 from models.reader import Db
+from models.webhooks import signing
 
 SECRETS_MAX = 5
 """That sign at once. One more rotation ends the oldest."""

@@ -20,8 +20,8 @@ from cryptography.x509.oid import NameOID
 from adapters.webhooks import sender as sending
 from adapters.webhooks.guarded_network import Resolve
 from adapters.webhooks.sender import Received, WebhookSender
-from models.payment.webhooks.addresses import Address, AddressRefused
-from tests.models.payment.webhooks.test_addresses import INSIDE
+from models.webhooks.addresses import Address, AddressRefused
+from tests.models.webhooks.test_addresses import INSIDE
 
 LOOPBACK = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

@@ -96,6 +96,7 @@ class TestCreateBot:
         bot_id, avatar = made["user_id"], gravatar("yorick-bot@acme.example")
         assert made == {
             **DONE, "user_id": bot_id, "api_key": made["api_key"], "avatar_url": avatar, **UNSET,
+            "services": [],
         }  # fmt: skip
         bot = as_bot(chat, made)
         own = bot.get("/users/me")
@@ -181,7 +182,7 @@ class TestListBots:
             "bots": [
                 {
                     "user_id": bot_id, "username": email, "full_name": name, "api_key": key,
-                    "avatar_url": gravatar(email), **UNSET,
+                    "avatar_url": gravatar(email), **UNSET, "services": [],
                 }
                 for bot_id, email, name, key in (
                     (reminder.id, reminder.email, reminder.name, reminder.key),
@@ -372,3 +373,67 @@ class TestWhoIsTold:
         assert told(place) == [
             update_of(bot_id, is_active=True), update_of(bot_id, owner_id=cast.cordelia.id),
         ]  # fmt: skip
+
+
+URL = "https://bots.example/oracle"
+
+
+class TestOutgoingWebhooks:
+    """What they add to the operations above; tests/workers/test_bot_webhooks.py has them called."""
+
+    def test_an_address_and_what_signs(
+        self, chat: ChatClient, as_iago: ChatClient, as_othello: ChatClient, cast: Cast,
+        queues: Queues,
+    ) -> None:  # fmt: skip
+        places = [queues.open(client) for client in (chat, as_iago)]
+        made = make(chat, bot_type=3, payload_url=URL, interface_type=2)
+        bot_id, [service] = made["user_id"], made["services"]
+        assert service == {
+            "base_url": URL, "interface": 2, "token": service["token"],
+            "signing_secret": service["signing_secret"],
+        }  # fmt: skip
+        assert len(service["token"]) == 32
+        assert service["signing_secret"].startswith("whsec_")
+        assert chat.get(PATH)["bots"][-1]["services"] == [service]
+        shown = {"base_url": URL, "interface": 2}
+        add = {"op": "add", "bot": managed(bot_id, cast.hamlet, bot_type=3)}
+        told_of = [add, update_of(bot_id, services=[shown])]
+        assert [told(place) for place in places] == [told_of, told_of]
+        assert registered(as_iago)[-1]["services"] == [shown]
+
+        moved = as_iago.patch(f"{PATH}/{bot_id}", service_payload_url=f"{URL}/2")
+        assert (moved["service_payload_url"], moved["service_interface"]) == (f"{URL}/2", 2)
+        [event] = told(places[0])
+        assert event == update_of(bot_id, services=[{**shown, "base_url": f"{URL}/2"}])
+        assert chat.patch(f"{PATH}/{bot_id}", full_name="Y2")["service_interface"] == 2
+        chat.patch(f"{PATH}/{bot_id}", bot_owner_id=cast.othello.id)
+        [theirs] = as_othello.get(PATH)["bots"]
+        assert theirs["services"] == [{**service, "base_url": f"{URL}/2"}]
+        assert registered(as_othello)[0]["services"] == [{**shown, "base_url": f"{URL}/2"}]
+
+    def test_addresses_that_are_refused(
+        self, chat: ChatClient, as_othello: ChatClient, as_polonius: ChatClient, cast: Cast
+    ) -> None:
+        form = {"full_name": "Oracle", "short_name": "oracle", "bot_type": 3}
+        missing = chat.post(PATH, **form)
+        assert (missing["code"], missing["var_name"]) == ("REQUEST_VARIABLE_MISSING", "payload_url")
+        path = f"{PATH}/{make(chat, bot_type=3, payload_url=URL)['user_id']}"
+        for url, problem in (
+            ("x", "is not an https address with a plain host name"),
+            ("http://bots.example:8080/", "does not begin with https://"),
+            ("https://10.0.0.1/", "leads to an address that is not public"),
+            ("https://bots.example:80/", "has a port that is neither 443 nor above 1023"),
+            (
+                f"https://bots.example/{'x' * 2000}",
+                "is not an https address with a plain host name",
+            ),
+        ):
+            refused = bad(f"payload_url {problem}")
+            assert chat.post(PATH, **form, payload_url=url) == refused
+            assert chat.patch(path, service_payload_url=url) == refused
+        none = bad("This bot has no address.")
+        assert chat.patch(f"{PATH}/{cast.reminder.id}", service_payload_url=URL) == none
+        assert chat.patch(f"{PATH}/{cast.reminder.id}", service_interface=1) == none
+        assert as_othello.patch(path, service_payload_url="x") == NOT_YOURS
+        assert chat.patch(f"{PATH}/999999", service_payload_url="x") == NO_BOT
+        assert as_polonius.post(PATH, **form) == bad("Not allowed for guest users")

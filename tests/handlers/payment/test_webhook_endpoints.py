@@ -12,7 +12,6 @@ from adapters.webhooks.sender import Received
 from models.database import Database
 from models.payment.event_list import read_id
 from models.payment.tables import Event, IdempotencyKey
-from models.payment.webhooks.addresses import AddressRefused
 from models.payment.webhooks.tables import (
     WebhookAttempt,
     WebhookDelivery,
@@ -20,6 +19,7 @@ from models.payment.webhooks.tables import (
     WebhookSecret,
 )
 from models.types import to_ms
+from models.webhooks.addresses import AddressRefused
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp

@@ -8,7 +8,7 @@ import pytest
 from handlers.payment.wire import webhooks
 from handlers.payment.wire.webhooks import Webhooks, webhooks_of
 from models.payment.errors import WebhookTestInProgress
-from models.payment.webhooks.addresses import AddressRefused
+from models.webhooks.addresses import AddressRefused
 from settings import Settings
 
 

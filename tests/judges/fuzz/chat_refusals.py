@@ -51,6 +51,8 @@ OF_PROPERTY = re.compile(r".*is not (a boolean|a valid hex color code)")
 CONDITIONAL = {
     # Required only without `message_ids`; OpenAPI 3.0 knows no condition between parameters.
     "list_messages": re.compile("Missing '(anchor|num_after|num_before)' argument"),
+    # Required for one `bot_type` only.
+    "create_bot": re.compile("Missing 'payload_url' argument"),
     # Each is required for one `type` only.
     "set_typing_status": re.compile("Missing '(stream_id|to)' argument"),
     # Either this or `stream`.

@@ -27,6 +27,7 @@ from settings import Settings
 from tests.support.app import ServiceApp, Swap
 from tests.support.chat.people import KEYS, VAULT, Member
 from tests.support.contract import OutsideTheDocument, judge_of
+from tests.support.receivers import ScriptedReceivers
 from tests.support.slow_work import WatchedDatabase
 
 BASE = "/api/v1"
@@ -52,7 +53,15 @@ class ChatApp(ServiceApp):
         )
         own = ChatAdapters.from_settings(self.settings)
         self.push, self.vendor = Swap(own.push), Swap(own.vendor)
-        adapters = replace(own, keys=KEYS, vault=VAULT, push=self.push, vendor=self.vendor)
+        self.receivers = ScriptedReceivers("127.0.0.0/8")
+        adapters = replace(
+            own,
+            keys=KEYS,
+            vault=VAULT,
+            push=self.push,
+            vendor=self.vendor,
+            webhooks=self.receivers,
+        )
         service = build_service(self.settings, clock=self._clock, adapters=adapters)
         super().__init__(service, self._database)
 

@@ -10,7 +10,7 @@ from models.clock import Clock
 from models.database import Database
 from settings import Settings
 from tests.support.app import ServiceApp, Swap
-from tests.support.payment.receivers import ScriptedReceivers
+from tests.support.receivers import ScriptedReceivers
 
 PUBLIC_URL = "https://pay.example"
 

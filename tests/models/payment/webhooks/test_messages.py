@@ -6,7 +6,7 @@ import orjson
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from models.payment import signing
+from models.webhooks import signing
 
 AT = datetime(2026, 11, 22, 12, 30, 15, 123_000, UTC)
 DATA = '{"invoice":{"amount":"12500000","note":"käse \\u0000"}}'

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from models.payment import signing
+from models.webhooks import signing
 
 AT = datetime(2021, 2, 25, 15, 42, 10, 250_000, tzinfo=UTC)
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

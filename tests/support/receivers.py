@@ -6,7 +6,7 @@ from ipaddress import ip_address, ip_network
 
 from adapters.webhooks.guarded_network import NameNotResolved
 from adapters.webhooks.sender import Received, WebhookSender
-from models.payment.webhooks.addresses import Address, AddressRefused, check_url
+from models.webhooks.addresses import Address, AddressRefused, check_url
 
 PUBLIC = "93.184.215.14"
 TAKEN = Received(204, None, "", None, 12)

@@ -4,7 +4,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from models.payment.webhooks.addresses import (
+from models.webhooks.addresses import (
     AddressRefused,
     check_url,
     is_global_unicast,

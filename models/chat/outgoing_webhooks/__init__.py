@@ -1,0 +1,1 @@
+"""Outgoing webhooks: bots that live at an address, which messages are posted to."""

@@ -1,0 +1,132 @@
+"""What becomes of a request: the bot's message, another attempt, or a word to the bot's owner."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from models.chat.errors import ChatError
+from models.chat.identity.actors import Actor, find_actor, find_writer
+from models.chat.outgoing_webhooks import queue
+from models.chat.outgoing_webhooks.queue import Taken
+from models.chat.outgoing_webhooks.requests import NoAnswer, read_answer
+from models.chat.rendering.quotes import inert_line
+from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.sending.drafts import check_message
+from models.chat.sending.messages import send_message
+from models.chat.sending.notices import try_send_notice
+from models.chat.sending.recipients import Destination, ToChannel, ToUsers
+from models.reader import Db
+
+CLIENT = "OutgoingWebhookResponse"
+SERVER_ERRORS = 500
+RETRIED = (408, 425, 429)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one request came to. `status` is None where no answer came; then `failure` says why.
+    `message`: what the request was about; None where nothing was posted.
+    """
+
+    taken: Taken
+    message: Mapping[str, Any] | None
+    status: int | None = None
+    failure: str | None = None
+    answer: str = ""
+
+    @property
+    def is_taken(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def is_retried(self) -> bool:
+        """May another attempt fare better?"""
+        return self.status is None or self.status >= SERVER_ERRORS or self.status in RETRIED
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a bot says, rendered; `problem` where it said nothing that can be read."""
+
+    text: PreparedText | None = None
+    problem: str | None = None
+
+
+def prepare(db: Db, outcome: Outcome) -> Said:
+    """What takes long, before anything is locked."""
+    if not outcome.is_taken:
+        return Said()
+    try:
+        content = read_answer(outcome.taken.interface, outcome.answer)
+    except NoAnswer as error:
+        return Said(problem=str(error))
+    bot = find_actor(db, outcome.taken.bot_id)
+    if content is None or bot is None:
+        return Said()
+    return Said(prepare_text(db, bot, content))
+
+
+def settle(session: Session, outcome: Outcome, said: Said, *, now: datetime) -> None:
+    """Send what the bot says, or have the message tried again, or give it up and tell the owner.
+
+    Does nothing where another worker has taken the message since.
+    """
+    taken = outcome.taken
+    if not queue.is_held(session, taken):
+        return
+    bot = find_writer(session, taken.bot_id)
+    if bot is None or not bot.is_active or bot.realm.is_deactivated or outcome.message is None:
+        queue.finish(session, taken)
+        return
+    problem = said.problem
+    if not outcome.is_taken:
+        if outcome.is_retried and queue.try_later(session, taken, now=now):
+            return
+        problem = _describe(outcome)
+    queue.finish(session, taken)
+    if said.text is not None:
+        problem = _send(session, bot, outcome.message, said.text, now)
+    if problem is not None:
+        _tell_owner(session, bot, outcome.message, problem, now)
+
+
+def _send(
+    session: Session, bot: Actor, message: Mapping[str, Any], text: PreparedText, now: datetime
+) -> str | None:
+    """Sends it; what is wrong with it where it cannot be sent."""
+    try:
+        draft = check_message(
+            session, bot, _place_of(message), topic=message["subject"], text=text, client=CLIENT
+        )
+    except ChatError as refusal:
+        return f"The answer could not be sent: {refusal}"
+    send_message(session, draft, now=now)
+    return None
+
+
+def _place_of(message: Mapping[str, Any]) -> Destination:
+    if message["type"] == "private":
+        return ToUsers([person["id"] for person in message["display_recipient"]])
+    return ToChannel(message["stream_id"])
+
+
+def _describe(outcome: Outcome) -> str:
+    if outcome.status is not None:
+        return f"The address answered with the status {outcome.status}."
+    reason = (outcome.failure or "unknown").replace("_", " ")
+    return f"The address could not be reached ({reason})."
+
+
+def _tell_owner(
+    session: Session, bot: Actor, message: Mapping[str, Any], problem: str, now: datetime
+) -> None:
+    if bot.bot_owner_id is None:
+        return
+    notice = (
+        f"Your bot {inert_line(bot.full_name)} was called by message {message['id']} and gave no"
+        f" answer:\n\n> {inert_line(problem)}"
+    )
+    try_send_notice(session, bot.realm_id, ToUsers([bot.bot_owner_id]), content=notice, now=now)

@@ -1,0 +1,17 @@
+"""Outgoing webhooks."""
+
+from models.chat.errors import ChatError
+
+
+class InvalidPayloadUrl(ChatError):
+    """Messages are not posted to this address. Facts: `problem`."""
+
+    sentence = "payload_url {problem}"
+    advice = "Send an https address of the public Internet."
+
+
+class NotAnOutgoingWebhook(ChatError):
+    """Only outgoing webhooks have an address."""
+
+    sentence = "This bot has no address."
+    advice = "Create a bot with `bot_type` 3."

@@ -1,0 +1,118 @@
+"""What is posted to a bot, and what an answer says. Two forms: the service's own, and Slack's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+
+from models.chat.ground.vault import Vault
+from models.chat.ground.webhook_secrets import open_secret, token_of
+from models.chat.identity.actors import Actor, find_actor
+from models.chat.messages.access import find_readable
+from models.chat.messages.view import ViewOptions, find_messages
+from models.chat.outgoing_webhooks.queue import Taken
+from models.json import Json
+from models.reader import Db
+from models.webhooks import signing
+
+GENERIC, SLACK = 1, 2
+_RAW = ViewOptions(apply_markdown=False, client_gravatar=False, allow_empty_topic_name=True)
+_HTML = ViewOptions(apply_markdown=True, client_gravatar=False, allow_empty_topic_name=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is posted. `message`: what it is about, as the bot reads it in Markdown."""
+
+    taken: Taken
+    content_type: str
+    body: bytes
+    secret: str
+    message: Mapping[str, Any]
+
+    def headers(self, now: datetime) -> Mapping[str, str]:
+        """With the signature. `webhook-id` is the same at every attempt."""
+        signed = signing.sign(f"msg_{self.taken.id}", self.body, [self.secret], now=now)
+        return {"Content-Type": self.content_type, **signed}
+
+
+def find_request(db: Db, vault: Vault, taken: Taken) -> Request | None:
+    """None where there is nobody to answer: the bot or its organization is deactivated, or the bot
+    can no longer read the message; or where nothing can be signed.
+    """
+    bot = find_actor(db, taken.bot_id)
+    secret = open_secret(vault, taken.bot_id, taken.sealed_secret)
+    if bot is None or not bot.is_active or bot.realm.is_deactivated or secret is None:
+        return None
+    readable = find_readable(db, bot, [taken.message_id])
+    found = find_messages(db, bot, readable, _RAW)
+    if not found:
+        return None
+    [message], [shown] = found, find_messages(db, bot, readable, _HTML)
+    token = token_of(secret)
+    if taken.interface == SLACK:
+        body = urlencode(_slack(bot, message, token)).encode()
+        return Request(taken, "application/x-www-form-urlencoded", body, secret, message)
+    told = {name: value for name, value in message.items() if name not in ("flags", "edit_history")}
+    payload = {
+        "bot_email": bot.delivery_email,
+        "bot_full_name": bot.full_name,
+        "data": message["content"],
+        "message": {**told, "rendered_content": shown["content"]},
+        "token": token,
+        "trigger": taken.cause,
+    }
+    return Request(taken, "application/json", orjson.dumps(payload), secret, message)
+
+
+def _slack(bot: Actor, message: Mapping[str, Any], token: str) -> Mapping[str, Any]:
+    """The fields of a Slack-compatible outgoing webhook."""
+    is_direct = message["type"] == "private"
+    return {
+        "token": token,
+        "team_id": f"T{bot.realm_id}",
+        "team_domain": bot.realm.host,
+        "channel_id": "D" if is_direct else f"C{message['stream_id']}",
+        "channel_name": "directmessage" if is_direct else message["display_recipient"],
+        "thread_ts": message["timestamp"],
+        "timestamp": message["timestamp"],
+        "user_id": f"U{message['sender_id']}",
+        "user_name": message["sender_full_name"],
+        "text": message["content"],
+        "trigger_word": "mention",
+        "service_id": bot.id,
+    }
+
+
+class NoAnswer(Exception):
+    """The answer is not what its form says. The message says what is wrong with it."""
+
+
+def read_answer(interface: int, text: str) -> str | None:
+    """The content of the bot's message; None where it has nothing to say. Raises `NoAnswer`."""
+    if not text.strip():
+        return None
+    try:
+        answer: Json = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise NoAnswer("The answer is no JSON.") from None
+    if answer == "":
+        return None
+    if not isinstance(answer, dict):
+        raise NoAnswer("The answer is no JSON object.")
+    if interface == SLACK:
+        return _content(answer.get("text"))
+    if answer.get("response_not_required"):
+        return None
+    return _content(answer.get("response_string", answer.get("content")))
+
+
+def _content(said: Json) -> str | None:
+    if said is None:
+        return None
+    if not isinstance(said, str):
+        raise NoAnswer("The content of the answer is no text.")
+    return said.replace("\0", "\ufffd") if said.strip() else None

@@ -1,0 +1,68 @@
+"""Which bots at an address a message is for: it is kept for them until it was posted there."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import cast
+
+from sqlalchemy import Table, func, insert, select
+from sqlalchemy.orm import Session
+
+from models.chat.identity.roles import BotType
+from models.chat.sending.drafts import Draft
+from models.chat.tables import OutgoingDelivery, User
+
+MENTION, DIRECT_MESSAGE = "mention", "direct_message"
+MOST_WAITING = 1_000
+"""Messages that wait for one bot. A bot that has more is called for no further one."""
+
+_DELIVERY = cast(Table, OutgoingDelivery.__table__)
+_WAITING = (
+    select(func.count()).where(OutgoingDelivery.bot_id == User.id).correlate(User).scalar_subquery()
+)
+
+
+def call_bots(
+    session: Session,
+    draft: Draft,
+    message_id: int,
+    readers: Iterable[Iterable[int]],
+    *,
+    now: datetime,
+) -> None:
+    """Keep the message for the outgoing webhooks that it mentions, or that are in its direct
+    conversation. `readers`: who has a copy. Bots call no bots, or two would talk for ever; and in a
+    private channel only one that is there is called.
+    """
+    sender, channel = draft.sender, draft.channel
+    if sender.is_bot:
+        return
+    called = set(draft.user_ids) - {sender.id} if channel is None else set(draft.rendered.user_ids)
+    if channel is not None and channel.invite_only and called:
+        called &= {user_id for user_ids in readers for user_id in user_ids}
+    if not called:
+        return
+    bots = session.execute(
+        select(User.id)
+        .where(
+            User.id.in_(called),
+            User.bot_type == int(BotType.OUTGOING_WEBHOOK),
+            User.is_active,
+            _WAITING < MOST_WAITING,
+        )
+        .order_by(User.id)
+    ).scalars()
+    cause = DIRECT_MESSAGE if channel is None else MENTION
+    rows = [
+        {
+            "realm_id": sender.realm_id,
+            "bot_id": bot_id,
+            "message_id": message_id,
+            "cause": cause,
+            "attempts": 0,
+            "next_try_at": now,
+            "created_at": now,
+        }
+        for bot_id in bots
+    ]
+    if rows:
+        session.connection().execute(insert(_DELIVERY), rows)

@@ -1,0 +1,50 @@
+"""Bots that live at an address, and the messages that are on their way there."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import RowNumber, UtcMs
+from models.webhooks.addresses import URL_MAX
+
+
+class OutgoingWebhook(ChatBase):
+    """Where a bot's messages are posted, and in which form: 1 the service's own, 2 Slack's."""
+
+    __tablename__ = "outgoing_webhook"
+    __table_args__ = (CheckConstraint("interface IN (1, 2)", name="interface"),)
+
+    user_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
+    )
+    payload_url: Mapped[str] = mapped_column(String(URL_MAX))
+    interface: Mapped[int] = mapped_column(default=1)
+    sealed_secret: Mapped[str] = mapped_column(Text)
+
+
+class OutgoingDelivery(ChatBase):
+    """A message for a bot, written in the transaction that sends the message, deleted in the one
+    that sends the bot's answer.
+
+    `next_try_at` is when it may be taken: a worker that takes it moves that on by its lease, so one
+    that dies gives it back. `attempts` counts how often it was taken.
+    """
+
+    __tablename__ = "outgoing_delivery"
+    __table_args__ = (
+        Index(None, "next_try_at", "id"),
+        Index(None, "bot_id", "id"),
+        CheckConstraint("cause IN ('mention', 'direct_message')", name="cause"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    bot_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    message_id: Mapped[int] = mapped_column(BigInteger)
+    cause: Mapped[str] = mapped_column(String(16))
+    attempts: Mapped[int] = mapped_column(default=0)
+    next_try_at: Mapped[datetime] = mapped_column(UtcMs)
+    created_at: Mapped[datetime] = mapped_column(UtcMs)

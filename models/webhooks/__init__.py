@@ -1,0 +1,1 @@
+"""What both services need to post webhooks: where to, and signed how."""

@@ -1,0 +1,99 @@
+"""A thread that posts: an event loop with all the requests of one worker, which waits for none."""
+
+import asyncio
+import queue
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+Job = TypeVar("Job")
+Ended = TypeVar("Ended")
+
+FINISHED_WITHIN_S = 20.0
+
+
+class Posting(ABC, Generic[Job, Ended]):
+    """Requests under way. `begin`, `take_ended`, `finish` and `close` are for the worker's thread.
+
+    `on_end()` is called in the loop's thread after each request.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
+        self._count = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @abstractmethod
+    async def post(self, job: Job) -> Ended:
+        """Post one and say what came of it, in the loop's thread. Raises nothing."""
+
+    @abstractmethod
+    async def close_connections(self) -> None:
+        """Nothing is posted any more."""
+
+    def begin(self, jobs: Sequence[Job], on_end: Callable[[], None]) -> None:
+        """Post these; the loop begins with the first."""
+        if not jobs:
+            return
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=self._loop.run_forever, name=self._name, daemon=True
+            )
+            self._thread.start()
+        self._count += len(jobs)
+        self._loop.call_soon_threadsafe(self._start, jobs, on_end)
+
+    @property
+    def count(self) -> int:
+        """Requests that have begun and were not taken as ended yet."""
+        return self._count
+
+    def take_ended(self) -> list[Ended]:
+        """What has ended since the last time."""
+        ended: list[Ended] = []
+        while not self._ended.empty():
+            ended.append(self._ended.get())
+        self._count -= len(ended)
+        return ended
+
+    def finish(self) -> list[Ended]:
+        """Wait until all has ended, and take it."""
+        ended = self.take_ended()
+        while self._count:
+            try:
+                ended.append(self._ended.get(timeout=FINISHED_WITHIN_S))
+            except queue.Empty:
+                break
+            self._count -= 1
+        return ended
+
+    def close(self) -> None:
+        """End the thread and its connections."""
+        if self._loop is None or self._thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        self._loop = self._thread = None
+
+    async def _end(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.close_connections()
+
+    def _start(self, jobs: Sequence[Job], on_end: Callable[[], None]) -> None:
+        for job in jobs:
+            task = asyncio.get_running_loop().create_task(self._post(job, on_end))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _post(self, job: Job, on_end: Callable[[], None]) -> None:
+        self._ended.put(await self.post(job))
+        on_end()
