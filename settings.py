@@ -428,6 +428,11 @@ class Settings:
     chat_profile_fields_per_realm: int = setting(
         100, whole(1, 100_000), "Maximum number of custom profile fields per chat organization."
     )
+    chat_custom_emoji_per_realm: int = setting(
+        2_000,
+        whole(1, 100_000),
+        "Maximum number of custom emoji per chat organization, including deactivated ones.",
+    )
     chat_domains_per_realm: int = setting(
         500, whole(1, 100_000), "Maximum number of email domains per chat organization."
     )

@@ -11,6 +11,6 @@ from pages.served import Served
 def install_for(app: Flask, service: Served) -> None:
     exports.install_for(app, service)
     uploads.install_for(app, service)
-    emoji.install(app)
+    emoji.install_for(app, service)
     if service.settings.chat_page:
         chat_client.install(app)

@@ -1,11 +1,44 @@
-"""The names of all emoji, which clients fetch once for each release."""
+"""The names of all emoji, which clients fetch once for each release, and the pictures of custom
+emoji, which everybody gets who knows their address: browsers show them without a key.
+"""
 
 from __future__ import annotations
 
-from flask import Flask, Response
+from flask import Flask, Response, abort, request
 
+from models.chat.ground.hosts import parse_host
+from models.chat.identity.actors import find_realm_at
+from models.chat.organization.emoji import STILL, find_picture
 from models.chat.rendering.emoji import DATA, DATA_PATH
+from models.chat.uploads.names import key_of
 from pages.assets import FOR_EVER
+from pages.served import Served
+from pages.uploads import POLICY
+
+
+def install_for(app: Flask, service: Served) -> None:
+    """Add the names of emoji, and the pictures in the service's store."""
+
+    def serve_picture(realm_id: int, handle: str, kind: str = "") -> Response:
+        with service.database.reading() as connection:
+            realm = find_realm_at(connection, parse_host(request.host))
+            is_known = realm is not None and realm.id == realm_id
+            if not is_known or not find_picture(connection, realm_id, handle):
+                abort(404)
+        try:
+            picture = b"".join(service.adapters.files.read(key_of(realm_id, handle) + kind))
+        except FileNotFoundError:
+            abort(404)
+        headers = {"Cache-Control": FOR_EVER, "Content-Security-Policy": POLICY}
+        return Response(picture, mimetype="image/webp", headers=headers)
+
+    def serve_still(realm_id: int, handle: str) -> Response:
+        return serve_picture(realm_id, handle, STILL)
+
+    images = "/user_avatars/<int:realm_id>/emoji/images"
+    app.get(f"{images}/<handle>.webp")(serve_picture)
+    app.get(f"{images}/still/<handle>.webp")(serve_still)
+    install(app)
 
 
 def install(app: Flask) -> None:

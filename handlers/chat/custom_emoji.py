@@ -1,9 +1,22 @@
 """Operations of the tag custom_emoji."""
 
+import asyncio
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from adapters.file_store.store import FileStore, StoreUnavailable
+from adapters.images.pictures import NotAPicture, make_small
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.access.people import find_known_ids
-from models.chat.organization.emoji import find_custom_emoji
+from models.chat.ground.quotas import CUSTOM_EMOJI, require_within
+from models.chat.organization import emoji
+from models.chat.organization.emoji import NewEmoji, find_custom_emoji
+from models.chat.organization.errors import BadImage, EmojiFileTooLarge
+from models.chat.uploads.errors import UploadStoreUnavailable
+from models.chat.uploads.names import key_of, make_handle
+from server.files import File
 from server.response import Response
 
 
@@ -12,3 +25,50 @@ def list_custom_emoji(ctx: Context) -> Response:
     db, actor = ctx.session, ctx.actor
     known_ids = find_known_ids(db, actor)
     return envelope.success(ctx, emoji=find_custom_emoji(db, actor.realm_id, known_ids=known_ids))
+
+
+async def create_custom_emoji(ctx: Context, *, emoji_name: str, file: File) -> Response:
+    """Add a custom emoji."""
+    name = emoji.check_emoji_name(emoji_name)
+    actor = ctx.actor
+    await ctx.read(lambda db: emoji.require_may_add(db, actor, name))
+    if file.size > emoji.FILE_MAX_MIB << 20:
+        raise EmojiFileTooLarge(limit_mib=emoji.FILE_MAX_MIB)
+    handle = make_handle()
+    key = key_of(actor.realm_id, handle)
+    is_animated = await asyncio.to_thread(_store, ctx.adapters.files, file.path, key)
+
+    def add(session: Session) -> int:
+        new = NewEmoji(name, handle, is_animated)
+        emoji_id = emoji.add_custom_emoji(session, ctx.actor, new, now=ctx.now)
+        require_within(session, ctx.settings, CUSTOM_EMOJI, ctx.actor.realm_id)
+        return emoji_id
+
+    await ctx.write(add)
+    return envelope.success(ctx)
+
+
+def delete_custom_emoji(ctx: Context, *, emoji_name: str) -> Response:
+    """Deactivate a custom emoji."""
+    emoji.deactivate_custom_emoji(ctx.session, ctx.actor, emoji_name, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def _store(store: FileStore, source: Path, key: str) -> bool:
+    """Put the small picture into the store, and an animation's first frame; is it one?"""
+    target = source.with_name(f"{source.name}.small")
+    try:
+        made = make_small(source, target, emoji.SIZE, emoji.SIZE)
+    except NotAPicture:
+        raise BadImage() from None
+    try:
+        store.put(key, made.small)
+        if made.still is not None:
+            store.put(key + emoji.STILL, made.still)
+    except StoreUnavailable as error:
+        raise UploadStoreUnavailable() from error
+    finally:
+        made.small.unlink(missing_ok=True)
+        if made.still is not None:
+            made.still.unlink(missing_ok=True)
+    return made.still is not None

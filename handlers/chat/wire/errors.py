@@ -72,6 +72,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     ),
     queues.BadEventQueueId: Answer(400, ("queue_id",)),
     ground.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
+    organization.CustomEmojiNotFound: Answer(404),
     organization.ValidationFailure: Answer(400, ("errors",)),
     devices.AdminActionRequired: Answer(403),
     devices.FailedToConnectBouncer: Answer(502),

@@ -62,6 +62,7 @@ def _table(*settings: GroupSetting) -> dict[str, GroupSetting]:
 
 REALM_GROUPS = _table(
     GroupSetting("can_access_all_users_group", EVERYONE, only=(EVERYONE, MEMBERS)),
+    GroupSetting("can_add_custom_emoji_group", MEMBERS, everyone=False),
     GroupSetting("can_add_subscribers_group", MEMBERS, everyone=False),
     GroupSetting("can_create_bots_group", MEMBERS, everyone=False),
     GroupSetting("can_create_groups", MEMBERS, everyone=False),

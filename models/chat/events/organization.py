@@ -69,6 +69,15 @@ class RealmPlaygroundsEvent(ClientEvent, type="realm_playgrounds"):
     realm_playgrounds: Sequence[WireObject]
 
 
+class RealmEmojiUpdateEvent(ClientEvent, type="realm_emoji", op="update"):
+    """The custom emoji have changed. Tells everybody all of them.
+
+    The emoji come from `models.chat.organization.emoji.find_custom_emoji`.
+    """
+
+    realm_emoji: WireObject
+
+
 class CustomProfileFieldsEvent(ClientEvent, type="custom_profile_fields"):
     """The custom profile fields have changed. Tells everybody all of them, in order.
 

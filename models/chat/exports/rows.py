@@ -9,7 +9,8 @@ from sqlalchemy import Connection, select, text
 
 from models.chat.exports.scope import FULL_WITH_CONSENT, Scope
 from models.chat.exports.tables import PARTS, Part
-from models.chat.tables import Attachment, Realm
+from models.chat.organization.emoji import STILL
+from models.chat.tables import Attachment, Realm, RealmEmoji
 from models.chat.uploads.names import key_of
 
 BATCH = 200
@@ -35,14 +36,14 @@ def read_lines(snapshot: Connection, part: Part, scope: Scope) -> Iterator[list[
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """An uploaded file: its key in the store, and its name in the archive."""
+    """A file of the store: its key, and its name in the archive."""
 
     key: str
     name: str
 
 
 def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
-    """The files of the exported attachments, in the order of their rows."""
+    """The files of the exported attachments, and the pictures of custom emoji."""
     wanted = (
         select(Attachment.realm_id, Attachment.handle, Attachment.path_name)
         .where(scope.is_attachment())
@@ -52,6 +53,14 @@ def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
     with snapshot.execute(wanted) as result:
         for realm_id, handle, path_name in result:
             yield ExportedFile(key_of(realm_id, handle), f"uploads/{handle}-{path_name}")
+    pictures = select(RealmEmoji.handle, RealmEmoji.still_url).where(
+        RealmEmoji.realm_id == scope.realm_id, RealmEmoji.handle.is_not(None)
+    )
+    for handle, still_url in snapshot.execute(pictures.order_by(RealmEmoji.id)).all():
+        key = key_of(scope.realm_id, handle)
+        yield ExportedFile(key, f"emoji/{handle}.webp")
+        if still_url is not None:
+            yield ExportedFile(key + STILL, f"emoji/still/{handle}.webp")
 
 
 def describe(snapshot: Connection, scope: Scope) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from models.chat.tables import (
     ProfileField,
     Reaction,
     RealmDomain,
+    RealmEmoji,
     SavedSnippet,
     ScheduledMessage,
     StoredDraft,
@@ -164,6 +165,11 @@ PROFILE_FIELDS = Quota(
     "chat_profile_fields_per_realm",
     select(ProfileField.id).where(ProfileField.realm_id == _OWNER),
 )
+CUSTOM_EMOJI = Quota(
+    "custom emoji",
+    "chat_custom_emoji_per_realm",
+    select(RealmEmoji.id).where(RealmEmoji.realm_id == _OWNER),
+)
 DOMAINS = Quota(
     "domains",
     "chat_domains_per_realm",
@@ -197,6 +203,7 @@ ALL = (
     LINKIFIERS,
     PLAYGROUNDS,
     PROFILE_FIELDS,
+    CUSTOM_EMOJI,
     DOMAINS,
     CHANNEL_FOLDERS,
 )

@@ -63,6 +63,7 @@ class RealmView:
     moderation_request_channel_id: int | None
     new_stream_announcements_stream_id: int | None
     can_access_all_users_group: int
+    can_add_custom_emoji_group: int
     can_add_subscribers_group: int
     can_create_bots_group: int
     can_create_groups: int

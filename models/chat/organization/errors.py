@@ -32,6 +32,66 @@ class ValidationFailure(ChatError):
     advice = "Correct the fields that `errors` names."
 
 
+class InvalidEmojiName(ChatError):
+    """The name contains other characters than these."""
+
+    sentence = (
+        "Emoji names must contain only lowercase English letters, digits, spaces, dashes,"
+        " underscores, and periods."
+    )
+    advice = "Send a name such as `party_parrot`."
+
+
+class EmojiNameEnds(ChatError):
+    """The name ends with a dash, an underscore or a period."""
+
+    sentence = "Emoji names must end with either a letter or digit."
+    advice = "Send a name such as `party_parrot`."
+
+
+class EmojiNameTaken(ChatError):
+    """The organization already has an emoji of this name."""
+
+    sentence = "A custom emoji with this name already exists."
+    advice = "Send another name, or delete the emoji first."
+
+
+class BuiltInEmoji(ChatError):
+    """One of Unicode's emoji has this name, and the user is not an administrator."""
+
+    sentence = "Only administrators can override default emoji."
+    advice = "Send another name."
+
+
+class EmojiFileTooLarge(ChatError):
+    """The picture is too large a file. Facts: `limit_mib`."""
+
+    sentence = "Uploaded file is larger than the allowed limit of {limit_mib} MiB"
+    advice = "Send a smaller picture."
+
+
+class BadImage(ChatError):
+    """The file is not a picture that the server reads, or has too many pixels."""
+
+    code = "BAD_IMAGE"
+    sentence = "Could not decode image; did you upload an image file?"
+    advice = "Send a picture as PNG, GIF, JPEG or WebP."
+
+
+class CustomEmojiNotFound(ChatError):
+    """The organization has no active emoji of this name. Facts: `name`."""
+
+    sentence = "Emoji '{name}' does not exist"
+    advice = "Use a name that `GET /realm/emoji` returns."
+
+
+class NotEmojiAuthor(ChatError):
+    """The user is not an administrator, and somebody else added the emoji."""
+
+    sentence = "Must be an organization administrator or emoji author"
+    advice = "Ask an administrator."
+
+
 class InvalidPlayground(ChatError):
     """The organization has no playground with this id."""
 

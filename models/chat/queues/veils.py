@@ -8,7 +8,7 @@ from typing import Any
 from models.chat.access.people import visible_user_id
 from models.json import Json
 
-NAMES_ONE = frozenset(("bot_owner_id", "creator_id"))
+NAMES_ONE = frozenset(("author_id", "bot_owner_id", "creator_id"))
 NAMES_MANY = frozenset(("direct_members", "members", "subscribers", "user_ids"))
 """Keys of events that name users beside the one that an event is about."""
 

@@ -60,6 +60,7 @@ class Realm(ChatBase):
     moderation_request_channel_id: Mapped[int | None] = mapped_column(BigInteger)
     new_stream_announcements_stream_id: Mapped[int | None] = mapped_column(BigInteger)
     can_access_all_users_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_add_custom_emoji_group: Mapped[int] = mapped_column(GROUP, default=0)
     can_add_subscribers_group: Mapped[int] = mapped_column(GROUP, default=0)
     can_create_bots_group: Mapped[int] = mapped_column(GROUP, default=0)
     can_create_groups: Mapped[int] = mapped_column(GROUP, default=0)
@@ -125,7 +126,10 @@ class Playground(ChatBase):
 
 
 class RealmEmoji(ChatBase):
-    """A custom emoji; its id is its `emoji_code` under reaction_type `realm_emoji`."""
+    """A custom emoji; its id is its `emoji_code` under reaction_type `realm_emoji`.
+
+    `handle` finds the picture in the store; of an animation, there is a still one too.
+    """
 
     __tablename__ = "realm_emoji"
     __table_args__ = (Index(None, "realm_id", "name"), {"sqlite_autoincrement": True})
@@ -134,5 +138,7 @@ class RealmEmoji(ChatBase):
     realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
     name: Mapped[str] = mapped_column(String(60))
     source_url: Mapped[str] = mapped_column(Text)
+    still_url: Mapped[str | None] = mapped_column(Text)
+    handle: Mapped[str | None] = mapped_column(String(32), index=True)
     author_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("user.id"))
     is_deactivated: Mapped[bool] = mapped_column(default=False)

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, SQLColumnExpression, delete, exists, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.tables import SavedSnippet, ScheduledMessage, StoredDraft
+from models.chat.tables import RealmEmoji, SavedSnippet, ScheduledMessage, StoredDraft
 from models.chat.uploads.attachments import ATTACHMENTS, LINKS, tell_removed
 from models.chat.uploads.names import key_of
 from models.reader import Db
@@ -67,9 +67,10 @@ def forget_doomed(session: Session, doomed: DoomedFile) -> None:
 
 
 def find_known_handles(db: Db, handles: Collection[str]) -> set[str]:
-    """Those of the handles that a row has."""
-    known = select(ATTACHMENTS.c.handle).where(ATTACHMENTS.c.handle.in_(handles))
-    return set(db.execute(known).scalars())
+    """Those of the handles that a row has: a file's, or a custom emoji's."""
+    files = select(ATTACHMENTS.c.handle).where(ATTACHMENTS.c.handle.in_(handles))
+    emoji = select(RealmEmoji.handle).where(RealmEmoji.handle.in_(handles))
+    return set(db.execute(files.union(emoji)).scalars())
 
 
 def _is_named() -> ColumnElement[bool]:

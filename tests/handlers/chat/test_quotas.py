@@ -16,6 +16,7 @@ from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
+from tests.support.pictures import PIXEL
 
 SUCCESS = {"result": "success", "msg": ""}
 MOST = 2
@@ -141,6 +142,10 @@ class Maker:
     def profile_field(self, n: int) -> Any:
         return self.admin.post("/realm/profile_fields", name=f"f{n}", field_type=1)
 
+    def custom_emoji(self, n: int) -> Any:
+        picture = SentFile("skull.png", PIXEL, "image/png")
+        return self.member.post(f"/realm/emoji/e{n}", file=picture)
+
     def domain(self, n: int) -> Any:
         return self.owner.post("/realm/domains", domain=f"d{n}.example", allow_subdomains=False)
 
@@ -171,6 +176,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "create_linkifier": (quotas.LINKIFIERS, Maker.linkifier),
     "create_playground": (quotas.PLAYGROUNDS, Maker.playground),
     "create_profile_field": (quotas.PROFILE_FIELDS, Maker.profile_field),
+    "create_custom_emoji": (quotas.CUSTOM_EMOJI, Maker.custom_emoji),
     "create_domain": (quotas.DOMAINS, Maker.domain),
     "create_channel_folder": (quotas.CHANNEL_FOLDERS, Maker.folder),
 }

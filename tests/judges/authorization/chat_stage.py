@@ -28,6 +28,7 @@ from tests.support.chat.people import VAULT, Cast, Member
 from tests.support.chat.queues import open_queue_of
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
+from tests.support.pictures import PIXEL
 
 HOST = "acme.example"
 JWT_KEY = "a secret that the organization and its portal share"
@@ -280,6 +281,7 @@ def furnish(
         "hidden_filename": hamlets["filename"],
         "shown_filename": shown["filename"],
         "file": SentFile(),
+        "picture": SentFile("skull.png", PIXEL, "image/png"),
         "realm_id": str(cast.realm_id),
         "hamlets_navigation_view": hamlets["navigation_view"],
         "hamlets_queue": hamlets["queue"],

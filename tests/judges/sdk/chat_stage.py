@@ -36,6 +36,7 @@ from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, VAULT, Cast, Member, make_cast
 from tests.support.chat.queues import open_queue_of
 from tests.support.chat.vendor_consent import consent
+from tests.support.pictures import PIXEL
 from workers.exports import Exports
 
 HOST = "127.0.0.1"
@@ -156,7 +157,10 @@ def _basic(member: Member) -> dict[str, str]:
 
 
 def _upload(url: str, owner: Member) -> dict[str, Any]:
-    """A file of somebody's: its id, and the parts of its address."""
+    """A file of somebody's: its id, and the parts of its address. The picture is an emoji."""
+    picture = {"file": ("skull.png", PIXEL, "image/png")}
+    emoji = f"{url}/api/v1/realm/emoji/skull"
+    httpx.post(emoji, headers=_basic(owner), files=picture).raise_for_status()
     sent = {"file": ("skull.txt", b"Alas.", "text/plain")}
     httpx.post(f"{url}/api/v1/user_uploads", headers=_basic(owner), files=sent).raise_for_status()
     listed = httpx.get(f"{url}/api/v1/attachments", headers=_basic(owner)).json()

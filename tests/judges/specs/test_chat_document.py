@@ -19,7 +19,7 @@ from server.document.responses import holds_list
 from tests.support.documents import resolved
 
 DOCUMENT = specs.load("chat")
-WITH_FILES = frozenset(("upload_file",))
+WITH_FILES = frozenset(("create_custom_emoji", "upload_file"))
 """Operations whose body is a file, for which JSON and urlencoded forms have no notation."""
 resolve = partial(resolved, DOCUMENT)
 SCHEMAS = DOCUMENT["components"]["schemas"]

@@ -146,7 +146,7 @@ class ChatClient:
         url = f"http://{host}{BASE}{path}"
         files = {n: v for n, v in (parameters or {}).items() if isinstance(v, SentFile)}
         if files:
-            content, sent["Content-Type"] = _multipart(files)
+            content, sent["Content-Type"] = _multipart(files, parameters or {})
         elif form and method in ("GET", "HEAD"):
             url += f"?{form}"
         elif form:
@@ -234,10 +234,15 @@ class SentFile:
     media_type: str = "text/plain"
 
 
-def _multipart(files: Mapping[str, SentFile]) -> tuple[bytes, str]:
-    """A body with nothing but files, and its media type."""
+def _multipart(files: Mapping[str, SentFile], parameters: Mapping[str, Any]) -> tuple[bytes, str]:
+    """A body with files and other fields, and its media type."""
     parts = [(n, (file.name, file.content, file.media_type)) for n, file in files.items()]
-    request = httpx.Request("POST", "http://nowhere", files=parts)
+    fields = {
+        name: _texts(value)
+        for name, value in parameters.items()
+        if name not in files and value is not None
+    }
+    request = httpx.Request("POST", "http://nowhere", files=parts, data=fields)
     return request.read(), request.headers["Content-Type"]
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from models.chat.access.group_settings import REALM_GROUPS
 from tests.judges.continuity.operations.table import operation
 from tests.judges.continuity.world import Call, World, call
+from tests.support.chat.app import SentFile
+from tests.support.pictures import PIXEL
 
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "name": ("Acme", "Globe"),
@@ -176,3 +178,15 @@ def delete_domain(world: World) -> Call:
 @operation
 def create_export(world: World) -> Call:
     return call(world.members["cordelia"], "POST", "/export/realm")
+
+
+@operation
+def create_custom_emoji(world: World) -> Call:
+    picture = SentFile("p.png", PIXEL, "image/png")
+    return call(world.person(), "POST", f"/realm/emoji/e{world.number()}", file=picture)
+
+
+@operation
+def delete_custom_emoji(world: World) -> Call:
+    row = world.row("SELECT name FROM realm_emoji WHERE NOT is_deactivated ORDER BY id")
+    return call(world.person(), "DELETE", f"/realm/emoji/{row.name}")

@@ -1,0 +1,68 @@
+"""Makes pictures small, in processes that cannot take more than a bounded memory and time."""
+
+import json
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAM = Path(__file__).with_name("shrinking.py")
+TIMEOUT_S = 25.0
+AT_ONCE = 2
+"""Processes at the same time, of one server process."""
+TURN_S = 10.0
+"""Longest wait for a turn among them."""
+
+_turns = threading.BoundedSemaphore(AT_ONCE)
+
+
+class NotAPicture(Exception):
+    """The file is no picture, or takes too much memory or time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What was made: `small`, and of an animation `still`. The size is the source's, in pixels."""
+
+    small: Path
+    still: Path | None
+    width: int
+    height: int
+
+
+def make_small(source: Path, target: Path, width: int, height: int) -> Picture:
+    """Write the picture to `target` as WebP, no larger than so many pixels. Raises `NotAPicture`,
+    and then nothing is left of it.
+    """
+    still = target.with_name(target.name + ".still")
+    try:
+        told = json.loads(_run(source, target, width, height))
+    except NotAPicture:
+        target.unlink(missing_ok=True)
+        still.unlink(missing_ok=True)
+        raise
+    return Picture(target, still if told["is_animated"] else None, told["width"], told["height"])
+
+
+def _run(source: Path, target: Path, width: int, height: int) -> bytes:
+    words = [sys.executable, "-I", str(PROGRAM), str(source), str(target), str(width), str(height)]
+    if not _turns.acquire(timeout=TURN_S):
+        raise NotAPicture("too many others")
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=TIMEOUT_S,
+            check=False,
+            env={"OMP_NUM_THREADS": "1"},
+        )
+    except subprocess.TimeoutExpired:
+        raise NotAPicture("too slow") from None
+    finally:
+        _turns.release()
+    if done.returncode != 0:
+        raise NotAPicture(f"exit status {done.returncode}")
+    return done.stdout

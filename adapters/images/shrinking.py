@@ -1,0 +1,87 @@
+"""A program that makes one picture small, under limits that nothing in the picture can pass.
+
+    python shrinking.py SOURCE TARGET WIDTH HEIGHT
+
+The picture goes to TARGET as WebP; of an animation, also its first frame to TARGET.still. One line
+of JSON tells the width and height of the source, and whether it moves. The exit status is 1 for
+what is no picture or a picture too large.
+"""
+
+import json
+import resource
+import sys
+import warnings
+from pathlib import Path
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+MEMORY = 512 * 1024 * 1024
+"""Bytes of address space, the interpreter's included."""
+CPU_S = 20
+WRITTEN = 8 * 1024 * 1024
+"""Bytes of one file that is written."""
+PIXELS = 32_000_000
+"""Of one frame, once it is decoded: four bytes each."""
+FRAMES = 150
+PIXELS_OF_FRAMES = 100_000_000
+FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
+REFUSED = 1
+
+
+def main(source: Path, target: Path, width: int, height: int) -> int:
+    """Make the picture small; the exit status."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    Image.MAX_IMAGE_PIXELS = None  # what is too much is said below
+    warnings.simplefilter("ignore")
+    try:
+        with Image.open(source, formats=FORMATS) as image:
+            facts = _shrink(image, target, (width, height))
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, MemoryError, EOFError):
+        return REFUSED
+    print(json.dumps(facts))
+    return 0
+
+
+def _shrink(image: Image.Image, target: Path, box: tuple[int, int]) -> dict[str, object]:
+    size = image.size
+    if image.format == "JPEG":
+        image.draft("RGB", box)  # a JPEG can be decoded at an eighth of its size
+    pixels = image.size[0] * image.size[1]
+    if pixels > PIXELS:
+        raise ValueError("too many pixels")
+    frames = min(getattr(image, "n_frames", 1), FRAMES)
+    is_animated = frames > 1 and pixels * frames <= PIXELS_OF_FRAMES
+    still = _fitted(image, box)
+    if is_animated:
+        still.save(target.with_name(target.name + ".still"), "WEBP")
+        moving = []
+        durations = []
+        for number in range(frames):
+            image.seek(number)
+            durations.append(int(image.info.get("duration") or 100))
+            moving.append(_fitted(image, box))
+        moving[0].save(
+            target, "WEBP", save_all=True, append_images=moving[1:], duration=durations, loop=0
+        )
+    else:
+        still.save(target, "WEBP", quality=80)
+    turned = image.getexif().get(0x0112, 1) >= 5  # EXIF: its rows are columns
+    width, height = size[::-1] if turned else size
+    return {"width": width, "height": height, "is_animated": is_animated}
+
+
+def _fitted(image: Image.Image, box: tuple[int, int]) -> Image.Image:
+    """The frame upright, in RGBA, no larger than the box; what is smaller stays as it is."""
+    frame = image.convert("RGBA")
+    frame.thumbnail(box)
+    upright = ImageOps.exif_transpose(frame)
+    upright.info.clear()
+    return upright
+
+
+if __name__ == "__main__":
+    _, *words = sys.argv
+    sys.exit(main(Path(words[0]), Path(words[1]), int(words[2]), int(words[3])))

@@ -1,0 +1,60 @@
+"""Pictures made small in a process of its own, whatever they are."""
+
+import time
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from adapters.images.pictures import NotAPicture, make_small
+from tests.support.pictures import SCRIPT, black_png, picture
+
+KINDS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
+
+
+def small(tmp_path: Path, content: bytes, width: int = 100, height: int = 80) -> Path:
+    source = tmp_path / "source"
+    source.write_bytes(content)
+    return make_small(source, tmp_path / "small", width, height).small
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_read(kind: str, tmp_path: Path) -> None:
+    with Image.open(small(tmp_path, picture(kind, 400, 200))) as made:
+        assert (made.format, made.size) == ("WEBP", (100, 50))
+
+
+def test_a_small_picture_stays_as_large_as_it_is(tmp_path: Path) -> None:
+    with Image.open(small(tmp_path, picture("PNG", 30, 20))) as made:
+        assert made.size == (30, 20)
+
+
+def test_a_hundred_megapixels(tmp_path: Path) -> None:
+    """A JPEG is decoded at an eighth of its size, so it fits; a PNG cannot be."""
+    jpeg = tmp_path / "large"
+    Image.new("L", (10_000, 10_000), 90).save(jpeg, "JPEG")
+    made = make_small(jpeg, tmp_path / "small", 100, 80)
+    assert (made.width, made.height) == (10_000, 10_000)
+    with pytest.raises(NotAPicture):
+        small(tmp_path, black_png(10_000, 10_000))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x89PNG\r\n\x1a\n",
+        SCRIPT,
+        b"<html><script>alert(1)</script>",
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+        picture("PNG", 300, 300)[:200],
+        black_png(60_000, 60_000),
+    ],
+    ids=["nothing", "head", "svg", "html", "eps", "half", "bomb"],
+)
+def test_what_is_refused(content: bytes, tmp_path: Path) -> None:
+    began = time.monotonic()
+    with pytest.raises(NotAPicture):
+        small(tmp_path, content)
+    assert time.monotonic() - began < 10
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]

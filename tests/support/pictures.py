@@ -1,0 +1,41 @@
+"""Pictures for tests, good ones and bad ones."""
+
+import io
+import struct
+import zlib
+
+from PIL import Image
+
+SCRIPT = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+
+def picture(kind: str, width: int = 1, height: int = 1, *, frames: int = 1) -> bytes:
+    """A picture in a format of Pillow's; of several frames, an animation."""
+    made = [
+        Image.new("RGB", (width, height), (at * 37 % 256, 40, 90)).convert("RGB")
+        for at in range(frames)
+    ]
+    out = io.BytesIO()
+    more = {"save_all": True, "append_images": made[1:], "duration": 50} if frames > 1 else {}
+    made[0].save(out, kind, **more)
+    return out.getvalue()
+
+
+def black_png(width: int, height: int) -> bytes:
+    """A PNG of one bit for each pixel, which is a thousandth of its size when it is stored."""
+    head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    packer = zlib.compressobj(9)
+    row = bytes(1 + (width + 7) // 8)
+    data = b"".join(packer.compress(row * 100) for _ in range(height // 100))
+    data += packer.compress(row * (height % 100)) + packer.flush()
+    return (
+        b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+    )
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    crc = zlib.crc32(kind + data)
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", crc)
+
+
+PIXEL = picture("PNG")
