@@ -159,7 +159,7 @@ def _basic(member: Member) -> dict[str, str]:
 def _upload(url: str, owner: Member) -> dict[str, Any]:
     """A file of somebody's: its id, and the parts of its address. The picture is an emoji."""
     picture = {"file": ("skull.png", PIXEL, "image/png")}
-    emoji = f"{url}/api/v1/realm/emoji/skull"
+    emoji = f"{url}/api/v1/realm/emoji/yorick"
     httpx.post(emoji, headers=_basic(owner), files=picture).raise_for_status()
     sent = {"file": ("skull.txt", b"Alas.", "text/plain")}
     httpx.post(f"{url}/api/v1/user_uploads", headers=_basic(owner), files=sent).raise_for_status()

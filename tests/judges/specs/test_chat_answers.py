@@ -65,9 +65,9 @@ STORIES: dict[tuple[str, str], Story] = {
         {"token": "$hamlets_token", "include_profile": True}
     ),
     ("get_own_user", "hamlet"): Story(before=(CREED,)),
-    ("create_custom_emoji", "done"): Story({"emoji_name": "skull", "file": "$picture"}),
+    ("create_custom_emoji", "done"): Story({"emoji_name": "yorick", "file": "$picture"}),
     ("create_custom_emoji", "with_unknown_parameters"): Story(
-        {"emoji_name": "skull", "file": "$picture"}
+        {"emoji_name": "yorick", "file": "$picture"}
     ),
     ("upload_file", "stored"): Story({"file": "$file"}),
     ("get_temporary_url", "skull"): Story(
