@@ -56,11 +56,11 @@ def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
     pictures = select(RealmEmoji.handle, RealmEmoji.still_url).where(
         RealmEmoji.realm_id == scope.realm_id, RealmEmoji.handle.is_not(None)
     )
-    for handle, still_url in snapshot.execute(pictures.order_by(RealmEmoji.id)).all():
-        key = key_of(scope.realm_id, handle)
-        yield ExportedFile(key, f"emoji/{handle}.webp")
-        if still_url is not None:
-            yield ExportedFile(key + STILL, f"emoji/still/{handle}.webp")
+    for picture in snapshot.execute(pictures.order_by(RealmEmoji.id)).all():
+        key = key_of(scope.realm_id, str(picture.handle))
+        yield ExportedFile(key, f"emoji/{picture.handle}.webp")
+        if picture.still_url is not None:
+            yield ExportedFile(key + STILL, f"emoji/still/{picture.handle}.webp")
 
 
 def describe(snapshot: Connection, scope: Scope) -> dict[str, Any]:
