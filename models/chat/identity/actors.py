@@ -98,8 +98,7 @@ class RealmView:
 
     def group_id_of(self, name: str) -> int:
         """Id of a system group by its name, such as `role:members`."""
-        group_id: int = getattr(self, f"{name.removeprefix('role:')}_group_id")
-        return group_id
+        return int(getattr(self, f"{name.removeprefix('role:')}_group_id"))
 
     @property
     def system_groups(self) -> frozenset[int]:
