@@ -53,13 +53,10 @@ POLICY = Policy(
         "user_topic": "a state that people change",
         "presence": "one row for each person, written over",
         "user_status": "a state that people change",
-        "outgoing_webhook": "as long as its bot",
         "outgoing_delivery": "until the bot has answered, or is given up",
-        "bot_storage": "until its bot removes it",
         "saved_snippet": "until its author deletes it",
         "attachment": "until its owner deletes it, or no message has shown it for "
         "SPECD_CHAT_DETACHED_UPLOAD_RETENTION_S (models/chat/uploads/removal.py)",
-        "navigation_view": "until its user removes it",
         "muted_user": "a state that people change",
         "draft": "until its author deletes it or turns their synchronization off",
         "jwt_configuration": "one row for each organization, written over",
