@@ -83,9 +83,18 @@ class History:
                 self.act(operation_id)
         for _ in range(8):
             self.act("send_message")
-        cordelia, channel = self.world.members["cordelia"], self.world.channel()
-        reports = {"moderation_request_channel_id": channel.id}
-        self._ask(call(cordelia, "PATCH", "/realm", **reports))
+        self.enable_reports()
+
+    def bring_back(self, name: str) -> None:
+        """Activate the account of somebody who may have left."""
+        path = f"/users/{self.world.members[name].id}/reactivate"
+        self._ask(call(self.world.members["cordelia"], "POST", path))
+
+    def enable_reports(self) -> None:
+        """To a channel that is not archived, whatever became of the last one."""
+        sql = "SELECT id FROM channel WHERE realm_id = :realm AND NOT is_archived ORDER BY id"
+        reports = {"moderation_request_channel_id": self.world.row(sql).id}
+        self._ask(call(self.world.members["cordelia"], "PATCH", "/realm", **reports))
 
     def act_at_random(self) -> None:
         """One call of any operation; then whatever is due."""

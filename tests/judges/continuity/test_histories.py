@@ -24,7 +24,7 @@ LENGTH = int(os.environ.get("SPECD_HISTORY_LENGTH", "40"))
 AT_EACH_STEP = bool(os.environ.get("SPECD_HISTORY_AT_EACH_STEP"))
 """Compare after each step: slow, but tells which call it was."""
 TOGETHER = 5
-ROUNDS = 4
+ROUNDS = 12
 """Some operations need what others make."""
 BASICS = ("update_channel", "subscribe", "send_message")
 """They give back what others took away."""
@@ -97,9 +97,12 @@ def test_each_operation(make: Callable[[int], History]) -> None:
     for _ in range(ROUNDS):
         for basic in BASICS:
             history.insist(basic)
+        history.enable_reports()
+        history.bring_back("othello")
         for each in waiting:
-            for begin in ("create_", "add_"):
-                history.insist(begin + each.partition("_")[2])
+            noun = each.partition("_")[2]
+            for maker in (f"create_{noun}", f"create_{noun}s", f"add_{noun}"):
+                history.insist(maker)
         waiting = [each for each in waiting if not history.insist(each)]
     assert not waiting, "\n".join([*waiting, *history.said[-80:]])
     judge(history)

@@ -91,7 +91,9 @@ def _own(world: World, user_id: int) -> int:
 def update_channel(world: World) -> Call:
     """One that is archived is restored."""
     sql = "SELECT id, is_archived FROM channel WHERE realm_id = :realm"
-    archived = world.rows(f"{sql} AND is_archived ORDER BY id")
+    inside = "SELECT channel_id FROM subscription WHERE is_active"
+    can_be = f"is_archived AND (NOT invite_only OR id IN ({inside}))"
+    archived = world.rows(f"{sql} AND {can_be} ORDER BY id")
     channel = world.pick(*archived) if archived else world.row(f"{sql} ORDER BY id")
     form: dict[str, Any] = {"is_archived": False}
     if not archived:
