@@ -395,6 +395,9 @@ class Settings:
     chat_groups_per_user: int = setting(
         250, whole(1, 1_000_000), "Maximum number of user groups created per chat user."
     )
+    chat_invitations_per_user: int = setting(
+        1_000, whole(1, 1_000_000), "Maximum number of pending invitations per chat user."
+    )
     chat_channels_per_user: int = setting(
         1_000,
         whole(1, 1_000_000),

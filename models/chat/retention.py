@@ -13,6 +13,7 @@ from models.chat.tables import (
     EmailChange,
     EventQueue,
     IdempotencyKey,
+    Invitation,
     KnownPlace,
     MessageArchive,
     Outbox,
@@ -33,6 +34,7 @@ POLICY = Policy(
         older_than(IdempotencyKey.created_at, "idempotency_retention_s"),
         older_than(Outbox.closed_at, "mail_retention_s", only=Outbox.state.in_([MAILED, DEAD])),
         older_than(EmailChange.expires_at, "expired_retention_s"),
+        older_than(Invitation.expires_at, "expired_retention_s"),
         # Literal, or neither database uses the partial index.
         older_than(
             ScheduledMessage.scheduled_at,

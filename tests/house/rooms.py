@@ -52,7 +52,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
             "user_groups",
         ),
         ("accounts", "muted_users", "queues", "typing_status"),
-        ("bots", "settings"),
+        ("bots", "invitations", "settings"),
         ("snapshot",),
     ),
     "server": (("wire",), ("document",), ("serving",)),

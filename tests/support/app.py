@@ -52,7 +52,8 @@ class ServiceApp:
             response = await self._transport.handle_async_request(request)
             await response.aread()
             if response.is_error and request.method != "HEAD":
-                self.failed_with.add(response.json().get("code") or str(response.status_code))
+                told = {} if "html" in response.headers["Content-Type"] else response.json()
+                self.failed_with.add(told.get("code") or str(response.status_code))
             if self._record:
                 exchanges.write(Path(self._record), self.service.name, request, response)
             return response

@@ -53,6 +53,7 @@ AGES = {
     "attempt_count": "arrival_at",
     "checkout_session": "expires_at",
     "email_change": "expires_at",
+    "invitation": "expires_at",
     "event_queue": "expires_at",
     "known_place": "last_at",
     "message_archive": "archived_at",
@@ -134,6 +135,7 @@ class Store:
 def chat_store(chat_database: Database, clock: FrozenClock, cast: Cast) -> Store:
     return Store(chat_database, clock, ChatBase.metadata, CHAT, {
         "*": {"realm_id": cast.realm_id, "user_id": cast.hamlet.id, "sender_id": cast.hamlet.id},
+        "invitation": {"inviter_id": cast.hamlet.id},
         "outbox": {"state": "sent"},
         "scheduled_message": {"state": "sent", "message_id": 1},
     })  # fmt: skip

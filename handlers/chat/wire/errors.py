@@ -20,6 +20,7 @@ from models.chat.errors import ChatError
 from models.chat.exports import errors as exports
 from models.chat.ground import errors as ground
 from models.chat.identity import errors as identity
+from models.chat.invitations import errors as invitations
 from models.chat.messages import errors as messages
 from models.chat.navigation_views import errors as navigation_views
 from models.chat.organization import errors as organization
@@ -57,6 +58,10 @@ DOMAIN: dict[type[DomainError], Answer] = {
     identity.SignInRealmDeactivated: Answer(401),
     accounts.LastUser: Answer(400, ("is_last_owner", "entity")),
     user_groups.GroupInUse: Answer(400, ("objections",)),
+    invitations.InvitationFailed: Answer(
+        400, ("errors", "sent_invitations", "license_limit_reached", "daily_limit_reached")
+    ),
+    invitations.InvitationNotFound: Answer(404),
     ground.MissingParameter: Answer(400, ("var_name",)),
     ground.BadParameter: Answer(400, ("var_name", "bad_value")),
     sending.StreamDoesNotExist: Answer(400, ("stream_id",)),
@@ -125,8 +130,10 @@ SECURITY_EVENTS: dict[type[Exception], SecurityEvent] = {
     identity.NotInProduction: SecurityEvent.SIGN_IN_REFUSED,
     settings.WrongPassword: SecurityEvent.CREDENTIAL_REFUSED,
     settings.ConfirmationNotFound: SecurityEvent.CREDENTIAL_REFUSED,
+    invitations.InvitationNotFound: SecurityEvent.CREDENTIAL_REFUSED,
     calls.InvalidVendorSession: SecurityEvent.CREDENTIAL_REFUSED,
     settings.TooManyAttempts: SecurityEvent.LIMIT_HIT,
+    invitations.TooManyInvitations: SecurityEvent.LIMIT_HIT,
     exports.ExportLimitReached: SecurityEvent.LIMIT_HIT,
     engine.RateLimited: SecurityEvent.LIMIT_HIT,
     engine.ForeignOrigin: SecurityEvent.FOREIGN_ORIGIN,

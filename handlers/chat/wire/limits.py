@@ -111,3 +111,8 @@ class EmailChangeLimit:
         except AttemptsUsedUp as refusal:
             requests = min(allowance.attempts for allowance in allowances)
             raise RateLimited(limit=requests, retry_after_s=refusal.wait_s) from None
+
+
+def refused_attempt(refusal: AttemptsUsedUp, *, attempts: int) -> RateLimited:
+    """What to raise where an allowance of so many attempts is used up."""
+    return RateLimited(limit=attempts, retry_after_s=refusal.wait_s)

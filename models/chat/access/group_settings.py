@@ -76,6 +76,7 @@ REALM_GROUPS = _table(
     GroupSetting("can_create_write_only_bots_group", MEMBERS, everyone=False),
     GroupSetting("can_delete_any_message_group", ADMINISTRATORS),
     GroupSetting("can_delete_own_message_group", EVERYONE),
+    GroupSetting("can_invite_users_group", MEMBERS, everyone=False),
     GroupSetting("can_manage_all_groups", OWNERS, everyone=False, nobody=False),
     GroupSetting("can_mention_many_users_group", ADMINISTRATORS),
     GroupSetting("can_move_messages_between_channels_group", MEMBERS),
@@ -83,6 +84,7 @@ REALM_GROUPS = _table(
     GroupSetting("can_resolve_topics_group", EVERYONE),
     GroupSetting("can_set_delete_message_policy_group", MODERATORS, everyone=False),
     GroupSetting("can_set_topics_policy_group", MEMBERS, everyone=False),
+    GroupSetting("create_multiuse_invite_group", ADMINISTRATORS, everyone=False),
     GroupSetting("direct_message_initiator_group", EVERYONE),
     GroupSetting("direct_message_permission_group", EVERYONE),
 )

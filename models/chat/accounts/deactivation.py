@@ -16,6 +16,7 @@ from models.chat.accounts.administering import access_administered, await_writes
 from models.chat.accounts.changes import tell_of_picture
 from models.chat.accounts.channel_knowledge import tell_peers
 from models.chat.accounts.errors import LastUser, OnlyOwner
+from models.chat.accounts.invitations import forget_invitations
 from models.chat.accounts.key_renewal import renew_key
 from models.chat.deletion.removals import DeletionScope, remove_sent
 from models.chat.events.channels import SubscriptionPeerAddEvent, SubscriptionPeerRemoveEvent
@@ -144,6 +145,7 @@ def _end(session: Session, actor: Actor, user: User, removal: Removal, now: date
     await_writes_of(session, [account.id for account in ending])
     _set_active(session, actor, ending, False, now)
     _forget_secrets(session, [account.id for account in ending])
+    forget_invitations(session, actor.realm_id, [account.id for account in ending], now=now)
     _remove(session, actor, (*bots, user), removal, now)
 
 

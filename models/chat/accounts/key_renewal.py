@@ -2,8 +2,9 @@
 
 The old key is refused from the moment the unit ends, by every process: requests find their user by
 the key's digest, in the database. Whoever had the old key loses with it what they may have set up:
-devices for push notifications, a vendor's account that makes their video calls, and an email
-address that waits to be confirmed. Links made with it end too (models/chat/identity/links.py).
+devices for push notifications, a vendor's account that makes their video calls, an email address
+that waits to be confirmed, and invitations. Links made with it end too
+(models/chat/identity/links.py).
 """
 
 from collections.abc import Collection
@@ -13,6 +14,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from models.chat.accounts.administering import access_named, await_writes_of
+from models.chat.accounts.invitations import forget_invitations
 from models.chat.calls.tokens import forget_all_tokens
 from models.chat.events import log
 from models.chat.events.account import DeviceRemoveEvent
@@ -98,3 +100,4 @@ def _forget_what_hung_on_it(
     ]
     log.append_all(session, realm_id, told, now=now)
     forget_all_tokens(session, realm_id, user_ids, now=now)
+    forget_invitations(session, realm_id, user_ids, now=now)

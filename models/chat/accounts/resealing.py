@@ -6,6 +6,7 @@ from typing import Any, cast
 from sqlalchemy import Column, Table, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.accounts import invitations
 from models.chat.calls import tokens as vendor_tokens
 from models.chat.devices import devices
 from models.chat.ground import outbox
@@ -14,6 +15,7 @@ from models.chat.ground.webhook_secrets import purpose_of as webhook_of
 from models.chat.identity import jwt_sign_in
 from models.chat.tables import (
     ClientDevice,
+    Invitation,
     JwtConfiguration,
     Outbox,
     OutgoingWebhook,
@@ -22,15 +24,23 @@ from models.chat.tables import (
 
 BATCH = 200
 
-_jwt, _device, _tokens, _mail, _webhook = (
+_jwt, _device, _tokens, _invitation, _mail, _webhook = (
     cast(Table, model.__table__)
-    for model in (JwtConfiguration, ClientDevice, VendorToken, Outbox, OutgoingWebhook)
+    for model in (
+        JwtConfiguration, ClientDevice, VendorToken, Invitation, Outbox, OutgoingWebhook
+    )
 )
 SEALED: tuple[tuple[Column[str], Column[int], Column[Any], Callable[..., str]], ...] = (
     (_jwt.c.sealed_key, _jwt.c.realm_id, _jwt.c.realm_id, jwt_sign_in.purpose_of),
     (_device.c.sealed_push_key, _device.c.id, _device.c.id, devices.purpose_of),
     (_tokens.c.sealed_tokens, _tokens.c.user_id, _tokens.c.user_id, vendor_tokens.purpose_of),
     (_webhook.c.sealed_secret, _webhook.c.user_id, _webhook.c.user_id, webhook_of),
+    (
+        _invitation.c.sealed_token,
+        _invitation.c.id,
+        _invitation.c.token_sha256,
+        invitations.purpose_of,
+    ),
     (_mail.c.body, _mail.c.id, _mail.c.key, outbox.purpose_of),
 )
 """Every column that holds sealed text: the column, its row's number, and what its purpose is of."""

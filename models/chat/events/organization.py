@@ -26,6 +26,12 @@ class RealmUserSettingsDefaultsUpdateEvent(
     value: Value
 
 
+class InvitesChangedEvent(ClientEvent, type="invites_changed"):
+    """An invitation was sent, accepted or revoked. Tells administrators and who sent it; clients
+    read the invitations again.
+    """
+
+
 class EmailDomain(TypedDict):
     """An email domain of the organization."""
 

@@ -6,6 +6,7 @@ Message-ID. What the other side has acknowledged and we have noted is never sent
 """
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, cast
@@ -70,6 +71,15 @@ class LeasedMail:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMail:
+    """A mail to write: the recipient's address, the subject, and the text."""
+
+    to: str
+    subject: str
+    text: str
+
+
 def enqueue_mail(
     session: Session,
     *,
@@ -83,23 +93,38 @@ def enqueue_mail(
     """Have a mail sent once this transaction has ended well. Give the `vault` where the text has a
     secret, such as a link that works: no dump of the database then tells it.
     """
-    key = uuid.uuid4().hex
-    body = text if vault is None else vault.seal(text, purpose=purpose_of(key))
-    session.connection().execute(
-        insert(OUTBOX),
-        {
+    mail = NewMail(to=to, subject=subject, text=text)
+    enqueue_mails(session, [mail], realm_id=realm_id, now=now, vault=vault)
+
+
+def enqueue_mails(
+    session: Session,
+    mails: Sequence[NewMail],
+    *,
+    realm_id: int,
+    now: datetime,
+    vault: Vault | None = None,
+) -> None:
+    """The same for many, in one statement."""
+    rows = []
+    for mail in mails:
+        key = uuid.uuid4().hex
+        body = mail.text if vault is None else vault.seal(mail.text, purpose=purpose_of(key))
+        row = {
             "realm_id": realm_id,
             "key": key,
-            "recipient": to,
-            "subject": " ".join(subject.split())[:SUBJECT_MAX],
+            "recipient": mail.to,
+            "subject": " ".join(mail.subject.split())[:SUBJECT_MAX],
             "body": body,
             "is_sealed": vault is not None,
             "state": PENDING,
             "attempts": 0,
             "next_try_at": now,
             "created_at": now,
-        },
-    )
+        }
+        rows.append(row)
+    if rows:
+        session.connection().execute(insert(OUTBOX), rows)
 
 
 def is_anything_due(db: Db, *, now: datetime) -> bool:

@@ -19,6 +19,7 @@ from models.chat.tables import (
     Channel,
     ChannelFolder,
     ClientDevice,
+    Invitation,
     Linkifier,
     MessageEdit,
     MutedUser,
@@ -118,6 +119,11 @@ GROUPS = Quota(
     "chat_groups_per_user",
     select(UserGroup.id).where(UserGroup.creator_id == _OWNER, UserGroup.kind == "named"),
 )
+INVITATIONS = Quota(
+    "invitations",
+    "chat_invitations_per_user",
+    select(Invitation.id).where(Invitation.inviter_id == _OWNER, Invitation.link_id.is_(None)),
+)
 CHANNELS = Quota(
     "channels",
     "chat_channels_per_user",
@@ -194,6 +200,7 @@ ALL = (
     ALERT_WORDS,
     MUTED_USERS,
     GROUPS,
+    INVITATIONS,
     CHANNELS,
     TOPIC_POLICIES,
     MESSAGE_EDITS,

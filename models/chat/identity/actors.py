@@ -73,6 +73,7 @@ class RealmView:
     can_create_write_only_bots_group: int
     can_delete_any_message_group: int
     can_delete_own_message_group: int
+    can_invite_users_group: int
     can_manage_all_groups: int
     can_mention_many_users_group: int
     can_move_messages_between_channels_group: int
@@ -80,6 +81,7 @@ class RealmView:
     can_resolve_topics_group: int
     can_set_delete_message_policy_group: int
     can_set_topics_policy_group: int
+    create_multiuse_invite_group: int
     direct_message_initiator_group: int
     direct_message_permission_group: int
 
@@ -133,8 +135,7 @@ class Actor:
     can_change_user_emails: bool
     api_key_sha256: str = field(repr=False)
     realm: RealmView
-    # What models/chat/access has found out for this request already.
-    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # for access
 
     @property
     def realm_id(self) -> int:

@@ -87,16 +87,20 @@ def clear_attempts(session: Session, seal: Seal, attempt: SignInAttempt, *, now:
     _put(session, _places, {"key": attempt.known_as(seal), "last_at": now}, {"last_at": now})
 
 
-def take(session: Session, allowances: Sequence[Allowance], *, now: datetime) -> None:
-    """Count one attempt against each. Raises `AttemptsUsedUp`; the unit is then to be undone, so
-    that a refused attempt costs nothing.
+def take(
+    session: Session, allowances: Sequence[Allowance], *, now: datetime, count: int = 1
+) -> None:
+    """Count one attempt, or several at once, against each. Raises `AttemptsUsedUp`; the unit is
+    then to be undone, so that a refused attempt costs nothing.
     """
     now_ms = to_ms(now)
     used_to = type_coerce(_counts.c.arrival_at, BigInteger)
     for allowance in allowances:
-        step = allowance.period / allowance.attempts
-        step_ms = ceil(step / MILLISECOND)
-        latest_ms = now_ms + step_ms * allowance.attempts
+        if count > allowance.attempts:
+            raise AttemptsUsedUp(ceil(allowance.period.total_seconds()))
+        each = allowance.period / allowance.attempts
+        step, step_ms = each * count, ceil(each / MILLISECOND) * count
+        latest_ms = now_ms + ceil(each / MILLISECOND) * allowance.attempts
         following = case((used_to > now_ms, used_to), else_=now_ms) + step_ms
         taken = _put(
             session,

@@ -142,7 +142,14 @@ TEXT_SETTINGS = frozenset(
 CHANNEL_SETTINGS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
 USER_DEFAULTS = ("default_language", "email_address_visibility")
 """Settings of new users that the organization decides."""
-OWNER_GROUPS = frozenset(("can_create_groups", "can_manage_all_groups"))
+OWNER_GROUPS = frozenset(
+    (
+        "can_create_groups",
+        "can_invite_users_group",
+        "can_manage_all_groups",
+        "create_multiuse_invite_group",
+    )
+)
 
 
 def change_realm(

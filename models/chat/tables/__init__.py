@@ -2,7 +2,8 @@
 
 Times are aware UTC datetimes (stored as Unix milliseconds). Ids grow and are never used again.
 Columns that end in `_group` hold the id of the user group that has a permission; they carry no
-foreign key because realms and groups would wait for each other, and groups are never deleted.
+foreign key because realms and groups would wait for each other. Groups with names are never
+deleted; an anonymous one may be once it holds no setting.
 """
 
 from models.chat.tables.alert_word import AlertWord
@@ -21,6 +22,7 @@ from models.chat.tables.client_device import ClientDevice
 from models.chat.tables.data_export import DataExport
 from models.chat.tables.event_queue import EventQueue
 from models.chat.tables.group import Subgroup, UserGroup, UserGroupMember
+from models.chat.tables.invitation import Invitation
 from models.chat.tables.jwt_configuration import JwtConfiguration
 from models.chat.tables.log import AuditLog, Event, IdempotencyKey
 from models.chat.tables.message import (
@@ -67,6 +69,7 @@ __all__ = [
     "Event",
     "EventQueue",
     "IdempotencyKey",
+    "Invitation",
     "JwtConfiguration",
     "KnownPlace",
     "Linkifier",

@@ -70,6 +70,7 @@ class Realm(ChatBase):
     can_create_write_only_bots_group: Mapped[int] = mapped_column(GROUP, default=0)
     can_delete_any_message_group: Mapped[int] = mapped_column(GROUP, default=0)
     can_delete_own_message_group: Mapped[int] = mapped_column(GROUP, default=0)
+    can_invite_users_group: Mapped[int] = mapped_column(GROUP, default=0)
     can_manage_all_groups: Mapped[int] = mapped_column(GROUP, default=0)
     can_mention_many_users_group: Mapped[int] = mapped_column(GROUP, default=0)
     can_move_messages_between_channels_group: Mapped[int] = mapped_column(GROUP, default=0)
@@ -77,6 +78,7 @@ class Realm(ChatBase):
     can_resolve_topics_group: Mapped[int] = mapped_column(GROUP, default=0)
     can_set_delete_message_policy_group: Mapped[int] = mapped_column(GROUP, default=0)
     can_set_topics_policy_group: Mapped[int] = mapped_column(GROUP, default=0)
+    create_multiuse_invite_group: Mapped[int] = mapped_column(GROUP, default=0)
     direct_message_initiator_group: Mapped[int] = mapped_column(GROUP, default=0)
     direct_message_permission_group: Mapped[int] = mapped_column(GROUP, default=0)
 

@@ -35,7 +35,7 @@ def access_group_to_change(
     ).first()
     if group is None:
         raise InvalidUserGroup()
-    require(group.kind == "named" and _may(session, actor, group, permissions))
+    require(may_change(session, actor, group, *permissions))
     return group
 
 
@@ -53,13 +53,14 @@ def _in_realm(actor: Actor, group_id: int) -> Select[UserGroup]:
     )
 
 
-def _may(
-    session: Session, actor: Actor, group: UserGroup, permissions: tuple[GroupSetting, ...]
-) -> bool:
-    if not actor.is_guest and belongs(session, actor, actor.realm.can_manage_all_groups):
+def may_change(db: Db, actor: Actor, group: UserGroup, *permissions: GroupSetting) -> bool:
+    """Is it a named group of which the actor has one of the permissions, or may manage it?"""
+    if group.kind != "named":
+        return False
+    if not actor.is_guest and belongs(db, actor, actor.realm.can_manage_all_groups):
         return True
     return any(
         (setting.everyone or not actor.is_guest)
-        and belongs(session, actor, getattr(group, setting.name))
+        and belongs(db, actor, getattr(group, setting.name))
         for setting in (MANAGE, *permissions)
     )

@@ -96,6 +96,9 @@ class Maker:
             "/user_groups/create", name=f"g{n}", description="", members=[self.hamlet]
         )
 
+    def invitation_link(self, n: int) -> Any:
+        return self.admin.post("/invites/multiuse")
+
     def channels(self, n: int) -> Any:
         return self.member.post("/users/me/subscriptions", subscriptions=[{"name": f"c{n}"}])
 
@@ -173,6 +176,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "set_user_topic": (quotas.TOPIC_POLICIES, Maker.topic_policy),
     "update_muted_topic": (quotas.TOPIC_POLICIES, Maker.muted_topic),
     "update_message": (quotas.MESSAGE_EDITS, Maker.edit),
+    "create_invitation_link": (quotas.INVITATIONS, Maker.invitation_link),
     "create_linkifier": (quotas.LINKIFIERS, Maker.linkifier),
     "create_playground": (quotas.PLAYGROUNDS, Maker.playground),
     "create_profile_field": (quotas.PROFILE_FIELDS, Maker.profile_field),

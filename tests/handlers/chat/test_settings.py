@@ -319,7 +319,8 @@ def mails(database: Database) -> list[tuple[str, str, str]]:
 def token_of(database: Database) -> str:
     """From the link in the last mail."""
     found = re.search(
-        r"http://acme\.example/api/v1/accounts/confirm_new_email/(\S+)", mails(database)[-1][2]
+        r"http://acme\.example/api/v1/accounts/(?:confirm_new_email|join)/(\S+)",
+        mails(database)[-1][2],
     )
     assert found
     return found[1]

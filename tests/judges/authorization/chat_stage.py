@@ -231,6 +231,14 @@ def furnish(
             group: dict[str, Any] = {"name": name, "description": "", "members": [who.id]}
             group["can_join_group"] = members_group
             things["group"] = ask(who, "POST", "/user_groups/create", **group)["group_id"]
+        if who not in (cast.polonius, cast.reminder):
+            friend = {"invitee_emails": f"friend{who.id}@acme.example", "stream_ids": []}
+            ask(who, "POST", "/invites", **friend)
+            [things["invitation"]] = [
+                each["id"]
+                for each in ask(who, "GET", "/invites")["invites"]
+                if each["invited_by_user_id"] == who.id and not each["is_multiuse"]
+            ]
         if who is not cast.reminder:
             things["device"] = ask(who, "POST", "/register_client_device")["device_id"]
         return things
@@ -255,6 +263,8 @@ def furnish(
     ask(cast.hamlet, "POST", "/users/me/presence", status="active")
     ask(cast.hamlet, "PUT", "/bot_storage", storage={"skull": "Alas"})
     crier = ask(cast.othello, "POST", "/bots", full_name="Crier", short_name="crier")
+    as_owner("POST", "/invites/multiuse")
+    link = max(each["id"] for each in as_owner("GET", "/invites")["invites"])
     secret = ask(cast.hamlet, "POST", "/messages", type="channel", to="cellar", topic="cask",
                  content="Secret")["id"]  # fmt: skip
     poll = ask(cast.hamlet, "POST", "/messages", type="channel", to="square", topic="t",
@@ -286,6 +296,8 @@ def furnish(
         "hamlets_navigation_view": hamlets["navigation_view"],
         "hamlets_queue": hamlets["queue"],
         "hamlets_group": hamlets["group"],
+        "hamlets_invitation": hamlets["invitation"],
+        "invitation_link": link,
         "members_group": members_group,
         "secret_message": secret,
         "direct_message": letter,

@@ -125,6 +125,21 @@ def email_link(scene: Scene, holder: str) -> Use:
     return lambda: told(scene.nobody.request("POST", path))
 
 
+def invitation(scene: Scene, holder: str) -> Use:
+    form = {"invitee_emails": "rosencrantz@acme.example", "stream_ids": []}
+    assert scene.by(holder).post("/invites", **form)["result"] == "success"
+    path = f"/accounts/join/{token_of(scene.database)}"
+    form = {"full_name": "Rosencrantz", "password": NEW_PASSWORD}
+    return lambda: told(scene.nobody.request("POST", path, form))
+
+
+def invitation_link(scene: Scene, holder: str) -> Use:
+    link = scene.by(holder).post("/invites/multiuse")["invite_link"]
+    path = f"/accounts/join/{link.rpartition('/')[2]}"
+    form = {"email": "rosencrantz@acme.example"}
+    return lambda: told(scene.nobody.request("POST", path, form))
+
+
 def export_link(scene: Scene, holder: str) -> Use:
     client = scene.by(holder)
     assert client.post("/export/realm") == {"result": "success", "msg": "", "id": 1}

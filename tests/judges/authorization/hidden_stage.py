@@ -202,6 +202,10 @@ class _Maker:
         self.ask(yorick, "POST", "/navigation_views", **view)
         other = "narrow/topic/zq-none"
         yield Hidden("navigation view", "", view["fragment"], other, EVERYBODY)
+        friend = {"invitee_emails": "zq.friend@acme.example", "stream_ids": []}
+        self.ask(yorick, "POST", "/invites", **friend)
+        [invitation] = self.ask(yorick, "GET", "/invites")["invites"]
+        yield _number("invitation", "", invitation["id"], OUTSIDERS)
         device = self.ask(yorick, "POST", "/register_client_device")["device_id"]
         yield _number("device", "", device, EVERYBODY)
         queue = self.database.run(lambda s: open_queue_of(s, yorick, self.clock.now()))

@@ -89,6 +89,13 @@ KEPT_ENDS = {
     "organization closed": NOT_OURS,
 }  # fmt: skip
 NO_MAIL = "404 The confirmation link is unknown, was used already or has expired."
+NO_INVITATION = "404 The invitation is unknown, was used already or has expired."
+INVITATION_ENDS = {
+    "time": NO_INVITATION, "another key": NO_INVITATION, "all keys revoked": NO_INVITATION,
+    "another password": GoesOn("the key that made it goes on, too"), "left": NO_INVITATION,
+    "left and came back": NO_INVITATION, "demoted": NO_INVITATION,
+    "organization closed": NO_INVITATION, "revoked": NO_INVITATION,
+}  # fmt: skip
 BAD_TOKEN = "400 Bad JSON web token"
 NO_TOKENS = "400 JWT authentication is not enabled for this organization"
 WRONG_PASSWORD = "401 Your username or password is incorrect"
@@ -135,6 +142,19 @@ KINDS = {
         },
         lifetime_s=86_400,
         more={"another link": lambda scene, holder: _use_nothing(of.email_link(scene, holder))},
+    ),
+    "invitation": Kind(
+        of.invitation,
+        {**INVITATION_ENDS, "use": NO_INVITATION},
+        lifetime_s=864_000,
+        more={"revoked": lambda scene, holder: _delete(scene, holder, "/invites/1")},
+    ),
+    "invitation link": Kind(
+        of.invitation_link,
+        {**INVITATION_ENDS, "use": MANY},
+        holder="iago",
+        lifetime_s=864_000,
+        more={"revoked": lambda scene, holder: _delete(scene, holder, "/invites/multiuse/1")},
     ),
     "export link": Kind(
         of.export_link,

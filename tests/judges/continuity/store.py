@@ -59,6 +59,7 @@ def applies(*types: str) -> Callable[[Applier], Applier]:
 
 
 @applies("typing", "typing_edit_message", "heartbeat", "realm_export", "realm_export_consent")
+@applies("invites_changed")
 def _nothing(store: Store, event: Event) -> None:
     """Says nothing about what a snapshot contains."""
 

@@ -35,6 +35,9 @@ KINDS = {
     "draft_id": "draft",
     "saved_snippet_id": "snippet",
     "attachment_id": "attachment",
+    "invite_id": "invitation",
+    "stream_ids": "channel",
+    "group_ids": "group",
     "filter_id": "linkifier",
     "field_id": "field",
     "playground_id": "playground",
@@ -60,6 +63,7 @@ HIGHEST = {
     "draft": 10,
     "snippet": 10,
     "attachment": 10,
+    "invitation": 10,
     "group": 8,
 }
 """Ids up to these are likely to exist when none was seen yet."""

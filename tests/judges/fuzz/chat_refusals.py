@@ -55,6 +55,8 @@ CONDITIONAL = {
     "create_bot": re.compile("Missing 'payload_url' argument"),
     # Each is required for one `type` only.
     "set_typing_status": re.compile("Missing '(stream_id|to)' argument"),
+    # The first for a link, the others for an invitation.
+    "accept_invitation": re.compile("Missing '(email|full_name|password)' argument"),
     # Either this or `stream`.
     "update_muted_topic": re.compile("Missing 'stream_id' argument"),
     # Either this or its older name.

@@ -17,6 +17,7 @@ LISTED = {
     "list_saved_snippets": ("snippet", "saved_snippets", "id"),
     "list_reminders": ("reminder", "reminders", "reminder_id"),
     "list_attachments": ("attachment", "attachments", "id"),
+    "list_invitations": ("invitation", "invites", "id"),
     "list_drafts": ("draft", "drafts", "id"),
     "list_profile_fields": ("field", "custom_fields", "id"),
     "list_linkifiers": ("linkifier", "linkifiers", "id"),

@@ -233,6 +233,12 @@ def _nested(sent: Sent, seen: Seen, chance: int) -> Sent:
     return {("add", "delete")[chance % 2]: [seen.one("group", chance) or 2]}
 
 
+def _invited(sent: Sent, seen: Seen, chance: int) -> Sent:
+    """Somebody new, for channels and groups that there are or for none."""
+    email = f"{uuid.uuid4().hex[:12]}@fuzz.example"
+    return {**sent, "invitee_emails": email, "invite_as": (400, 600)[chance % 2]}
+
+
 def _own_device(sent: Sent, seen: Seen, chance: int) -> Sent:
     known = seen.one("device", chance)
     return sent if known is None else {**sent, "device_id": known}
@@ -287,6 +293,7 @@ SENSES: dict[str, Sense] = {
     "update_user_group": _named("name"),
     "update_user_group_members": _joined,
     "update_user_group_subgroups": _nested,
+    "send_invitations": _invited,
     "subscribe": _permitted,
     "remove_client_device": _own_device,
     "send_test_push_notification": _own_device,

@@ -28,7 +28,7 @@ from demo.push_relay import LocalRelay
 from demo.video_vendor import LocalVendor
 from models import migrate
 from models.chat.identity.jwt_sign_in import change_configuration
-from models.chat.tables import EmailChange, Realm, User
+from models.chat.tables import EmailChange, Invitation, Realm, User
 from models.clock import SystemClock
 from models.database import Database
 from tests.judges.sdk.stage import Stage, write_facts
@@ -44,6 +44,7 @@ JWT_SECRET = "what Acme signs its tokens with, 32 bytes and more"
 RELAY_KEY, VENDOR_SECRET = "the relay's key", "the vendor's secret"
 NOTICE_TOKEN = "the token of the vendor's notices"
 NEW_EMAIL = "othello@venice.example"
+FRIEND = "horatio@acme.example"
 PEOPLE = ("cordelia", "iago", "hamlet", "othello", "polonius", "reminder")
 
 
@@ -54,8 +55,9 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
     Facts: `base_url`; `people`, by first name: id, email, name, role, key; `jwt`, which signs
     Hamlet in; `email_change` of Othello: `token`, `new_email`; `push`, what a phone registers with;
     `vendor`, Hamlet's consent: `code`, `state`; `finished_export_id`; `in_an_hour`, in Unix
-    seconds; `queue`, Hamlet's; `callers`: two of the people, Othello under the new address,
-    somebody unknown, nobody, Hamlet's browser on its way back from the vendor, and the vendor.
+    seconds; `queue`, Hamlet's; `invitation` from Cordelia: `token`, `email`; `callers`: two of the
+    people, Othello under the new address, somebody unknown, nobody, Hamlet's browser on its way
+    back from the vendor, and the vendor.
     """
     database_url = f"sqlite:///{directory}/chat.db"
     migrate.upgrade(database_url, "chat")
@@ -63,6 +65,7 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
     cast = database.run(_furnish)
     queue = database.run(lambda s: open_queue_of(s, cast.hamlet, SystemClock().now()))
     token = database.run(lambda session: _ask_for_email(session, cast.othello.id))
+    invitation = database.run(lambda session: _invite(session, cast))
     relay = LocalRelay(organization="specd", key=RELAY_KEY)
     vendor = LocalVendor(client_id="acme", client_secret=VENDOR_SECRET)
     with ExitStack() as stack:
@@ -93,6 +96,7 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
                 {"email": cast.hamlet.email, "iat": int(time.time())}, JWT_SECRET, algorithm="HS256"
             ),
             "email_change": {"token": token, "new_email": NEW_EMAIL},
+            "invitation": {"token": invitation, "email": FRIEND},
             "push": phone.key_fields() | phone.token_fields(relay.public_key),
             "vendor": given,
             "finished_export_id": _export(running.url, cast.cordelia, database, directory),
@@ -139,6 +143,28 @@ def _ask_for_email(session: Session, user_id: int) -> str:
         EmailChange(
             user_id=user_id,
             new_email=NEW_EMAIL,
+            token_sha256=hashlib.sha256(token.encode()).hexdigest(),
+            created_at=now,
+            expires_at=now + timedelta(days=1),
+        )
+    )
+    return token
+
+
+def _invite(session: Session, cast: Cast) -> str:
+    """The token in the mail that invites somebody."""
+    token, now = secrets.token_urlsafe(32), SystemClock().now()
+    session.add(
+        Invitation(
+            realm_id=cast.realm_id,
+            inviter_id=cast.cordelia.id,
+            email=FRIEND,
+            email_key=FRIEND,
+            role=400,
+            channel_ids="[]",
+            group_ids="[]",
+            joins_default_channels=True,
+            tells_inviter=True,
             token_sha256=hashlib.sha256(token.encode()).hexdigest(),
             created_at=now,
             expires_at=now + timedelta(days=1),

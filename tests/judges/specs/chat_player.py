@@ -63,6 +63,7 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
         "add_subgroups": ["$members_group"],
     },
     ("update_user_group_subgroups", "add"): {"add": ["$members_group"]},
+    ("send_invitations", "two"): {"stream_ids": ["$denmark"]},
     ("update_own_profile_data", "short_text"): {"data": [{"id": "$profile_field", "value": "P"}]},
     ("clear_own_profile_data", "one"): {"data": ["$profile_field"]},
     ("update_user", "profile"): {"profile_data": [{"id": "$profile_field", "value": "Prince"}]},

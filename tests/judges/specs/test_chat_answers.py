@@ -204,6 +204,8 @@ STORIES: dict[tuple[str, str], Story] = {
 # with one and compares whole answers. tests/judges/events looks at every event.
 WITH_COUNTERPARTS = {
     *REFUSED,
+    "accept_invitation",
+    "get_invitation",
     "begin_vendor_authorization",
     "complete_vendor_authorization",
     "get_channel_email",

@@ -25,6 +25,8 @@ resolve = partial(resolved, DOCUMENT)
 SCHEMAS = DOCUMENT["components"]["schemas"]
 METHODS = ("get", "put", "post", "delete", "patch")
 OPEN = {
+    "accept_invitation",
+    "get_invitation",
     "get_server_settings",
     "fetch_api_key",
     "dev_fetch_api_key",

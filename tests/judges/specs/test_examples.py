@@ -90,7 +90,9 @@ def errors(document: Node) -> list[tuple[str, int, Node]]:
         for status, listed in operation["responses"].items():
             if status < "400":
                 continue
-            for media in resolve(document, listed)["content"].values():
+            for kind, media in resolve(document, listed)["content"].items():
+                if kind == "text/html":
+                    continue  # a page says it in words of its own
                 shown = media.get("examples", {})
                 assert shown, f"{operation['operationId']} {status} has no named example"
                 for name, example in shown.items():

@@ -21,6 +21,7 @@ from models.chat.rendering.syntax import channel_slug
 from models.chat.rendering.texts import prepare_text
 from models.chat.tables import Channel, Message, User, UserGroup, UserMessage
 from models.database import Database
+from tests.handlers.chat.test_settings import token_of
 from tests.judges.voice.payloads import EVIL, LINES, PAYLOADS
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
@@ -38,6 +39,7 @@ WHOSE = {
     "models.chat.incoming_mail.addresses": ("mail",),
     "models.chat.accounts.newcomers": ("welcome",),
     "models.chat.sending.reports": ("report",),
+    "models.chat.invitations.notices": ("invitation",),
     "models.chat.user_groups.notices": ("membership",),
 }
 """Which module has a system bot say what; `()` where it quotes nobody."""
@@ -90,6 +92,7 @@ class Stage:
         self, database: Database, clock: FrozenClock, cast: Cast, client: ChatClient
     ) -> None:
         self.database, self.clock, self.cast, self.client = database, clock, cast, client
+        self.newcomers: set[str] = set()
         self.mods = self.make("mods")
         self.secret = self.make("secret", (cast.iago,), invite_only=True)
         boss = client.acting_as(cast.cordelia)
@@ -209,6 +212,7 @@ class Stage:
         odd = [tag for tag in read.tags if not re.fullmatch(f"(?:{allowed}|a|p|br|span)", tag)]
         assert odd == [], markup
         people = {str(self.cast.hamlet.id), str(self.cast.othello.id), str(self.cast.cordelia.id)}
+        people |= self.newcomers
         for classes, user_id in read.mentions:
             if classes == "user-group-mention silent":
                 continue
@@ -383,6 +387,21 @@ def reminder(stage: Stage, text: str) -> None:
         assert said.count("".join(text[:480].split())) >= 2, "the note and the message"
 
 
+def invitation(stage: Stage, text: str) -> None:
+    """The name of whoever joins is checked a moment before it is quoted."""
+    friend = f"friend{stage.since}@acme.example"
+    answer = stage.client.post("/invites", invitee_emails=friend, stream_ids=[])
+    assert answer["result"] == "success", answer
+    path = f"/accounts/join/{token_of(stage.database)}"
+    form = {"full_name": f"_Rosencrantz_ {stage.since}", "password": "the rest is silence"}
+    answer = stage.client.acting_as(None).post(path, **form)
+    assert answer["result"] == "success", answer
+    with stage.database.reading() as reader:
+        newcomer = select(func.max(User.id))
+        stage.newcomers.add(str(reader.execute(newcomer).scalar_one()))
+    stage.check(2, own="")
+
+
 ACTIONS: dict[str, Callable[[Stage, str], None]] = {
     "report": report,
     "move": move,
@@ -390,6 +409,7 @@ ACTIONS: dict[str, Callable[[Stage, str], None]] = {
     "change": change,
     "creation": creation,
     "delivery": delivery,
+    "invitation": invitation,
     "membership": membership,
     "welcome": welcome,
     "mail": mail,

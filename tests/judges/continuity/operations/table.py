@@ -11,7 +11,9 @@ OPERATIONS: dict[str, Make] = {}
 """Operation id -> makes one call of it, with arguments by chance. Raises `Nothing`."""
 
 LEFT_OUT = {
+    "accept_invitation": "takes a token from a mail; `create_user` makes accounts as well",
     "confirm_new_email": "takes a link from a mail; `update_user` changes emails as well",
+    "create_invitation_link": "invitations are in no snapshot",
     "create_video_call": "asks the vendor, changes nothing that is kept",
     "create_zoom_call": "the same",
     "delete_export": "exports are in no snapshot",
@@ -25,6 +27,10 @@ LEFT_OUT = {
     "register_queue": "is what the histories are judged by",
     "remove_bot_storage": "what bots store is in no snapshot",
     "render_text": "changes nothing",
+    "resend_invitation": "the same",
+    "revoke_invitation": "the same",
+    "revoke_invitation_link": "the same",
+    "send_invitations": "the same",
     "send_test_push_notification": "asks the relay",
     "update_bot_storage": "what bots store is in no snapshot",
 }

@@ -10,6 +10,7 @@ export interface Facts {
   people: Record<"cordelia" | "iago" | "hamlet" | "othello" | "polonius" | "reminder", Person>;
   jwt: string;
   email_change: { token: string; new_email: string };
+  invitation: { token: string; email: string };
   push: {
     push_key: string;
     push_key_id: number;

@@ -1,0 +1,266 @@
+"""Operations of the tag invitations: sent and revoked by members, accepted by whoever has one."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from html import escape
+
+from sqlalchemy.orm import Session
+
+from handlers.chat.wire import envelope
+from handlers.chat.wire.addresses import realm_url
+from handlers.chat.wire.auth import host_of
+from handlers.chat.wire.context import Context
+from handlers.chat.wire.hashing import run_hashing
+from handlers.chat.wire.limits import refused_attempt
+from models.chat.access.membership import require_role
+from models.chat.errors import ChatError
+from models.chat.ground.errors import MissingParameter
+from models.chat.ground.quotas import INVITATIONS, require_within
+from models.chat.identity import passwords
+from models.chat.identity.actors import RealmView, access_realm
+from models.chat.identity.attempts import AttemptsUsedUp
+from models.chat.invitations import joining, permissions, records, sending
+from models.chat.invitations.errors import InvitationNotFound, SomeNotInvited
+from models.chat.invitations.invitees import Problem, check_invitees, failure_of
+from models.chat.invitations.joining import Offer
+from models.chat.invitations.records import Terms
+from models.chat.invitations.sending import Post
+from server.response import Response
+
+PAGE_HEADERS = (
+    ("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'"),
+    ("Referrer-Policy", "no-referrer"),
+)
+PAGE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Invitation</title>'
+    "<h1>Join {realm}</h1>{content}</html>\n"
+)
+ACCOUNT = (
+    "<p>{name} has invited {email}.</p>{problem}<form method=post>"
+    "<p><label>Your name <input name=full_name autocomplete=name required></label>"
+    "<p><label>New password <input name=password type=password autocomplete=new-password required>"
+    "</label><p><button>Create your account</button></form>"
+)
+ADDRESS = (
+    "<p>{name} invites you.</p>{problem}<form method=post>"
+    "<p><label>Your email address <input name=email type=email autocomplete=email required></label>"
+    "<p><button>Send me an invitation</button></form>"
+)
+JOINED = "<p>Your account is ready. Sign in as {email}.</p>"
+ASKED = "<p>An invitation is on its way to {email}. You can close this window.</p>"
+
+
+def _post(ctx: Context) -> Post:
+    """How the request's mails leave."""
+    seal = ctx.adapters.keys.seal if ctx.settings.rate_limits else None
+    return Post(vault=ctx.adapters.vault, base_url=f"{realm_url(ctx)}/api/v1", seal=seal)
+
+
+def list_invitations(ctx: Context) -> Response:
+    """List the invitations that you can revoke."""
+    require_role(ctx.actor, "human")
+    post = _post(ctx)
+    found = records.find_invitations(
+        ctx.session, post.vault, ctx.actor, base_url=post.base_url, now=ctx.now
+    )
+    return envelope.success(ctx, invites=found)
+
+
+def _terms(
+    ctx: Context,
+    session: Session,
+    *,
+    by_link: bool,
+    invite_as: int,
+    stream_ids: Sequence[int],
+    group_ids: Sequence[int],
+    invite_expires_in_minutes: int | None,
+    include_realm_default_subscriptions: bool,
+    tells_inviter: bool,
+) -> Terms:
+    permissions.require_may_invite(session, ctx.actor, invite_as, by_link=by_link)
+    minutes = invite_expires_in_minutes
+    return Terms(
+        role=invite_as,
+        channel_ids=permissions.check_channels(session, ctx.actor, stream_ids),
+        group_ids=permissions.check_groups(session, ctx.actor, group_ids),
+        joins_default_channels=include_realm_default_subscriptions,
+        tells_inviter=tells_inviter,
+        lifetime=None if minutes is None else timedelta(minutes=minutes),
+    )
+
+
+async def send_invitations(
+    ctx: Context,
+    *,
+    invitee_emails: str,
+    stream_ids: Sequence[int],
+    group_ids: Sequence[int] = (),
+    invite_as: int,
+    invite_expires_in_minutes: int | None,
+    include_realm_default_subscriptions: bool,
+    notify_referrer_on_join: bool,
+) -> Response:
+    """Invite people by mail."""
+
+    def send(session: Session) -> list[Problem]:
+        terms = _terms(
+            ctx,
+            session,
+            by_link=False,
+            invite_as=invite_as,
+            stream_ids=stream_ids,
+            group_ids=group_ids,
+            invite_expires_in_minutes=invite_expires_in_minutes,
+            include_realm_default_subscriptions=include_realm_default_subscriptions,
+            tells_inviter=notify_referrer_on_join,
+        )
+        invitees = check_invitees(session, ctx.actor, invitee_emails)
+        sending.send_invitations(session, ctx.actor, _post(ctx), invitees, terms, now=ctx.now)
+        require_within(session, ctx.settings, INVITATIONS, ctx.actor.id)
+        return invitees.skipped
+
+    skipped = await ctx.write(send)
+    if skipped:  # the others are invited, and stay so
+        raise SomeNotInvited(**failure_of(skipped, sent=True))
+    return envelope.success(ctx)
+
+
+def create_invitation_link(
+    ctx: Context,
+    *,
+    stream_ids: Sequence[int] = (),
+    group_ids: Sequence[int] = (),
+    invite_as: int,
+    invite_expires_in_minutes: int | None,
+    include_realm_default_subscriptions: bool,
+) -> Response:
+    """Create a reusable invitation link."""
+    terms = _terms(
+        ctx,
+        ctx.session,
+        by_link=True,
+        invite_as=invite_as,
+        stream_ids=stream_ids,
+        group_ids=group_ids,
+        invite_expires_in_minutes=invite_expires_in_minutes,
+        include_realm_default_subscriptions=include_realm_default_subscriptions,
+        tells_inviter=False,
+    )
+    link = sending.make_link(ctx.session, ctx.actor, _post(ctx), terms, now=ctx.now)
+    require_within(ctx.session, ctx.settings, INVITATIONS, ctx.actor.id)
+    return envelope.success(ctx, invite_link=link)
+
+
+def revoke_invitation(ctx: Context, *, invite_id: int) -> Response:
+    """Revoke an invitation sent by mail."""
+    require_role(ctx.actor, "human")
+    sending.revoke(ctx.session, ctx.actor, invite_id, is_link=False, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def revoke_invitation_link(ctx: Context, *, invite_id: int) -> Response:
+    """Revoke a reusable invitation link."""
+    require_role(ctx.actor, "human")
+    sending.revoke(ctx.session, ctx.actor, invite_id, is_link=True, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def resend_invitation(ctx: Context, *, invite_id: int) -> Response:
+    """Send the mail of an invitation again."""
+    require_role(ctx.actor, "human")
+    sending.resend(ctx.session, ctx.actor, _post(ctx), invite_id, now=ctx.now)
+    return envelope.success(ctx)
+
+
+# --- for whoever has an invitation --------------------------------------------------------------
+
+
+def get_invitation(ctx: Context, *, token: str) -> Response:
+    """Show an invitation."""
+    realm = access_realm(ctx.session, host_of(ctx))
+    offer = joining.access_offer(ctx.session, realm, token, now=ctx.now)
+    if _wants_page(ctx):
+        return _form(realm, offer)
+    return envelope.success(ctx, realm_name=realm.name, email=offer.email)
+
+
+async def accept_invitation(
+    ctx: Context,
+    *,
+    token: str,
+    email: str | None = None,
+    full_name: str | None = None,
+    password: str | None = None,
+) -> Response:
+    """Accept an invitation."""
+    host = host_of(ctx)
+    realm = await ctx.read(lambda db: access_realm(db, host))
+    offer = await ctx.read(lambda db: joining.access_offer(db, realm, token, now=ctx.now))
+    try:
+        if offer.email is None:
+            known = await _ask(ctx, realm, token, _given("email", email))
+        else:
+            full_name, password = _given("full_name", full_name), _given("password", password)
+            known = await _accept(ctx, realm, token, full_name, password)
+    except InvitationNotFound:
+        raise
+    except ChatError as refusal:
+        if not _wants_page(ctx):
+            raise
+        return _form(realm, offer, str(refusal))
+    if _wants_page(ctx):
+        return _page(realm, (ASKED if offer.email is None else JOINED).format(email=escape(known)))
+    return envelope.success(ctx, email=known, is_joined=offer.email is not None)
+
+
+async def _ask(ctx: Context, realm: RealmView, token: str, email: str) -> str:
+    post = _post(ctx)
+    try:
+        return await ctx.write(
+            lambda s: joining.ask_to_join(s, realm, token, post, email=email, now=ctx.now)
+        )
+    except AttemptsUsedUp as refusal:
+        raise refused_attempt(refusal, attempts=joining.PER_ADDRESS) from None
+
+
+async def _accept(ctx: Context, realm: RealmView, token: str, full_name: str, password: str) -> str:
+    keys = ctx.adapters.keys
+    password_hash = await run_hashing(passwords.hash_if_strong, password)
+    return await ctx.write(
+        lambda s: joining.accept(
+            s,
+            keys,
+            realm,
+            token,
+            full_name=full_name,
+            password_hash=password_hash,
+            now=ctx.now,
+        )
+    )
+
+
+def _given(name: str, value: str | None) -> str:
+    """A parameter that this kind of invitation needs. Raises `MissingParameter`."""
+    if value is None:
+        raise MissingParameter(var_name=name)
+    return value
+
+
+def _wants_page(ctx: Context) -> bool:
+    return "text/html" in (ctx.header("accept") or "")
+
+
+def _form(realm: RealmView, offer: Offer, problem: str = "") -> Response:
+    form = ADDRESS if offer.email is None else ACCOUNT
+    content = form.format(
+        name=escape(offer.inviter.full_name),
+        email=escape(offer.email or ""),
+        problem=f"<p><strong>{escape(problem)}</strong></p>" if problem else "",
+    )
+    return _page(realm, content, 400 if problem else 200)
+
+
+def _page(realm: RealmView, content: str, status: int = 200) -> Response:
+    page = PAGE.format(realm=escape(realm.name), content=content).encode()
+    return Response(status, page, envelope.HEADERS + PAGE_HEADERS, "text/html; charset=utf-8")

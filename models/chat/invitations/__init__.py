@@ -1,0 +1,1 @@
+"""Invitations to join the organization, by mail and by links."""

@@ -1,0 +1,110 @@
+"""The addresses that a request invites: read, checked, and sorted by who may have them."""
+
+import re
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from models.chat.access.naming import NamedUser
+from models.chat.access.people import USER_COLUMNS, visible_email
+from models.chat.identity.actors import Actor
+from models.chat.invitations.errors import InvalidInvitees, NobodyInvited, NoInvitees
+from models.chat.people.emails import check_email, check_email_allowed
+from models.chat.people.errors import (
+    DisposableEmail,
+    EmailContainsPlus,
+    EmailNotAllowed,
+    InvalidEmail,
+)
+from models.chat.tables import User
+from models.reader import Db
+
+Problem = tuple[str, str, bool]
+"""An address, why it is not invited, and whether its account is deactivated."""
+
+INVALID = "Invalid address."
+OUTSIDE = "Outside your domain."
+DISPOSABLE = "Please use your real email address."
+WITH_PLUS = "Email addresses containing + are not allowed in this organization."
+HAS_ACCOUNT = "Already has an account."
+DEACTIVATED = "Account has been deactivated."
+_SEPARATORS = re.compile(r"[,\n]")
+_NAMED = re.compile(r"<(.*)>")
+_USERS = select(*USER_COLUMNS, User.email_key)
+
+
+@dataclass(frozen=True, slots=True)
+class Invitees:
+    """Addresses to invite, as they are stored, and those that have accounts of which the actor may
+    know. Somebody else's address that the actor may not see is among the first.
+    """
+
+    emails: list[str]
+    skipped: list[Problem]
+
+
+def failure_of(
+    problems: list[Problem], *, sent: bool = False, daily_limit: bool = False
+) -> dict[str, object]:
+    """The facts of an `InvitationFailed`."""
+    return {
+        "errors": problems,
+        "sent_invitations": sent,
+        "license_limit_reached": False,
+        "daily_limit_reached": daily_limit,
+    }
+
+
+def check_invitees(db: Db, actor: Actor, text: str) -> Invitees:
+    """The addresses in a text, by commas or line breaks, each bare or as `Name <address>`.
+
+    Raises `NoInvitees`, `InvalidInvitees`, `NobodyInvited`.
+    """
+    emails: dict[str, str] = {}
+    problems: list[Problem] = []
+    for word in _SEPARATORS.split(text):
+        named = _NAMED.search(word)
+        written = (word if named is None else named[1]).strip()
+        if not written:
+            continue
+        email = _check(db, actor, written, problems)
+        emails.setdefault(email.casefold(), email)
+    if not emails:
+        raise NoInvitees()
+    if problems:
+        raise InvalidInvitees(**failure_of(problems))
+    return _sort(db, actor, emails)
+
+
+def _check(db: Db, actor: Actor, written: str, problems: list[Problem]) -> str:
+    try:
+        email = check_email(written)
+        check_email_allowed(db, actor.realm, email)
+    except InvalidEmail:
+        problems.append((written, INVALID, False))
+    except EmailNotAllowed:
+        problems.append((written, OUTSIDE, False))
+    except DisposableEmail:
+        problems.append((written, DISPOSABLE, False))
+    except EmailContainsPlus:
+        problems.append((written, WITH_PLUS, False))
+    else:
+        return email
+    return written
+
+
+def _sort(db: Db, actor: Actor, emails: dict[str, str]) -> Invitees:
+    holders: dict[str, NamedUser] = {
+        row.email_key: row
+        for row in db.execute(
+            _USERS.where(User.realm_id == actor.realm_id, User.email_key.in_(emails))
+        )
+    }
+    seen = {key: row for key, row in holders.items() if visible_email(actor, row) is not None}
+    skipped = [
+        (emails[key], HAS_ACCOUNT if row.is_active else DEACTIVATED, not row.is_active)
+        for key, row in sorted(seen.items())
+    ]
+    if len(seen) == len(emails):
+        raise NobodyInvited(**failure_of(skipped))
+    return Invitees([email for key, email in emails.items() if key not in seen], skipped)

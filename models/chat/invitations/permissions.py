@@ -1,0 +1,133 @@
+"""Who may invite whom, as what, and into which channels and groups."""
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from models.chat.access.channels import ChannelView, filter_readable, find_channels
+from models.chat.access.errors import (
+    InvalidUserGroup,
+    MustBeAdministrator,
+    MustBeOwner,
+    UserGroupDeactivated,
+)
+from models.chat.access.membership import belongs, require, require_role
+from models.chat.channels.channels import find_default_channel_ids
+from models.chat.channels.subscribing import can_add_subscribers
+from models.chat.identity.actors import Actor
+from models.chat.identity.roles import Role
+from models.chat.invitations.errors import CannotSubscribeInvitees, InvalidChannelToJoin
+from models.chat.tables import UserGroup
+from models.chat.user_groups.administering import may_change
+from models.chat.user_groups.members import ADD
+from models.reader import Db, id_in
+
+
+def require_may_invite(db: Db, actor: Actor, role: int, *, by_link: bool) -> None:
+    """May the actor invite people who are to have the role, by mail or by a link?
+
+    Raises `NotForBots`, `InsufficientPermission`, `MustBeOwner`, `MustBeAdministrator`.
+    """
+    require_role(actor, "human")
+    realm = actor.realm
+    group_id = realm.create_multiuse_invite_group if by_link else realm.can_invite_users_group
+    require(not actor.is_guest and belongs(db, actor, group_id))
+    require_may_give(actor, role)
+
+
+def require_may_give(actor: Actor, role: int) -> None:
+    """Only owners make owners, and only administrators make administrators and moderators.
+    Raises `MustBeOwner`, `MustBeAdministrator`.
+    """
+    if role == Role.OWNER and not actor.is_owner:
+        raise MustBeOwner()
+    if role <= Role.MODERATOR and not actor.is_administrator:
+        raise MustBeAdministrator()
+
+
+def may_give(actor: Actor, role: int) -> bool:
+    """The same as a question."""
+    try:
+        require_may_give(actor, role)
+    except (MustBeOwner, MustBeAdministrator):
+        return False
+    return actor.is_active and not actor.is_guest
+
+
+def check_channels(session: Session, actor: Actor, channel_ids: Sequence[int]) -> list[int]:
+    """Ids of channels to which the actor may subscribe others, in order, none twice. Default
+    channels are for all. Raises `InvalidChannelToJoin`, `CannotSubscribeInvitees`.
+    """
+    wanted = sorted(set(channel_ids))
+    found = find_channels(session, actor, channel_ids=wanted)
+    readable = {
+        channel.id: channel
+        for channel in filter_readable(session, actor, found)
+        if not channel.is_archived
+    }
+    for channel_id in wanted:
+        if channel_id not in readable:
+            raise InvalidChannelToJoin(channel_id=channel_id)
+    if wanted and not _may_add(session, actor, readable.values()):
+        raise CannotSubscribeInvitees()
+    return wanted
+
+
+def _may_add(session: Session, actor: Actor, channels: Collection[ChannelView]) -> bool:
+    default = find_default_channel_ids(session, actor.realm_id)
+    return all(
+        channel.id in default or can_add_subscribers(session, actor, channel)
+        for channel in channels
+    )
+
+
+def check_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[int]:
+    """Ids of groups to which the actor may add members, in order, none twice. Raises
+    `InvalidUserGroup`, `InsufficientPermission`, `UserGroupDeactivated`.
+    """
+    wanted = sorted(set(group_ids))
+    found = {group.id: group for group in _find_groups(session, actor, wanted)}
+    for group_id in wanted:
+        if group_id not in found:
+            raise InvalidUserGroup()
+        require(may_change(session, actor, found[group_id], ADD))
+        if found[group_id].is_deactivated:
+            raise UserGroupDeactivated()
+    return wanted
+
+
+def filter_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[int]:
+    """Those of the groups to which the actor may still add members."""
+    return [
+        group.id
+        for group in _find_groups(session, actor, group_ids)
+        if not group.is_deactivated and may_change(session, actor, group, ADD)
+    ]
+
+
+def _find_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[UserGroup]:
+    if not group_ids:
+        return []
+    found = session.scalars(
+        select(UserGroup)
+        .where(
+            UserGroup.realm_id == actor.realm_id,
+            id_in(session, UserGroup.id, group_ids),
+            UserGroup.kind != "anonymous",
+        )
+        .order_by(UserGroup.id)
+    )
+    return list(found)
+
+
+def filter_channels(session: Session, actor: Actor, channel_ids: Sequence[int]) -> list[str]:
+    """The names of those channels to which the actor may still subscribe others."""
+    found = find_channels(session, actor, channel_ids=channel_ids)
+    default = find_default_channel_ids(session, actor.realm_id)
+    return [
+        channel.name
+        for channel in sorted(filter_readable(session, actor, found), key=lambda each: each.id)
+        if not channel.is_archived
+        and (channel.id in default or can_add_subscribers(session, actor, channel))
+    ]

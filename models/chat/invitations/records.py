@@ -1,0 +1,154 @@
+"""Invitations as they are kept: made, found, shown to those who may know of them, and ended."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, Protocol
+
+import orjson
+from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, or_, select
+from sqlalchemy.orm import Session
+
+from models.chat.accounts.invitations import purpose_of
+from models.chat.events import log
+from models.chat.events.organization import InvitesChangedEvent
+from models.chat.ground.vault import Vault
+from models.chat.identity.actors import Actor, find_actor
+from models.chat.tables import Invitation
+from models.reader import Db
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What an invitation promises: the role and what the new user joins; all of it checked.
+    `lifetime` None: for ever.
+    """
+
+    role: int
+    channel_ids: Sequence[int]
+    group_ids: Sequence[int]
+    joins_default_channels: bool
+    tells_inviter: bool
+    lifetime: timedelta | None
+
+
+def digest_of(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def make_token() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def new_invitation(
+    actor: Actor, terms: Terms, token: str, *, email: str | None, now: datetime
+) -> Invitation:
+    """A row that is not stored yet: of an address, or (`email` None) of a link."""
+    return Invitation(
+        realm_id=actor.realm_id,
+        inviter_id=actor.id,
+        email=email,
+        email_key=None if email is None else email.casefold(),
+        role=int(terms.role),
+        channel_ids=orjson.dumps(list(terms.channel_ids)).decode(),
+        group_ids=orjson.dumps(list(terms.group_ids)).decode(),
+        joins_default_channels=terms.joins_default_channels,
+        tells_inviter=terms.tells_inviter,
+        token_sha256=digest_of(token),
+        created_at=now,
+        expires_at=None if terms.lifetime is None else now + terms.lifetime,
+    )
+
+
+class _Row(Protocol):
+    """A row of `_SHOWN`."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def inviter_id(self) -> int: ...
+    @property
+    def email(self) -> str | None: ...
+    @property
+    def role(self) -> int: ...
+    @property
+    def tells_inviter(self) -> bool: ...
+    @property
+    def token_sha256(self) -> str: ...
+    @property
+    def sealed_token(self) -> str | None: ...
+    @property
+    def created_at(self) -> datetime: ...
+    @property
+    def expires_at(self) -> datetime | None: ...
+
+
+_AT: BindParameter[datetime] = bindparam("at")
+_CURRENT = or_(Invitation.expires_at.is_(None), Invitation.expires_at > _AT)
+_SHOWN = (
+    select(Invitation.__table__)
+    .where(Invitation.realm_id == bindparam("realm_id"), Invitation.link_id.is_(None), _CURRENT)
+    .order_by(Invitation.id)
+)
+
+
+def find_invitations(
+    db: Db, vault: Vault, actor: Actor, *, base_url: str, now: datetime
+) -> list[dict[str, Any]]:
+    """The current invitations that the actor may end, as clients see them, in order of their ids:
+    their own, and for administrators all. What people asked for by a link is not among them.
+    """
+    wanted = _SHOWN if actor.is_administrator else _SHOWN.where(Invitation.inviter_id == actor.id)
+    rows = db.execute(wanted, {"realm_id": actor.realm_id, "at": now})
+    return [_describe(row, vault, base_url) for row in rows]
+
+
+def _describe(row: _Row, vault: Vault, base_url: str) -> dict[str, Any]:
+    shown = {
+        "id": row.id,
+        "invited_by_user_id": row.inviter_id,
+        "invited": int(row.created_at.timestamp()),
+        "expiry_date": None if row.expires_at is None else int(row.expires_at.timestamp()),
+        "invited_as": row.role,
+        "is_multiuse": row.email is None,
+    }
+    if row.email is not None:
+        return {**shown, "email": row.email, "notify_referrer_on_join": row.tells_inviter}
+    assert row.sealed_token is not None
+    token = vault.open(row.sealed_token, purpose=purpose_of(row.token_sha256))
+    return shown if token is None else {**shown, "link_url": address_of(base_url, token)}
+
+
+def address_of(base_url: str, token: str) -> str:
+    """Where an invitation is accepted. `base_url`: up to and with `/api/v1`."""
+    return f"{base_url}/accounts/join/{token}"
+
+
+def lock_invitation(
+    session: Session, which: ColumnElement[bool], now: datetime
+) -> Invitation | None:
+    """The current invitation, locked; None if there is none, or somebody has ended it first."""
+    return session.scalars(
+        select(Invitation)
+        .where(which, _CURRENT)
+        .with_for_update()
+        .execution_options(populate_existing=True),
+        {"at": now},
+    ).first()
+
+
+def forget(session: Session, which: ColumnElement[bool]) -> bool:
+    """Delete invitations, and with links what people asked for by them. Were there any?"""
+    gone = delete(Invitation).where(which).execution_options(synchronize_session=False)
+    return session.execute(gone.returning(Invitation.id)).first() is not None
+
+
+def tell_changed(session: Session, realm_id: int, inviter_id: int, *, now: datetime) -> None:
+    """Tell administrators and the inviter that the list of invitations is another."""
+    log.append(session, realm_id, InvitesChangedEvent(), to_administrators=True, now=now)
+    inviter = find_actor(session, inviter_id)
+    if inviter is not None and not inviter.is_administrator:
+        event = InvitesChangedEvent()
+        log.append(session, realm_id, event, user_ids=[inviter_id], now=now)

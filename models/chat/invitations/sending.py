@@ -1,0 +1,201 @@
+"""Sending invitations by mail and again, making links, and revoking both."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from models.chat.accounts.invitations import purpose_of
+from models.chat.ground import audit
+from models.chat.ground.outbox import NewMail, enqueue_mails
+from models.chat.ground.vault import Vault
+from models.chat.identity import attempts
+from models.chat.identity.actors import Actor
+from models.chat.identity.attempts import Allowance, AttemptsUsedUp, Seal
+from models.chat.invitations.errors import NoSuchInvitation, TooManyInvitations
+from models.chat.invitations.invitees import Invitees, failure_of
+from models.chat.invitations.permissions import require_may_give
+from models.chat.invitations.records import (
+    Terms,
+    address_of,
+    digest_of,
+    forget,
+    lock_invitation,
+    make_token,
+    new_invitation,
+    tell_changed,
+)
+from models.chat.rendering.quotes import one_line
+from models.chat.tables import Invitation, User
+
+DAY = timedelta(days=1)
+PER_USER, PER_REALM = 100, 500
+"""Mails that invite, a day."""
+
+INVITED = """Hi there,
+
+{name} has invited you to join {realm}.
+
+To create your account, open
+
+{link}
+
+{term}If you do not know {name}, do nothing.
+"""
+MEMBER = """Hi there,
+
+{name} has invited you to join {realm}, where an account with
+this address exists already. Sign in with it.
+"""
+TERM = "The link works until {at:%Y-%m-%d %H:%M} UTC. "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """How mails leave: what seals their text, where their links lead to (up to and with
+    `/api/v1`), and what makes the keys of their counts; None: they are not counted.
+    """
+
+    vault: Vault
+    base_url: str
+    seal: Seal | None = None
+
+
+def send_invitations(
+    session: Session, actor: Actor, post: Post, invitees: Invitees, terms: Terms, *, now: datetime
+) -> None:
+    """Invite every address; an earlier invitation of it by the actor ends.
+
+    Raises `TooManyInvitations`.
+    """
+    take_allowance(session, actor, post, len(invitees.emails), now=now)
+    keys = [email.casefold() for email in invitees.emails]
+    forget(session, (Invitation.inviter_id == actor.id) & Invitation.email_key.in_(keys))
+    tokens = {email: make_token() for email in invitees.emails}
+    rows = [
+        new_invitation(actor, terms, token, email=email, now=now) for email, token in tokens.items()
+    ]
+    session.add_all(rows)
+    session.flush()
+    mail(session, actor, post, rows, tokens, now=now)
+    facts = {"role": int(terms.role), "invitation_ids": [row.id for row in rows]}
+    _record(session, actor, "invitations_sent", facts, now)
+    tell_changed(session, actor.realm_id, actor.id, now=now)
+
+
+def take_allowance(
+    session: Session, actor: Actor, post: Post, count: int, *, now: datetime
+) -> None:
+    """Count mails of the actor and of the organization. Raises `TooManyInvitations`."""
+    if post.seal is None:
+        return
+    allowances = [
+        Allowance(post.seal(f"invitations of user {actor.id}"), PER_USER, DAY),
+        Allowance(post.seal(f"invitations of realm {actor.realm_id}"), PER_REALM, DAY),
+    ]
+    try:
+        attempts.take(session, allowances, now=now, count=count)
+    except AttemptsUsedUp:
+        raise TooManyInvitations(**failure_of([], daily_limit=True)) from None
+
+
+def make_link(session: Session, actor: Actor, post: Post, terms: Terms, *, now: datetime) -> str:
+    """The address of a new link that anybody may use."""
+    token = make_token()
+    row = new_invitation(actor, terms, token, email=None, now=now)
+    row.sealed_token = post.vault.seal(token, purpose=purpose_of(digest_of(token)))
+    session.add(row)
+    session.flush()
+    facts = {"role": int(terms.role), "invitation_id": row.id}
+    _record(session, actor, "invitation_link_created", facts, now)
+    tell_changed(session, actor.realm_id, actor.id, now=now)
+    return address_of(post.base_url, token)
+
+
+def revoke(
+    session: Session, actor: Actor, invitation_id: int, *, is_link: bool, now: datetime
+) -> None:
+    """End an invitation or a link. Raises what `_access` raises."""
+    row = _access(session, actor, invitation_id, is_link=is_link, now=now)
+    forget(session, Invitation.id == row.id)
+    facts = {"invitation_id": row.id, "inviter_id": row.inviter_id}
+    _record(session, actor, "invitation_revoked", facts, now)
+    tell_changed(session, actor.realm_id, row.inviter_id, now=now)
+
+
+def resend(
+    session: Session, actor: Actor, post: Post, invitation_id: int, *, now: datetime
+) -> None:
+    """Mail an invitation again, with another link; the link of before stops working.
+
+    Raises `TooManyInvitations`, and what `_access` raises.
+    """
+    row = _access(session, actor, invitation_id, is_link=False, now=now)
+    take_allowance(session, actor, post, 1, now=now)
+    assert row.email is not None
+    token = make_token()
+    row.token_sha256 = digest_of(token)
+    session.flush()
+    mail(session, actor, post, [row], {row.email: token}, now=now)
+    _record(session, actor, "invitation_resent", {"invitation_id": row.id}, now)
+
+
+def _access(
+    session: Session, actor: Actor, invitation_id: int, *, is_link: bool, now: datetime
+) -> Invitation:
+    """An invitation of the actor's own, or for administrators any, locked. Raises
+    `NoSuchInvitation`, and `MustBeOwner` for an owner's invitation of an owner.
+    """
+    email = Invitation.email
+    kind: ColumnElement[bool] = email.is_(None) if is_link else email.is_not(None)
+    which = (Invitation.id == invitation_id) & (Invitation.realm_id == actor.realm_id) & kind
+    row = lock_invitation(session, which & Invitation.link_id.is_(None), now)
+    if row is None or not (row.inviter_id == actor.id or actor.is_administrator):
+        raise NoSuchInvitation()
+    if row.inviter_id != actor.id:
+        require_may_give(actor, row.role)
+    return row
+
+
+def mail(
+    session: Session,
+    inviter: Actor,
+    post: Post,
+    rows: Sequence[Invitation],
+    tokens: Mapping[str, str],
+    *,
+    now: datetime,
+) -> None:
+    """Mail each invitation to its address with the address's token; without a link where somebody
+    has an account with the address.
+    """
+    realm, name = one_line(inviter.realm.name), one_line(inviter.full_name)
+    keys = [row.email_key for row in rows]
+    holders = set(
+        session.scalars(
+            select(User.email_key).where(
+                User.realm_id == inviter.realm_id, User.email_key.in_(keys)
+            )
+        )
+    )
+    mails = []
+    for row in rows:
+        assert row.email is not None
+        text = MEMBER if row.email_key in holders else INVITED
+        text = text.format(
+            name=name,
+            realm=realm,
+            link=address_of(post.base_url, tokens[row.email]),
+            term="" if row.expires_at is None else TERM.format(at=row.expires_at),
+        )
+        subject = f"{name} has invited you to join {realm}"
+        mails.append(NewMail(to=row.email, subject=subject, text=text))
+    enqueue_mails(session, mails, realm_id=inviter.realm_id, now=now, vault=post.vault)
+
+
+def _record(
+    session: Session, actor: Actor, kind: str, facts: Mapping[str, object], now: datetime
+) -> None:
+    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
