@@ -64,9 +64,9 @@ def test_what_was_sealed_opens_before_and_after(
 
     assert BOTH.open(sealed_key(), purpose=purpose_of(device_id)) == "push"
     assert AFTER.open(sealed_key(), purpose=purpose_of(device_id)) is None
-    assert reseal(chat_database) == [(0, 0), (1, 1), (0, 0), (0, 0), (1, 0)]
+    assert reseal(chat_database) == [(0, 0), (1, 1), (0, 0), (0, 0), (0, 0), (1, 0)]
     assert AFTER.open(sealed_key(), purpose=purpose_of(device_id)) == "push"
-    assert reseal(chat_database) == [(0, 0), (0, 1), (0, 0), (0, 0), (0, 0)]
+    assert reseal(chat_database) == [(0, 0), (0, 1), (0, 0), (0, 0), (0, 0), (0, 0)]
     with chat_database.reading() as reader:
         plain = select(Outbox.body).where(~Outbox.is_sealed)
         assert reader.execute(plain).scalars().all() == ["link"]

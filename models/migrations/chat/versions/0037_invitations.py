@@ -5,8 +5,8 @@ from alembic import op
 
 from models.types import RowNumber, UtcMs
 
-revision = "0035"
-down_revision = "0034"
+revision = "0037"
+down_revision = "0036"
 branch_labels = None
 depends_on = None
 
