@@ -26,9 +26,7 @@ BATCH = 200
 
 _jwt, _device, _tokens, _invitation, _mail, _webhook = (
     cast(Table, model.__table__)
-    for model in (
-        JwtConfiguration, ClientDevice, VendorToken, Invitation, Outbox, OutgoingWebhook
-    )
+    for model in (JwtConfiguration, ClientDevice, VendorToken, Invitation, Outbox, OutgoingWebhook)
 )
 SEALED: tuple[tuple[Column[str], Column[int], Column[Any], Callable[..., str]], ...] = (
     (_jwt.c.sealed_key, _jwt.c.realm_id, _jwt.c.realm_id, jwt_sign_in.purpose_of),
