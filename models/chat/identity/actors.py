@@ -285,8 +285,7 @@ def find_realm_at(db: Db, host: str) -> RealmView | None:
 
 
 def find_realm(db: Db, realm_id: int) -> RealmView | None:
-    row = db.execute(_REALM_BY_ID, {"realm_id": realm_id}).first()
-    return None if row is None else _realm(row)
+    return next(map(_realm, db.execute(_REALM_BY_ID, {"realm_id": realm_id})), None)
 
 
 def _actor(row: Sequence[object]) -> Actor:
