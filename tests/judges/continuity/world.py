@@ -102,8 +102,17 @@ class World:
 
     def author_of(self, message: Any) -> Member:
         """The sender, if they can call; else somebody."""
-        senders = [m for m in self.members.values() if m.id == message.sender_id]
-        return senders[0] if senders else self.anybody()
+        try:
+            return self.member(message.sender_id)
+        except Nothing:
+            return self.anybody()
+
+    def member(self, user_id: int) -> Member:
+        """Who has the id. Raises `Nothing` where that user cannot call."""
+        for member in self.members.values():
+            if member.id == user_id:
+                return member
+        raise Nothing
 
     # --- chance -----------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.judges.continuity.operations.table import operation
-from tests.judges.continuity.world import Call, Nothing, World, call
+from tests.judges.continuity.world import Call, World, call
 from tests.support.chat.people import Member
 
 FLAGS = ("read", "read", "starred", "collapsed")
@@ -137,11 +137,8 @@ def add_reaction(world: World) -> Call:
 @operation
 def remove_reaction(world: World) -> Call:
     row = world.row("SELECT message_id, user_id, emoji_name FROM reaction ORDER BY id")
-    by = [member for member in world.members.values() if member.id == row.user_id]
-    if not by:
-        raise Nothing
     path = f"/messages/{row.message_id}/reactions"
-    return call(by[0], "DELETE", path, emoji_name=row.emoji_name)
+    return call(world.member(row.user_id), "DELETE", path, emoji_name=row.emoji_name)
 
 
 # --- scheduled ------------------------------------------------------------------------------------
@@ -164,10 +161,7 @@ def _unsent(world: World, target: str, path: str) -> tuple[Member, str]:
         "SELECT id, sender_id FROM scheduled_message"
         f" WHERE state <> 'sent' AND target_message_id {target} ORDER BY id"
     )
-    by = [member for member in world.members.values() if member.id == row.sender_id]
-    if not by:
-        raise Nothing
-    return by[0], f"{path}/{row.id}"
+    return world.member(row.sender_id), f"{path}/{row.id}"
 
 
 @operation

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from models.chat.tables import MutedUser, VendorToken
 from models.chat.tables.setting_table import SETTINGS, Setting
 from tests.judges.continuity.operations.table import operation
-from tests.judges.continuity.world import WORDS, Call, Nothing, World, call
+from tests.judges.continuity.world import WORDS, Call, World, call
 from tests.support.chat.app import SentFile
 from tests.support.chat.people import VAULT, Member
 
@@ -58,10 +58,7 @@ def register_client_device(world: World) -> Call:
 @operation
 def remove_client_device(world: World) -> Call:
     row = world.row("SELECT id, user_id FROM client_device ORDER BY id")
-    by = [member for member in world.members.values() if member.id == row.user_id]
-    if not by:
-        raise Nothing
-    return call(by[0], "POST", "/remove_client_device", device_id=row.id)
+    return call(world.member(row.user_id), "POST", "/remove_client_device", device_id=row.id)
 
 
 @operation
@@ -73,10 +70,8 @@ def add_alert_words(world: World) -> Call:
 @operation
 def remove_alert_words(world: World) -> Call:
     row = world.row("SELECT user_id, word FROM alert_word ORDER BY id")
-    by = [member for member in world.members.values() if member.id == row.user_id]
-    if not by:
-        raise Nothing
-    return call(by[0], "DELETE", "/users/me/alert_words", alert_words=[row.word])
+    member = world.member(row.user_id)
+    return call(member, "DELETE", "/users/me/alert_words", alert_words=[row.word])
 
 
 @operation
@@ -94,18 +89,12 @@ def upload_file(world: World) -> Call:
 @operation
 def delete_attachment(world: World) -> Call:
     row = world.row("SELECT id, owner_id FROM attachment WHERE deleted_at IS NULL ORDER BY id")
-    by = [member for member in world.members.values() if member.id == row.owner_id]
-    if not by:
-        raise Nothing
-    return call(by[0], "DELETE", f"/attachments/{row.id}")
+    return call(world.member(row.owner_id), "DELETE", f"/attachments/{row.id}")
 
 
 def _own_snippet(world: World) -> tuple[Member, str]:
     row = world.row("SELECT id, user_id FROM saved_snippet ORDER BY id")
-    by = [member for member in world.members.values() if member.id == row.user_id]
-    if not by:
-        raise Nothing
-    return by[0], f"/saved_snippets/{row.id}"
+    return world.member(row.user_id), f"/saved_snippets/{row.id}"
 
 
 @operation
@@ -135,10 +124,7 @@ def _own_view(world: World) -> tuple[Member, str, bool]:
         "SELECT v.user_id, v.fragment, v.name FROM navigation_view v"
         ' JOIN "user" u ON u.id = v.user_id WHERE u.is_active ORDER BY v.id'
     )
-    by = [member for member in world.members.values() if member.id == row.user_id]
-    if not by:
-        raise Nothing
-    return by[0], f"/navigation_views/{quote(row.fragment, safe='')}", row.name is not None
+    return world.member(row.user_id), f"/navigation_views/{quote(row.fragment, safe='')}", row.name is not None
 
 
 @operation
@@ -168,10 +154,7 @@ def unmute_user(world: World) -> Call:
         'SELECT m.user_id, m.muted_user_id FROM muted_user m JOIN "user" u ON u.id = m.user_id'
         " WHERE u.is_active ORDER BY m.user_id, m.muted_user_id"
     )
-    by = [member for member in world.members.values() if member.id == row.user_id]
-    if not by:
-        raise Nothing
-    return call(by[0], "DELETE", f"/users/me/muted_users/{row.muted_user_id}")
+    return call(world.member(row.user_id), "DELETE", f"/users/me/muted_users/{row.muted_user_id}")
 
 
 def _draft(world: World, member: Member) -> dict[str, Any]:
@@ -188,10 +171,7 @@ def create_drafts(world: World) -> Call:
 
 def _own_draft(world: World) -> tuple[Member, str]:
     row = world.row("SELECT id, user_id FROM draft ORDER BY id")
-    by = [member for member in world.members.values() if member.id == row.user_id]
-    if not by:
-        raise Nothing
-    return by[0], f"/drafts/{row.id}"
+    return world.member(row.user_id), f"/drafts/{row.id}"
 
 
 @operation
@@ -209,8 +189,7 @@ def delete_draft(world: World) -> Call:
 @operation
 def revoke_vendor_token(world: World) -> Call:
     row = world.row("SELECT user_id FROM vendor_token ORDER BY user_id")
-    by = [member for member in world.members.values() if member.id == row.user_id]
-    return call(by[0], "DELETE", "/calls/vendor/token")
+    return call(world.member(row.user_id), "DELETE", "/calls/vendor/token")
 
 
 def authorize_calls(world: World) -> None:
