@@ -26,7 +26,7 @@ from tests.support.chat.channels import make_channel
 from tests.support.chat.people import SECRET, Cast, Member, make_cast
 from tests.support.chat.queues import open_queue_of
 
-PATIENCE_S = 900.0
+PATIENCE_S = 2400.0
 """How long clients insist; a busy machine may start processes more slowly than they are killed."""
 POLL_S = 70.0
 

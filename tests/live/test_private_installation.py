@@ -26,13 +26,15 @@ def others_reach(folder: Path) -> list[str]:
 
 def minds_termination(pid: int) -> bool:
     """Whether a process collects SIGTERM by itself, as workers do: its threads block the signal,
-    all but the one that waits for it.
+    all but the one that waits for it. While a thread or a child begins, the C library blocks every
+    signal for a moment, which is something else.
     """
     blocked = [
         int(status.read_text().partition("SigBlk:")[2].split()[0], 16)
         for status in Path(f"/proc/{pid}/task").glob("*/status")
     ]
-    return any(mask >> (signal.SIGTERM - 1) & 1 for mask in blocked)
+    termination, another = (1 << (number - 1) for number in (signal.SIGTERM, signal.SIGUSR1))
+    return any(mask & termination and not mask & another for mask in blocked)
 
 
 class Installation:
