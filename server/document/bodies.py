@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import types
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from server.errors import (
     invalid,
 )
 from server.wire.guard import load_json
+from server.wire.started import go_on
 
 JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
@@ -77,18 +77,7 @@ def check_length(headers: Mapping[bytes, bytes], limit: int) -> bool:
 async def _read_all(
     steps: Generator[Any, Any, Message], pending: Any, receive: Receive, limit: int
 ) -> bytes:
-    return await _read_rest(await _go_on(steps, pending), receive, limit)
-
-
-@types.coroutine
-def _go_on(steps: Generator[Any, Any, Message], pending: Any) -> Generator[Any, Any, Message]:
-    """Awaits what was started by hand: `pending` is what it waits for."""
-    try:
-        yield pending
-    except BaseException:
-        steps.close()
-        raise
-    return (yield from steps)
+    return await _read_rest(await go_on(steps, pending), receive, limit)
 
 
 async def _read_rest(message: Message, receive: Receive, limit: int) -> bytes:

@@ -70,6 +70,14 @@ def build_app(
     return app
 
 
+def engine_of(app: Any) -> Engine | None:
+    """The engine within an application of `build_app`; None in any other application."""
+    for middleware in getattr(app, "middleware_stack", None) or ():
+        if isinstance(middleware, Engine):
+            return middleware
+    return None
+
+
 def refusal(app: Any, target: bytes, error: Exception, request_id: str) -> Response | None:
     """How the service whose path `target` is would answer `error`, with what it says on every
     answer; None where it is nobody's.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from itertools import count
 from typing import Any
@@ -31,16 +31,17 @@ from server.errors import MethodNotAllowed, NotFound
 from server.response import Response, standing_headers
 from server.service import Service
 from server.serving.documents import published
-from server.serving.exchange import Exchange
+from server.serving.exchange import Exchange, deliver
 from server.serving.health import Probes
 from server.serving.metrics import METRICS_LAG_S, Meter
 from server.serving.override import find_overriding_method, media_type_of
 from server.serving.request_log import RequestLog
 from server.serving.waiting import Waiting
-from server.wire.answering import END, linger, raw_headers, start
+from server.wire.answering import Heads, raw_headers, start
 from server.wire.browsers import SAFE_METHODS, is_browser, without_browser_challenge
 from server.wire.guard import check_answer_headers, check_headers, check_target
 from server.wire.proxies import TrustedProxies
+from server.wire.started import into_a_task
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
@@ -52,6 +53,7 @@ class ServedAPI:
     def __init__(self, compiled: CompiledAPI, service: Service) -> None:
         self.service = service
         self.standing = raw_headers(standing_headers(is_https=service.origins.is_https))
+        self.heads = Heads(self.standing)
         self.router = compiled.router
         self.prefix = service.base_path.encode("ascii") + b"/"
         self.documents = {
@@ -103,17 +105,11 @@ class Engine(SpecMiddleware):
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if self.proxies:
-            scope = self.proxies.seen_through(scope)
-        path: bytes = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
-        if b"?" in path:
-            path = path.partition(b"?")[0]
-        for api in self.apis:
-            if b"//" in path and api.service.merge_slashes:
-                path = merge_slashes(path)
-            if path.startswith(api.prefix):
-                await self._exchange(api, path, scope, receive, send)
-                return
+        scope = self.seen(scope)
+        exchange = self.begin(scope)
+        if exchange is not None:
+            await self.finish(exchange, self.answer(exchange, receive), receive, send)
+            return
         if self.probes.knows(scope["path"]):
             response = await self.probes.respond(scope["path"], scope["method"])
             head = scope["method"] == "HEAD"
@@ -122,37 +118,51 @@ class Engine(SpecMiddleware):
             return
         await self.app(scope, receive, send)
 
-    async def _exchange(
-        self, api: ServedAPI, path: bytes, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        started = time.perf_counter()
-        if not self._id_prefix:  # made on first use, so each worker has its own
-            self._id_prefix = os.urandom(8).hex()
-        request_id = f"{self._id_prefix}{next(self._ids) & 0xFFFFFFFF:08x}"
-        exchange = Exchange(request_id, _peer(scope))
-        method = scope["method"]
+    def seen(self, scope: Scope) -> Scope:
+        """The scope as a trusted proxy in front tells it."""
+        return self.proxies.seen_through(scope) if self.proxies else scope
+
+    def begin(self, scope: Scope) -> Exchange | None:
+        """The request that a scope is, if it is one for a service here."""
+        path: bytes = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
+        if b"?" in path:
+            path = path.partition(b"?")[0]
+        for api in self.apis:
+            if b"//" in path and api.service.merge_slashes:
+                path = merge_slashes(path)
+            if path.startswith(api.prefix):
+                if not self._id_prefix:  # made on first use, so each worker has its own
+                    self._id_prefix = os.urandom(8).hex()
+                request_id = f"{self._id_prefix}{next(self._ids) & 0xFFFFFFFF:08x}"
+                return Exchange(api, path, scope, request_id)
+        return None
+
+    async def answer(self, exchange: Exchange, receive: Receive) -> Response:
+        """The answer to a request, whatever goes wrong. Raises `Disconnected`."""
         try:
-            response = await self._answer(api, path, scope, receive, exchange)
+            return await self._answer(exchange, receive)
         except Disconnected:
-            requests.line(event="request", id=request_id, service=api.service.name, status=499)
-            return
+            raise
         except Exception as error:
-            response = self._failure(api, error, exchange)
-        operation, call = exchange.operation, exchange.call
-        body = b"" if method == "HEAD" else response.body
-        headers = [(b"request-id", request_id.encode("ascii"))]
-        extra = () if call is None else call.extra_headers
-        if exchange.unread and exchange.has_body:
-            headers.append((b"connection", b"close"))
-            await send(start(response, headers, extra, api.standing))
-            await send({"type": "http.response.body", "body": body, "more_body": True})
-            if b"expect" not in exchange.headers:
-                await linger(receive)
-            await send(END)
-        else:
-            await send(start(response, headers, extra, api.standing))
-            await send({"type": "http.response.body", "body": body})
-        seconds = time.perf_counter() - started
+            return self._failure(error, exchange)
+
+    async def finish(
+        self, exchange: Exchange, answer: Awaitable[Response], receive: Receive, send: Send
+    ) -> None:
+        """Send the answer when it is there, if somebody is, and conclude the exchange."""
+        try:
+            response = await answer
+        except Disconnected:
+            service = exchange.api.service.name
+            requests.line(event="request", id=exchange.request_id, service=service, status=499)
+            return
+        await deliver(response, exchange, receive, send)
+        self.conclude(exchange, response)
+
+    def conclude(self, exchange: Exchange, response: Response) -> None:
+        """Count a request that was answered, and write its line in the log."""
+        seconds = time.perf_counter() - exchange.started
+        api, operation = exchange.api, exchange.operation
         meter = api.unrouted if operation is None else api.meters[operation]
         if meter.is_flushed:
             asyncio.get_running_loop().call_later(METRICS_LAG_S, meter.flush)
@@ -161,10 +171,10 @@ class Engine(SpecMiddleware):
             event="request",
             level="info",
             timestamp=api.service.clock.now(),
-            id=request_id,
+            id=exchange.request_id,
             service=api.service.name,
             operation=exchange.operation_id,
-            method=method,
+            method=exchange.method,
             status=response.status,
             actor=exchange.actor_id,
             key=exchange.key_id,
@@ -172,11 +182,9 @@ class Engine(SpecMiddleware):
             ms=round(seconds * 1000, 3),
         )
 
-    async def _answer(
-        self, api: ServedAPI, path: bytes, scope: Scope, receive: Receive, exchange: Exchange
-    ) -> Response:
+    async def _answer(self, exchange: Exchange, receive: Receive) -> Response:
+        api, path, scope, method = exchange.api, exchange.path, exchange.scope, exchange.method
         service = api.service
-        method: str = scope["method"]
         query: bytes = scope["query_string"]
         exchange.headers = headers = check_headers(scope["headers"])
         check_target(path, query)
@@ -193,6 +201,7 @@ class Engine(SpecMiddleware):
         if taker is not None and taker.takes_files and media_type_of(headers) == MULTIPART:
             ctx = self._context(api, taker, exchange)
             exchange.call = call = Call(headers, texts, query, b"")
+            await into_a_task()
             await taker.admit(ctx, call, api.threads)  # nothing of a stranger's is kept
             async with arriving_form(taker, call, receive):
                 exchange.unread = False
@@ -211,6 +220,7 @@ class Engine(SpecMiddleware):
             raise MethodNotAllowed(route.allow)
         ctx = self._context(api, operation, exchange)
         if operation.is_async:
+            await into_a_task()
             ctx.bind_wait(partial(self.waiting.wait, receive))
         if operation.body is not None and exchange.unread:
             body = await self._read_body(service, receive, headers, exchange)
@@ -240,10 +250,11 @@ class Engine(SpecMiddleware):
         exchange.unread = False
         return body
 
-    def _failure(self, api: ServedAPI, error: Exception, exchange: Exchange) -> Response:
+    def _failure(self, error: Exception, exchange: Exchange) -> Response:
         """The service's own answer to an error; a 500 also goes to the log with its traceback, and
         what the service calls a security event as one.
         """
+        api = exchange.api
         name = _nearest(type(error), api.service.security_events)
         if name is not None:
             security_events.tell(
@@ -275,11 +286,6 @@ def _checked(response: Response) -> Response:
     if response.headers:
         check_answer_headers(response.headers)
     return response
-
-
-def _peer(scope: Scope) -> str:
-    client = scope.get("client")
-    return client[0] if client else ""
 
 
 def _nearest(kind: type[Exception], events: Mapping[type[Exception], Any]) -> Any:

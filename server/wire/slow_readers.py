@@ -12,7 +12,7 @@ import struct
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import structlog
 
@@ -25,12 +25,12 @@ LOOKS = 4
 
 class Connection(Protocol):
     """What is looked at. `drains`: how often a full buffer has become empty enough to go on;
-    `cycle`: the exchange under way.
+    `exchanges`: how many have begun.
     """
 
     transport: asyncio.Transport
     drains: int
-    cycle: Any
+    exchanges: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Mark:
     at: float
     unread: int
     drains: int
-    cycle: Any
+    exchanges: int
 
 
 class SlowReaders:
@@ -81,11 +81,11 @@ class SlowReaders:
             unread = connection.transport.get_write_buffer_size()
             if not unread:
                 continue
-            found = _Mark(now, unread, connection.drains, connection.cycle)
+            found = _Mark(now, unread, connection.drains, connection.exchanges)
             last = self._marks.get(connection)
             is_stuck = (
                 last is not None
-                and (last.drains, last.cycle) == (found.drains, found.cycle)
+                and (last.drains, last.exchanges) == (found.drains, found.exchanges)
                 and unread > last.unread - LEAST_BYTES
             )
             yield connection, last if is_stuck and last is not None else found

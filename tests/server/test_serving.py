@@ -10,7 +10,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from server.serving.app import build_app
-from server.serving.worker import MAX_HEAD, Protocol
+from server.serving.protocol import MAX_HEAD, Protocol
 from tests.server.services import shop_service
 
 
@@ -23,7 +23,12 @@ class Wire(asyncio.Transport):
         self.closed = False
 
     def write(self, data: Any) -> None:
-        self.written += data
+        if not self.closed:  # as a real one
+            self.written += data
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
 
     def close(self) -> None:
         self.closed = True

@@ -181,12 +181,10 @@ def delete_scheduled_message(world: World) -> Call:
 @operation
 def create_reminder(world: World) -> Call:
     row = world.row("SELECT message_id, user_id FROM user_message ORDER BY message_id")
-    by = [member for member in world.members.values() if member.id == row.user_id]
-    if not by:
-        raise Nothing
+    member = world.member(row.user_id)
     at = int(world.clock.now().timestamp()) + world.pick(3, 30, 300)
     form = {"message_id": row.message_id, "note": world.words(), "scheduled_delivery_timestamp": at}
-    return call(by[0], "POST", "/reminders", **form)
+    return call(member, "POST", "/reminders", **form)
 
 
 @operation

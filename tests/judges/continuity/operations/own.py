@@ -124,7 +124,8 @@ def _own_view(world: World) -> tuple[Member, str, bool]:
         "SELECT v.user_id, v.fragment, v.name FROM navigation_view v"
         ' JOIN "user" u ON u.id = v.user_id WHERE u.is_active ORDER BY v.id'
     )
-    return world.member(row.user_id), f"/navigation_views/{quote(row.fragment, safe='')}", row.name is not None
+    path = f"/navigation_views/{quote(row.fragment, safe='')}"
+    return world.member(row.user_id), path, row.name is not None
 
 
 @operation

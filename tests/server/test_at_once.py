@@ -1,0 +1,203 @@
+"""A request that arrives whole gets, without a task, what one that arrives in parts gets."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from server.serving.app import build_app
+from server.serving.protocol import Protocol
+from tests.server.services import shop_service
+from tests.server.test_serving import Wire
+
+DATE = [(b"date", b"Sun, 22 Nov 2026 00:00:00 GMT")]
+NAMED = re.compile(rb"[0-9a-f]{24}")
+
+
+class Connection:
+    """A connection to a server of the shop, or to one that has no engine for all it knows."""
+
+    def __init__(self, app: Any, *, as_ever: bool = False) -> None:
+        config = Config(app, http=Protocol, lifespan="off", proxy_headers=False, access_log=False)
+        config.load()
+        self.state = ServerState()
+        self.state.default_headers = DATE
+        self.wire = Wire()
+        self.protocol = Protocol(config, self.state, {})
+        self.protocol.connection_made(self.wire)
+        if as_ever:
+            self.protocol._engine = None
+
+    def feed(self, *chunks: bytes) -> None:
+        for chunk in chunks:
+            self.protocol.data_received(chunk)
+
+    async def settle(self) -> tuple[bytes, bool]:
+        """What was written, without the request's own id, and whether the connection is closed."""
+        while self.state.tasks:
+            await asyncio.wait_for(asyncio.gather(*self.state.tasks), 20)
+        closed = self.wire.closed
+        self.protocol.connection_lost(None)
+        return NAMED.sub(b"<id>", self.wire.written), closed
+
+
+def exchange(*chunks: bytes, as_ever: bool = False) -> tuple[bytes, bool, bool]:
+    """What came back, whether the connection ended, and whether it was there at once."""
+
+    async def run() -> tuple[bytes, bool, bool]:
+        connection = Connection(build_app([shop_service()]), as_ever=as_ever)
+        connection.feed(*chunks)
+        at_once = not connection.state.tasks
+        return (*await connection.settle(), at_once)
+
+    return asyncio.run(run())
+
+
+def request(line: bytes, *headers: bytes, body: bytes = b"") -> bytes:
+    lines = [line + b" HTTP/1.1", b"Host: a", *headers]
+    if body and b"Transfer-Encoding: chunked" not in headers:
+        lines.append(b"Content-Length: %d" % len(body))
+    return b"\r\n".join(lines) + b"\r\n\r\n" + body
+
+
+ADA = b"Authorization: Bearer good-token"
+JSON = b"Content-Type: application/json"
+FORM = b"Content-Type: application/x-www-form-urlencoded"
+KEY = b"Idempotency-Key: 12345678"
+ITEM = b'{"name":"n","price":"5"}'
+CHUNKED = b"Transfer-Encoding: chunked"
+WHOLE = {
+    "read": request(b"GET /shop/items?limit=3"),
+    "whole address": request(b"GET http://a/shop/items?limit=3"),
+    "encoded": request(b"GET /shop/items/%61da", b"X-Key: secret", ADA),
+    "head": request(b"HEAD /shop/items?limit=3"),
+    "options": request(b"OPTIONS /shop/items"),
+    "wrong method": request(b"PUT /shop/items"),
+    "not found": request(b"GET /shop/gadgets"),
+    "document": request(b"GET /shop/openapi.json"),
+    "invalid": request(b"GET /shop/items?limit=0&limit=x"),
+    "unauthenticated": request(b"GET /shop/items/7"),
+    "json": request(b"POST /shop/items", ADA, KEY, JSON, body=ITEM),
+    "chunked": request(
+        b"POST /shop/items", ADA, KEY, JSON, CHUNKED,
+        body=b"%x\r\n%s\r\n0\r\n\r\n" % (len(ITEM), ITEM),
+    ),
+    "trailers": request(
+        b"POST /shop/items", ADA, KEY, JSON, CHUNKED,
+        body=b"%x\r\n%s\r\n0\r\nAuthorization: x\r\n\r\n" % (len(ITEM), ITEM),
+    ),
+    "broken json": request(b"POST /shop/items", ADA, KEY, JSON, body=b"{"),
+    "wrong media type": request(b"POST /shop/items", ADA, KEY, FORM, body=b"a=b"),
+    "form": request(b"POST /shop/notes", FORM, body=b"text=hello&to=%5B1,2%5D"),
+    "empty body": request(b"POST /shop/notes", FORM, b"Content-Length: 0"),
+    "invalid form": request(b"POST /shop/notes", FORM, body=b"to=x"),
+    "bad header": request(b"GET /shop/items", b"X-Depth: 10"),
+}  # fmt: skip
+IN_A_TASK = {
+    "waits": request(b"POST /shop/notes/wait?seconds=0.01"),
+    "unread body": request(b"POST /shop/gadgets", body=b"abc"),
+    "old": request(b"GET /shop/items").replace(b"HTTP/1.1", b"HTTP/1.0"),
+    "closes": request(b"GET /shop/items", b"Connection: close"),
+    "expects": request(b"POST /shop/notes", FORM, b"Expect: 100-continue", body=b"text=a"),
+    "upgrade": request(b"GET /shop/items", b"Connection: Upgrade", b"Upgrade: h2c"),
+    "two headers": request(b"GET /shop/items", b"Content-Type: a", b"Content-Type: b"),
+    "asterisk": request(b"OPTIONS *"),
+    "page": request(b"GET /elsewhere"),
+    "probe": request(b"GET /livez"),
+}
+REFUSED = {
+    "bad target": request(b"GET /shop/it ems"),
+    "connect": request(b"CONNECT a:80"),
+    "no host": b"GET /shop/items HTTP/1.1\r\n\r\n",
+    "bad chunk": request(b"POST /shop/items", ADA, KEY, JSON, CHUNKED, body=b"zz\r\n"),
+    "bad length": request(b"POST /shop/items", ADA, KEY, JSON, b"Content-Length: x"),
+}
+
+
+def in_parts(raw: bytes) -> list[Sequence[bytes]]:
+    """The same bytes as the network may bring them."""
+    head = raw.index(b"\r\n\r\n") + 4
+    return [
+        (raw[: head - 2], raw[head - 2 :]),
+        (raw[:head], raw[head:] or b""),
+        [*map(bytes, zip(raw))],
+    ]
+
+
+@pytest.mark.parametrize("name", {**WHOLE, **IN_A_TASK})
+def test_every_way_gives_the_same_answer(name: str) -> None:
+    raw = {**WHOLE, **IN_A_TASK}[name]
+    written, closed, at_once = exchange(raw, as_ever=True)
+    assert written.startswith(b"HTTP/1.1 ")
+    assert not at_once
+    assert exchange(raw) == (written, closed, name in WHOLE)
+    for chunks in in_parts(raw):
+        assert exchange(*chunks)[:2] == (written, closed), chunks
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_http_reaches_no_handler(name: str) -> None:
+    written, closed, at_once = exchange(REFUSED[name])
+    assert (written, closed) == exchange(REFUSED[name], as_ever=True)[:2]
+    assert (written[9:12], closed, at_once) in [(b"400", True, True), (b"422", True, True)]
+
+
+def test_pipelined_requests_are_answered_in_order() -> None:
+    """The first at once; those behind it in the same packet wait their turn, as ever."""
+    raws = [WHOLE[name] for name in ("json", "read", "invalid", "form")] + [IN_A_TASK["waits"]]
+    alone = b"".join(exchange(raw)[0] for raw in raws)
+    assert exchange(b"".join(raws)) == (alone, False, False)
+    raws = [IN_A_TASK["waits"], *raws]
+    alone = b"".join(exchange(raw)[0] for raw in raws)
+    assert exchange(b"".join(raws)) == (alone, False, False)
+
+
+def test_one_request_after_another() -> None:
+    """Whichever way the one before was answered."""
+    raws = [WHOLE["json"], WHOLE["read"], IN_A_TASK["waits"], WHOLE["read"], WHOLE["form"]]
+    alone = b"".join(exchange(raw)[0] for raw in raws)
+
+    async def run() -> None:
+        connection = Connection(build_app([shop_service()]))
+        for raw in raws:
+            connection.feed(raw)
+            if connection.state.tasks:
+                await asyncio.gather(*connection.state.tasks)
+        assert connection.state.total_requests == len(raws)
+        assert connection.protocol.timeout_keep_alive_task is not None
+        written, closed = await connection.settle()
+        assert (written, closed) == (alone, False)
+
+    asyncio.run(run())
+
+
+def test_who_does_not_read_gets_no_answer_at_once() -> None:
+    answer, _, _ = exchange(WHOLE["read"])
+
+    async def run() -> None:
+        connection = Connection(build_app([shop_service()]))
+        connection.protocol.pause_writing()
+        connection.feed(WHOLE["read"])
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert connection.wire.written == b""
+        connection.protocol.resume_writing()
+        written, _ = await connection.settle()
+        assert written == answer
+
+    asyncio.run(run())
+
+
+def test_a_client_that_goes_while_its_request_waits() -> None:
+    async def run() -> None:
+        connection = Connection(build_app([shop_service()]))
+        connection.feed(IN_A_TASK["waits"])
+        connection.wire.close()
+        written, _ = await connection.settle()
+        assert written == b""
+
+    asyncio.run(run())
