@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any, ClassVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import httptools
@@ -36,6 +36,23 @@ HEAD_TIMEOUT_S = 10.0
 _watches: WeakKeyDictionary[ServerState, SlowReaders] = WeakKeyDictionary()
 
 
+class _DefaultHead:
+    """The headers that the server adds to every answer, a new list each second, as bytes."""
+
+    def __init__(self) -> None:
+        self._headers: list[tuple[bytes, bytes]] | None = None
+        self._bytes = b""
+
+    def of(self, headers: list[tuple[bytes, bytes]]) -> bytes:
+        if headers is not self._headers:
+            self._headers = headers
+            self._bytes = b"".join(b"%b: %b\r\n" % pair for pair in headers)
+        return self._bytes
+
+
+_default_head = _DefaultHead()
+
+
 class _Nowhere(list[tuple[bytes, bytes]]):
     """Where trailers go (RFC 9110, section 6.5.1): nobody in front has looked at them."""
 
@@ -53,8 +70,6 @@ class Protocol(HttpToolsProtocol):
     _engine: Engine | None = None
     _held: list[bytes] | None = None
     _is_first = False
-    _default_headers: ClassVar[list[tuple[bytes, bytes]]] = []
-    _default_bytes: ClassVar[bytes] = b""
     drains = 0
     exchanges = 0
 
@@ -168,21 +183,13 @@ class Protocol(HttpToolsProtocol):
             return
         self._held = None
         request = AtOnce(self._engine, exchange, body)
-        answer = request.run(self._default_head())
+        answer = request.run(_default_head.of(self.server_state.default_headers))
         if answer is None:
             self._go_on_in_a_task(request)
             return
         self.cycle = None  # type: ignore[assignment]  # as before the first request
         self.transport.write(answer)
         self.on_response_complete()
-
-    def _default_head(self) -> bytes:
-        """The headers that the server adds to every answer, which it makes anew each second."""
-        headers = self.server_state.default_headers
-        if headers is not Protocol._default_headers:
-            Protocol._default_headers = headers
-            Protocol._default_bytes = b"".join(b"%b: %b\r\n" % pair for pair in headers)
-        return Protocol._default_bytes
 
     def _go_on_in_a_task(self, request: AtOnce) -> None:
         self.cycle = RequestResponseCycle(
