@@ -26,18 +26,17 @@ from server.document.bodies import MULTIPART, URLENCODED, Disconnected, read_bod
 from server.document.compiler import CompiledAPI
 from server.document.operation import Call, Operation
 from server.document.routing import merge_slashes
-from server.document.threads import Threads
 from server.errors import MethodNotAllowed, NotFound
 from server.response import Response, standing_headers
 from server.service import Service
-from server.serving.documents import published
 from server.serving.exchange import Exchange, deliver
 from server.serving.health import Probes
-from server.serving.metrics import METRICS_LAG_S, Meter
+from server.serving.metrics import METRICS_LAG_S
 from server.serving.override import find_overriding_method, media_type_of
 from server.serving.request_log import RequestLog
+from server.serving.served import ServedAPI
 from server.serving.waiting import Waiting
-from server.wire.answering import Heads, raw_headers, start
+from server.wire.answering import raw_headers, start
 from server.wire.browsers import SAFE_METHODS, is_browser, without_browser_challenge
 from server.wire.guard import check_answer_headers, check_headers, check_target
 from server.wire.proxies import TrustedProxies
@@ -45,29 +44,6 @@ from server.wire.started import into_a_task
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
-
-
-class ServedAPI:
-    """One service, compiled, with what it needs to answer: meters, threads, published documents."""
-
-    def __init__(self, compiled: CompiledAPI, service: Service) -> None:
-        self.service = service
-        self.standing = raw_headers(standing_headers(is_https=service.origins.is_https))
-        self.heads = Heads(self.standing)
-        self.router = compiled.router
-        self.prefix = service.base_path.encode("ascii") + b"/"
-        self.documents = {
-            path.encode("ascii"): document for path, document in published(service).items()
-        }
-        self.meters = {
-            operation: Meter(service.name, operation.operation_id)
-            for operation in compiled.operations.values()
-        }
-        self.unrouted = Meter(service.name, "-")
-        self.threads = Threads(service.name, service.database)
-
-    def close(self) -> None:
-        self.threads.close()
 
 
 class Engine(SpecMiddleware):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from starlette.types import Receive, Scope, Send
 
 from server.context import Context
 from server.document.operation import Call, Operation
 from server.response import Response
+from server.serving.served import ServedAPI
 from server.wire.answering import END, linger, start
-
-if TYPE_CHECKING:
-    from server.serving.engine import ServedAPI
 
 # Until the headers are known to be sound, a body may follow, and the connection cannot go on.
 _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}

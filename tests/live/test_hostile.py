@@ -117,10 +117,11 @@ def read_answer(connection: socket.socket) -> Answer:
         chunk = connection.recv(65536)
         assert chunk, "the body was cut"
         body += chunk
+    body, following = body[:length], body[length:]
     if headers.get("connection") == "close":
         connection.settimeout(5)
         try:
-            following = connection.recv(64)
+            following += connection.recv(64)
             assert following == b"", f"something follows the last answer: {following!r}"
             closed = True
         except (TimeoutError, ConnectionResetError):
