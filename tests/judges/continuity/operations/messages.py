@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.judges.continuity.operations.table import operation
-from tests.judges.continuity.world import Call, World, call
+from tests.judges.continuity.world import WORDS, Call, World, call
 from tests.support.chat.people import Member
 
 FLAGS = ("read", "read", "starred", "collapsed")
@@ -25,7 +25,7 @@ def _to(world: World, member: Member) -> dict[str, Any]:
 def send_message(world: World) -> Call:
     member = world.anybody()
     form = _to(world, member)
-    content = world.words() if world.flip(0.9) else f"/poll {world.words()}\nYes\nNo"
+    content = world.words() if world.flip(0.75) else f"/poll {world.pick(*WORDS)}\nYes\nNo"
     return call(member, "POST", "/messages", content=content, **form)
 
 
