@@ -1,6 +1,6 @@
 """Changing people and bots: their role, name, profile and email, all or nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -157,9 +157,17 @@ def change_email(session: Session, actor: Actor, user: User, email: str, *, now:
 
 
 def tell_of_picture(
-    session: Session, realm: RealmView, user: User, known_as: str, *, now: datetime
+    session: Session,
+    realm: RealmView,
+    user: User,
+    known_as: str,
+    *,
+    now: datetime,
+    user_ids: Iterable[int] | None = None,
 ) -> None:
-    """Where the user's picture is from now on, by the address everybody knows them by."""
+    """Where the user's picture is from now on, by the address that `user_ids`, else everybody, know
+    them by.
+    """
     url = avatar_url(known_as, user.avatar_version)
     picture: PersonChange = {
         "avatar_source": "G",
@@ -167,5 +175,5 @@ def tell_of_picture(
         "avatar_url_medium": f"{url}&s=500",
         "avatar_version": user.avatar_version,
     }
-    tell_of_user(session, realm, user.id, picture, now=now)
+    tell_of_user(session, realm, user.id, picture, now=now, user_ids=user_ids)
     tell_of_bot(session, user, {"avatar_url": url}, now=now)

@@ -32,7 +32,12 @@ from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
 from models.chat.people import statuses
 from models.chat.people.bots import tell_of_bot, tell_of_owner
-from models.chat.people.events import find_named_group_ids, tell_of_membership, tell_of_user
+from models.chat.people.events import (
+    find_email_readers,
+    find_named_group_ids,
+    tell_of_membership,
+    tell_of_user,
+)
 from models.chat.rendering.quotes import one_line
 from models.chat.tables import (
     AlertWord,
@@ -177,6 +182,9 @@ def _set_active(
             changes.append({"is_deleted": False})
         tell_of_user(session, actor.realm, user.id, *changes, now=now)
         tell_of_bot(session, user, {"is_active": active}, now=now)
+        if active and user.id in was_deleted:  # who sees the address has the picture by it again
+            readers, known_as = find_email_readers(session, user), user.delivery_email
+            tell_of_picture(session, actor.realm, user, known_as, now=now, user_ids=readers)
         statuses.tell_of_standing(session, realm_id, user.id, is_active=active, now=now)
         groups = find_named_group_ids(session, user.id)
         kind = UserGroupAddMembersEvent if active else UserGroupRemoveMembersEvent

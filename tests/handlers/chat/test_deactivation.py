@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from models.chat.access.people import avatar_url
 from models.chat.deletion import removals as message_removals
 from models.chat.tables import Channel, Message, MessageArchive, Outbox, Topic, User, UserMessage
 from models.database import Database
@@ -364,7 +365,10 @@ class TestActions:
         assert {"user_id": cast.hamlet.id, "is_deleted": True} in told
         as_iago.post(f"{path_of(cast.hamlet)}/reactivate")
         told = [event["person"] for event in events_of(chat_database, "realm_user")]
-        assert told[-1] == {"user_id": cast.hamlet.id, "is_deleted": False}
+        assert told[-2] == {"user_id": cast.hamlet.id, "is_deleted": False}
+        known_as = avatar_url(cast.hamlet.email, told[-1]["avatar_version"])
+        assert told[-1]["user_id"] == cast.hamlet.id
+        assert told[-1]["avatar_url"] == known_as, "the picture by the address is there again"
 
 
 class TestStatus:
@@ -436,6 +440,7 @@ class TestReactivateUser:
         assert not user_row(chat_database, cast.reminder.id).is_active
         told = events_of(chat_database)[so_far:]
         assert [(event["type"], event["op"]) for event in told] == [
+            ("realm_user", "update"),
             ("realm_user", "update"),
             ("realm_user", "update"),
             ("user_group", "add_members"),
