@@ -28,6 +28,7 @@ LEFT_OUT = {
     ".venv/bin/specd payment listen": "runs on; tests/cli/test_payment_events.py runs it",
     "python -m benchmarks": "measures for many minutes",
     'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",
+    "# /etc/postfix/main.cf": "is no command: lines for the configuration of a mail server",
     "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",
     "jq -": "reads a log that the operator keeps",
     "gunicorn -c python:cli": "tests/live/test_serve.py starts it so",
