@@ -257,7 +257,7 @@ def furnish(
     linked = {"pattern": "#(?P<id>[0-9]+)", "url_template": "https://cases.example/{id}"}
     linkifier = as_owner("POST", "/realm/filters", **linked)
     emoji = {"realm_id": cast.realm_id, "name": "castle", "source_url": "/castle.png"}
-    emoji["author_id"] = cast.cordelia.id
+    emoji["author_id"] = cast.hamlet.id
     database.run(lambda s: s.add(RealmEmoji(**emoji)))
     hamlets = things_of(cast.hamlet)
     ask(cast.hamlet, "POST", "/users/me/presence", status="active")

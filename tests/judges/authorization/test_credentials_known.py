@@ -29,6 +29,7 @@ PRODUCT = ("models", "handlers", "pages", "server", "workers", "cli")
 HOLDS_SECRETS = ("sha256", "nonce", "sealed", "hash", "token", "secret", "fingerprint")
 MAKES_SECRETS = {"token_hex", "token_urlsafe", "token_bytes", "seal", "make_link"}
 NONE = "no credential: "
+EMOJI = NONE + "whoever knows the address of a custom emoji sees it"
 
 COLUMNS = {
     "user.api_key_nonce": "API key",
@@ -129,6 +130,8 @@ PAGES = {
     "/exports/<int:export_id>": "API key",
     "/user_uploads/temporary/<sealed>/<filename>": "upload link",
     "/user_uploads/<realm>/<filename>": "API key",
+    "/user_avatars/<int:realm_id>/emoji/images/<handle>.webp": EMOJI,
+    "/user_avatars/<int:realm_id>/emoji/images/still/<handle>.webp": EMOJI,
 }
 """Pages of something that is not everybody's, and what they take."""
 

@@ -31,6 +31,7 @@ LINES = {
     "old_password",
     "new_password",
     "password",
+    "welcome_message_custom_text",
 }
 """Texts of many lines, and secrets, which nobody quotes."""
 CODE = {"pattern", "url_template", "example_input", "reverse_template", "narrow"}

@@ -17,6 +17,8 @@ from models.chat.incoming_mail.addresses import open_mailbox
 from models.chat.incoming_mail.delivery import deliver_letter, prepare_letter
 from models.chat.incoming_mail.mails import Mail
 from models.chat.messages import flags
+from models.chat.outgoing_webhooks import answers, queue
+from models.chat.outgoing_webhooks.requests import find_request
 from models.chat.rendering.syntax import channel_slug
 from models.chat.rendering.texts import prepare_text
 from models.chat.tables import Channel, Message, User, UserGroup, UserMessage
@@ -25,7 +27,7 @@ from tests.handlers.chat.test_settings import token_of
 from tests.judges.voice.payloads import EVIL, LINES, PAYLOADS
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
-from tests.support.chat.people import KEYS, Cast
+from tests.support.chat.people import KEYS, VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from workers.scheduled_delivery import ScheduledDelivery
 
@@ -41,6 +43,7 @@ WHOSE = {
     "models.chat.sending.reports": ("report",),
     "models.chat.invitations.notices": ("invitation",),
     "models.chat.user_groups.notices": ("membership",),
+    "models.chat.outgoing_webhooks.answers": ("answer",),
 }
 """Which module has a system bot say what; `()` where it quotes nobody."""
 
@@ -361,6 +364,31 @@ def mail(stage: Stage, text: str) -> None:
     assert before.text.startswith("Mail from ")
 
 
+def answer(stage: Stage, text: str) -> None:
+    """Why an answer was not sent names the bot and the channel, and nothing that the bot said."""
+    name, now = f"Oracle {stage.since}", stage.clock.now()
+    form = {"short_name": f"o{stage.since}", "bot_type": 3, "payload_url": f"https://{EVIL}/"}
+    bot = stage.client.post("/bots", full_name=name, **form)
+    question = {"to": stage.denmark, "topic": "fate", "content": f"@**{name}**"}
+    asked = stage.client.post("/messages", type="channel", **question)
+    assert [bot["result"], asked["result"]] == ["success", "success"]
+    [taken] = stage.database.run(lambda s: queue.take_some(s, spared=(), limit=2, now=now))
+    with stage.database.reading() as reader:
+        request = find_request(reader, VAULT, taken)
+    assert request is not None
+    stage.store(User, bot["user_id"], full_name=text)
+    stage.rename(stage.denmark, text)
+    stage.store(Channel, stage.denmark, is_archived=True)
+    outcome = answers.Outcome(taken, request.message, 200, answer='{"content": "said"}')
+    with stage.database.reading() as reader:
+        said = answers.prepare(reader, outcome)
+    stage.database.run(lambda s: answers.settle(s, outcome, said, now=now))
+    [notice] = stage.check(1, own="blockquote|code")
+    shown = Reading(notice.rendered_content).text
+    assert "Not authorized to send to channel" in shown
+    assert "said" not in shown
+
+
 def reminder(stage: Stage, text: str) -> None:
     lines = text in LINES
     direct = stage.client.acting_as(stage.cast.othello).post(
@@ -413,6 +441,7 @@ ACTIONS: dict[str, Callable[[Stage, str], None]] = {
     "membership": membership,
     "welcome": welcome,
     "mail": mail,
+    "answer": answer,
     "reminder": reminder,
 }
 
