@@ -220,11 +220,9 @@ def furnish(
         uploaded = _upload(ask, who, "own.txt")
         view = f"narrow/sender/{who.id}"
         ask(who, "POST", "/navigation_views", fragment=view, is_pinned=True, name="Mine")
-        queue = database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
         things = {
-            "message": message, "scheduled_message": scheduled, "id": who.id, "queue": queue,
-            "draft": draft, "saved_snippet": snippet, "navigation_view": view,
-            "reminder": reminder, **uploaded,
+            "message": message, "scheduled_message": scheduled, "id": who.id, "draft": draft,
+            "saved_snippet": snippet, "navigation_view": view, "reminder": reminder, **uploaded,
         }  # fmt: skip
         if who is not cast.polonius:
             name = f"friends of {who.name}"
@@ -278,6 +276,17 @@ def furnish(
         actor: {f"own_{name}": thing for name, thing in things_of(who).items()}
         for actor, who in actors.items()
     }
+
+    def queue_of(who: Member) -> str:
+        return database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
+
+    # All queues are opened before the same message, so that all hold the same events.
+    hamlets_queue = queue_of(cast.hamlet)
+    for actor, who in actors.items():
+        own[actor]["own_queue"] = queue_of(who)
+    heard = ask(cast.hamlet, "POST", "/messages", type="channel", to="square", topic="news",
+                content="Hear")["id"]  # fmt: skip
+    ask(cast.hamlet, "POST", f"/messages/{heard}/reactions", emoji_name="octopus")
     things = {
         "square": square,
         "cellar": cellar,
@@ -294,7 +303,7 @@ def furnish(
         "picture": SentFile("skull.png", PIXEL, "image/png"),
         "realm_id": str(cast.realm_id),
         "hamlets_navigation_view": hamlets["navigation_view"],
-        "hamlets_queue": hamlets["queue"],
+        "hamlets_queue": hamlets_queue,
         "hamlets_group": hamlets["group"],
         "hamlets_invitation": hamlets["invitation"],
         "invitation_link": link,

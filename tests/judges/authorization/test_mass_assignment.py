@@ -63,9 +63,9 @@ def column_names(base: Any) -> set[str]:
     return {column.name for table in base.metadata.tables.values() for column in table.columns}
 
 
-def is_made_up(value: Any) -> bool:
-    """Is it the id of an event queue?"""
-    return isinstance(value, str) and MADE_UP.fullmatch(value) is not None
+def without_made_up(value: Any) -> Any:
+    """A value with one word in place of each id, handle and key that is made at random."""
+    return MADE_UP.sub("made up", value) if isinstance(value, str) else value
 
 
 def rows(file: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -83,7 +83,7 @@ def rows(file: Path) -> dict[str, list[tuple[Any, ...]]]:
         steady = [f'"{c}"' for c in columns if not any(word in c for word in RANDOM)]
         found[name] = sorted(
             (
-                tuple("made up" if is_made_up(value) else value for value in row)
+                tuple(without_made_up(value) for value in row)
                 for row in connection.execute(f'SELECT {", ".join(steady)} FROM "{name}"')
             ),
             key=repr,
@@ -92,15 +92,20 @@ def rows(file: Path) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
-MADE_UP = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+MADE_UP = re.compile(
+    r"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # the id of an event queue
+    r"|[0-9a-f]{32})\b"  # the handle of a file or an emoji's picture, the key of a mail
+)
 RANDOM = ("nonce", "sha256", "color", "password_hash", "token", "segid", "block", "payload", "body",
           "request_id")  # fmt: skip
 
 
 MADE_BY_CHANCE = {
     "create_bot": ("api_key",),
+    "create_invitation_link": ("invite_link",),
     "regenerate_own_api_key": ("api_key",),
     "register_queue": ("queue_id",),
+    "upload_file": ("url", "uri"),
 }
 """Operation -> what is another one in every answer."""
 

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 
 from models import migrate
 from models.database import Database
 from tests.judges.authorization import payment_stage
 from tests.judges.authorization.chat_stage import ChatStage
-from tests.judges.authorization.policy import ALLOWED, Case, load, worded
+from tests.judges.authorization.policy import ALLOWED, PERMISSIONS, Case, load, worded
 from tests.judges.authorization.table import PERMISSIONS_PAGE, rendered
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
@@ -73,6 +74,22 @@ def test_every_operation_has_a_case(policy: object) -> None:
     chosen = PAYMENT if policy is PAYMENT else CHAT
     operations = set(operations_of(served(chosen.service)))
     assert {case.operation for case in chosen.cases} == operations
+
+
+def names_given_twice(node: yaml.Node | None) -> list[str]:
+    """The keys that a mapping of a YAML document has twice; a reader keeps the last, silently."""
+    if isinstance(node, yaml.SequenceNode):
+        return [name for item in node.value for name in names_given_twice(item)]
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    names = [key.value for key, _ in node.value]
+    inner = [name for _, item in node.value for name in names_given_twice(item)]
+    return [*(name for name in set(names) if names.count(name) > 1), *inner]
+
+
+def test_no_name_is_given_twice() -> None:
+    assert names_given_twice(yaml.compose("{a: 1, b: [{c: 1, c: 2}]}")) == ["c"]
+    assert names_given_twice(yaml.compose(PERMISSIONS.read_text())) == []
 
 
 def test_the_page_is_what_the_policy_says() -> None:
