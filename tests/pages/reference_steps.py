@@ -11,6 +11,8 @@ from selenium.webdriver.support.select import Select
 
 from tests.pages.browser import Browser
 
+DRAWN = 40
+"""Looks at a page that grows no more: most of a second."""
 LIVE = ".live-responses-table tbody"
 HEED_PRESSES = """
 window.hasPressed = false;
@@ -22,7 +24,14 @@ document.addEventListener("click", event => {
 
 def open_reference(browser: Browser, base: str, service: str = "payment") -> None:
     browser.open(f"{base}/docs/{service}")
-    browser.wait(lambda: browser.find_all("#reference[data-ready] .opblock"), "the operations")
+    counts: list[int] = []
+
+    def are_drawn() -> bool:
+        """A long document appears tag by tag."""
+        counts.append(len(browser.find_all("#reference[data-ready] .opblock")))
+        return len(counts) > DRAWN and 0 < min(counts[-DRAWN:]) == max(counts[-DRAWN:])
+
+    browser.wait(are_drawn, "all operations")
 
 
 def authorize(browser: Browser, key: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -17,7 +18,8 @@ class Plain:
         self._base_url = base_url
 
     def send(self, call: dict[str, Any], caller: dict[str, Any]) -> Answer:
-        path = call["path"].format(**call["path_values"])
+        values = {name: quote(str(v), safe="") for name, v in call["path_values"].items()}
+        path = call["path"].format(**values)
         query = {**call["query"], **{n: json.dumps(v) for n, v in call["json_query"].items()}}
         answer = httpx.request(
             call["method"],

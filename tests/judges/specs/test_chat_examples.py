@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.handlers.chat.test_settings import token_of
 from tests.judges.specs.chat_player import (
     JSON,
     OPERATIONS,
@@ -49,6 +50,16 @@ def examples() -> Iterator[Any]:
                 )
 
 
+def invite(player: Player, name: str) -> str:
+    """The token of an invitation for the example of that name: of a link, or of a mail."""
+    if name == "address":
+        link = player.send("create_invitation_link", {}).json()["invite_link"]
+        return str(link).rpartition("/")[2]
+    somebody = {"invitee_emails": "rosencrantz@acme.example", "stream_ids": []}
+    assert player.send("send_invitations", somebody).is_success
+    return token_of(player.database)
+
+
 @pytest.mark.parametrize(("operation_id", "kind", "name", "value"), list(examples()))
 def test_every_request_example_works(
     player: Player, operation_id: str, kind: str, name: str, value: Any
@@ -60,6 +71,8 @@ def test_every_request_example_works(
     if (operation_id, name) in BEFORE:
         before = player.send(*BEFORE[operation_id, name])
         assert before.is_success, before.text
+    if operation_id == "accept_invitation":
+        value = {**value, "token": invite(player, name)}
     replaced = STANDS_FOR.get((operation_id, name), {})
     assert set(replaced) <= set(value), "something stands for what the example does not say"
     answer = player.send(operation_id, {**value, **replaced}, kind)
