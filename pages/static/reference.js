@@ -64,11 +64,16 @@
     return request;
   };
 
+  // Of some 120 operations and more, Swagger UI 5 draws the first two and stops; tag by tag it draws all.
+  const isLong = (spec) =>
+    Object.values(spec.paths).flatMap((path) => METHODS.filter((method) => path[method])).length > 100;
+
   const start = (spec) => {
     const ui = SwaggerUIBundle({
       spec: showForms(spec),
       domNode: place,
       deepLinking: true,
+      docExpansion: isLong(spec) ? "none" : "list",
       defaultModelsExpandDepth: 0,
       displayRequestDuration: true,
       persistAuthorization: false,

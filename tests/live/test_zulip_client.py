@@ -309,7 +309,6 @@ class TestChannels:
         status = client.get_subscription_status(office.member.id, channel_id)
         assert good(status)["is_subscribed"] is True
         good(client.add_default_stream(channel_id))
-        good(client.remove_default_stream(channel_id))
         good(client.delete_stream(channel_id))
         shown = good(client.call_endpoint(f"streams/{channel_id}", "GET"))["stream"]
         assert shown["is_archived"] is True

@@ -27,8 +27,9 @@ def open_reference(browser: Browser, base: str, service: str = "payment") -> Non
     counts: list[int] = []
 
     def are_drawn() -> bool:
-        """A long document appears tag by tag."""
-        counts.append(len(browser.find_all("#reference[data-ready] .opblock")))
+        """A long document shows its tags, folded; a short one its operations."""
+        ready = "#reference[data-ready]"
+        counts.append(len(browser.find_all(f"{ready} .opblock, {ready} .opblock-tag")))
         return len(counts) > DRAWN and 0 < min(counts[-DRAWN:]) == max(counts[-DRAWN:])
 
     browser.wait(are_drawn, "all operations")
@@ -42,7 +43,12 @@ def authorize(browser: Browser, key: str) -> None:
 
 
 def open_operation(browser: Browser, operation_id: str) -> None:
-    browser.find(f"[id$='-{operation_id}'] .opblock-summary-control").click()
+    """By its line; where that is folded away, by the table of contents."""
+    line = f"[id$='-{operation_id}'] .opblock-summary-control"
+    if browser.find_all(line):
+        browser.find(line).click()
+    else:
+        browser.run(f"document.querySelector(\"#contents a[href$='/{operation_id}']\").click()")
     browser.wait(lambda: browser.find_all(".btn.execute"), "the operation to open")
     browser.wait_still(".btn.execute")
 

@@ -93,12 +93,19 @@ def outside(browser: Browser, base: str) -> list[str]:
 
 def test_lists_every_operation_under_its_tag(browser: Browser, base: str, service: Service) -> None:
     open_reference(browser, base, "chat")
-    drawn = browser.run(
-        "return [...document.querySelectorAll('.opblock')].map(block => ["
-        " block.querySelector('.opblock-summary-method').innerText,"
-        " block.querySelector('[data-path]').dataset.path,"
-        " block.id])"
-    )
+    drawn = []
+    for number in range(len(browser.find_all(".opblock-tag"))):
+        fold = f"document.querySelectorAll('.opblock-tag')[{number}].click()"
+        browser.run(fold)
+        browser.wait(lambda: browser.find_all(".opblock"), "the operations of a tag")
+        drawn += browser.run(
+            "return [...document.querySelectorAll('.opblock')].map(block => ["
+            " block.querySelector('.opblock-summary-method').innerText,"
+            " block.querySelector('[data-path]').dataset.path,"
+            " block.id])"
+        )
+        browser.run(fold)
+        browser.wait(lambda: not browser.find_all(".opblock"), "the tag to fold")
     document: dict[str, Any] = dict(service.document)
     tags = {
         operation["operationId"]: operation["tags"][0]
