@@ -92,6 +92,16 @@ def named_enumeration_in_multipart(request: Request, document: Document) -> bool
     )
 
 
+@differs(
+    "core",
+    verdicts=MILDER,
+    reason="the key of an incoming webhook is a credential, though it comes as a parameter.",
+)
+def key_of_an_incoming_webhook(request: Request, document: Document) -> bool:
+    names = {name for name, _ in request.query}
+    return is_chat(request) and request.template == "/external/json" and "api_key" in names
+
+
 def _may_be_text(schema: Document, document: Document) -> bool:
     schema = views.resolve(schema, document)
     branches = [*schema.get("oneOf", ()), *schema.get("anyOf", ())]

@@ -39,6 +39,7 @@ from schemathesis.transport.requests import (
 
 import specs
 from server.document.schemas import lookup
+from server.wire.guard import MAX_TARGET
 from tests.judges.fuzz.chat_facts import factual
 from tests.judges.fuzz.chat_refusals import is_of_the_domain
 from tests.judges.fuzz.chat_seen import Seen
@@ -111,10 +112,14 @@ def text_of(value: Any) -> str:
 
 @schemathesis.hook
 def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
-    """Keep every failure but four that only somebody who knows chat can tell from a fault."""
+    """Keep every failure but six that only somebody who knows chat can tell from a fault."""
     if isinstance(failure, AcceptedNegativeData):
+        if "Invalid component: positive test case" in failure.message:
+            return False  # a file may hold any bytes: what was made invalid is valid
         # In a form, an item without brackets is an array of one: a repeated field, sent once.
         return not any(f"in body - {name}:" in failure.message for name in lone_items(case))
+    if isinstance(failure, RejectedPositiveData) and response.status_code == 431:
+        return len(response.request.url or "") <= MAX_TARGET  # each parameter fits, but not all
     if isinstance(failure, RejectedPositiveData) and response.status_code == 400:
         return not is_of_the_domain(response.json(), case.operation.definition.raw["operationId"])
     if isinstance(failure, ObjectLevelAuthorizationViolation):
