@@ -56,6 +56,9 @@ PUBLIC = (
     "/streams/{stream_id}",
     "/streams/{stream_id}/members",
     "/messages/{message_id}/read_receipts",
+    "/user_groups/{user_group_id}/members",
+    "/user_groups/{user_group_id}/members/{user_id}",
+    "/user_groups/{user_group_id}/subgroups",
 )
 OWNER = read_users(os.environ.get("SPECD_FUZZ_USERS", "")).get("first")
 SEEN = Seen()
@@ -144,7 +147,7 @@ def lone_items(case: Case) -> set[str]:
 
 
 def _is_public(case: Case, response: Response) -> bool:
-    """A person, a channel or what is in one: the member is in no private channel."""
+    """A person, a group, a channel or what is in one: the member is in no private channel."""
     if response.status_code != 200:
         return False
     message = response.json().get("message")
