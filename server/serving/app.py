@@ -82,33 +82,28 @@ def refusal(app: Any, target: bytes, error: Exception, request_id: str) -> Respo
     """How the service whose path `target` is would answer `error`, with what it says on every
     answer; None where it is nobody's.
     """
-    for middleware in getattr(app, "middleware_stack", None) or ():
-        if isinstance(middleware, Engine):
-            for api in middleware.apis:
-                if target.startswith(api.prefix):
-                    response = api.service.respond(error, request_id)
-                    standing = standing_headers(is_https=api.service.origins.is_https)
-                    response.headers += standing if is_kept(response) else (NOT_KEPT, *standing)
-                    return response
+    engine = engine_of(app)
+    for api in () if engine is None else engine.apis:
+        if target.startswith(api.prefix):
+            response = api.service.respond(error, request_id)
+            standing = standing_headers(is_https=api.service.origins.is_https)
+            response.headers += standing if is_kept(response) else (NOT_KEPT, *standing)
+            return response
     return None
 
 
 def answer_deadline_s(app: Any) -> float:
     """How long the most patient service waits for a client that does not read its answer."""
-    deadlines = [
-        api.service.answer_timeout_s
-        for middleware in getattr(app, "middleware_stack", None) or ()
-        if isinstance(middleware, Engine)
-        for api in middleware.apis
-    ]
+    engine = engine_of(app)
+    deadlines = [api.service.answer_timeout_s for api in (() if engine is None else engine.apis)]
     return max(deadlines, default=Service.answer_timeout_s)
 
 
 def stop_waiting(app: Any) -> None:
     """Have every request that waits answered now: the server is about to stop."""
-    for middleware in getattr(app, "middleware_stack", None) or ():
-        if isinstance(middleware, Engine):
-            middleware.waiting.stop()
+    engine = engine_of(app)
+    if engine is not None:
+        engine.waiting.stop()
 
 
 @asynccontextmanager
@@ -127,9 +122,9 @@ async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> 
         for task in chores:
             task.cancel()
         await asyncio.gather(*chores, return_exceptions=True)
-        for middleware in app.middleware_stack or ():
-            if isinstance(middleware, Engine):
-                await asyncio.to_thread(middleware.close)
+        engine = engine_of(app)
+        if engine is not None:
+            await asyncio.to_thread(engine.close)
         for service in services:
             for chore in service.chores:
                 await _run(service, chore)
