@@ -15,7 +15,7 @@ AUTHORIZATION = re.compile(r"\b(?:basic|bearer)\s+[A-Za-z0-9._~+/=-]+", re.IGNOR
 JWT = re.compile(r"\beyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 """A signed token (RFC 7519): its first part is a JSON object."""
 
-TOKEN = re.compile(r"(?!0x)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[A-Za-z0-9_-]{43,}")
+TOKEN = re.compile(r"(?!0x[0-9A-Fa-f]+(?![\w-]))(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[A-Za-z0-9_-]{43,}")
 """256 random bits and more in URL-safe base64: of checkout pages, of confirmations, and whatever
 the vault has sealed, such as the links of exports. No hexadecimal digest is one.
 """

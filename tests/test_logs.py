@@ -69,6 +69,13 @@ def test_every_secret_is_blotted_wherever_it_stands(kind: str, stream: io.BytesI
         stream.truncate()
 
 
+@pytest.mark.parametrize("start", ["0x", "0xAb", "-", "_", "--"])
+def test_a_token_may_begin_with_anything(start: str, stream: io.BytesIO) -> None:
+    secret = start + ("aB3_xyz-" * 6)[: 43 - len(start)]
+    structlog.get_logger("x").warning(f"GET /x/{secret}?key={secret}")
+    assert secret.encode() not in stream.getvalue()
+
+
 def test_what_is_no_secret_stays(stream: io.BytesIO) -> None:
     facts = {
         "id": "0123456789abcdef01234567",

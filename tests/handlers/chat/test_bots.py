@@ -370,9 +370,13 @@ class TestWhoIsTold:
         ]
         assert registered(as_iago)[0]["avatar_url"] == dummy
         assert as_cordelia.post(f"/users/{bot_id}/reactivate") == DONE
+        known_again = gravatar(cast.reminder.email).replace("version=1", "version=2")
         assert told(place) == [
-            update_of(bot_id, is_active=True), update_of(bot_id, owner_id=cast.cordelia.id),
-        ]  # fmt: skip
+            update_of(bot_id, is_active=True),
+            update_of(bot_id, avatar_url=known_again),
+            update_of(bot_id, owner_id=cast.cordelia.id),
+        ]
+        assert registered(as_iago)[0]["avatar_url"] == known_again
 
 
 URL = "https://bots.example/oracle"
