@@ -7,7 +7,7 @@ temporary address, and is never asked for a key, which it would keep.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Protocol
 from urllib.parse import quote
 
@@ -16,8 +16,9 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wsgi import ClosingIterator
 
 from models.chat.ground.hosts import parse_host
+from models.chat.rendering.previews import FORMAT
 from models.chat.uploads.access import find_linked, find_with_key
-from models.chat.uploads.names import UNKNOWN_TYPE, key_of
+from models.chat.uploads.names import THUMBNAIL, UNKNOWN_TYPE, key_of
 from pages.places import Places
 from pages.served import Served
 from security_events import SecurityEvent, tell
@@ -38,12 +39,22 @@ class Upload(Protocol):
     def size(self) -> int: ...
     @property
     def media_type(self) -> str: ...
+    @property
+    def width(self) -> int | None: ...
 
 
 FindUpload = Callable[[str, str], Upload | None]
 """From two parts of an address to the file; None: there is none for whoever asks."""
-ReadFile = Callable[[str, int, int], Iterator[bytes]]
-"""From a key, a start and a length to pieces. Raises `FileNotFoundError`, `OSError`."""
+
+
+class ReadFile(Protocol):
+    """From a key, a start and a length to pieces. Raises `FileNotFoundError`, `OSError`."""
+
+    def __call__(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]: ...
+
+
+Send = Callable[[Upload, ReadFile], Response]
+"""The answer with a file, or with its thumbnail."""
 
 AT_ONCE = 20
 """Files on their way out of one process: they must leave threads for the other pages."""
@@ -88,7 +99,7 @@ def install_for(app: Flask, service: Served) -> None:
                 api_key=(given and given.password) or "",
             )
 
-    def read(key: str, start: int, length: int) -> Iterator[bytes]:
+    def read(key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
         pieces: Iterator[bytes] = service.adapters.files.read(key, start, length)
         return pieces
 
@@ -96,8 +107,8 @@ def install_for(app: Flask, service: Served) -> None:
 
 
 def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile) -> None:
-    """Add /user_uploads/temporary/<sealed>/<filename>, and /user_uploads/<realm>/<filename> for
-    those who send their key.
+    """Add /user_uploads/temporary/<sealed>/<filename>, and for those who send their key
+    /user_uploads/<realm>/<filename> and the thumbnails.
     """
     places = Places(at_once=AT_ONCE, of_one=OF_ONE_REALM)
 
@@ -109,29 +120,37 @@ def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile)
             return make_response(NO_KEY, 403)
         return answer(by_key(realm, filename))
 
-    def answer(upload: Upload | None) -> ResponseReturnValue:
+    def send_thumbnail(realm: str, filename: str, form: str) -> ResponseReturnValue:
+        if request.authorization is None or request.authorization.type != "basic":
+            return make_response(NO_KEY, 403)
+        upload = by_key(realm, filename) if form == FORMAT else None
+        has_one = upload is not None and upload.width is not None
+        return answer(upload if has_one else None, _send_thumbnail)
+
+    def answer(upload: Upload | None, send: Send = _send) -> ResponseReturnValue:
         if upload is None:
             tell(SecurityEvent.CREDENTIAL_REFUSED, address=request.remote_addr, operation="upload")
             return make_response(NOT_FOUND, 404)
-        headers = headers_of(upload)
         if request.if_none_match.contains(upload.handle):
-            return Response(status=304, headers=headers)
+            return Response(status=304, headers=headers_of(upload))
         if not places.try_take(upload.realm_id):
             busy = "Too many downloads at once. Try again in a while.\n"
             return make_response(busy, 503, {"Retry-After": "2"})
         with ExitStack() as until_sent:
             until_sent.callback(places.give_back, upload.realm_id)
-            response = _send(upload, headers, read)
+            response = send(upload, read)
             done = until_sent.pop_all().close
             response.response = ClosingIterator(response.iter_encoded(), done)
         return response
 
     app.get("/user_uploads/temporary/<sealed>/<filename>")(send_linked_file)
     app.get("/user_uploads/<realm>/<filename>")(send_file_by_key)
+    app.get("/user_uploads/thumbnail/<realm>/<filename>/<form>")(send_thumbnail)
 
 
-def _send(upload: Upload, headers: dict[str, str], read: ReadFile) -> Response:
+def _send(upload: Upload, read: ReadFile) -> Response:
     """The whole file, or the one part that is asked for (RFC 9110, section 14)."""
+    headers = headers_of(upload)
     start, stop = 0, upload.size
     wanted = None if request.range is None else request.range.range_for_length(upload.size)
     is_changed = "If-Range" in request.headers and request.if_range.etag != upload.handle
@@ -141,13 +160,28 @@ def _send(upload: Upload, headers: dict[str, str], read: ReadFile) -> Response:
     headers["Content-Length"] = str(stop - start)
     pieces: Iterator[bytes] = iter(())
     if request.method != "HEAD":
-        try:
+        with _missing_or_unavailable():
             pieces = read(key_of(upload.realm_id, upload.handle), start, stop - start)
-        except FileNotFoundError:
-            abort(404)
-        except OSError:
-            abort(503)
     return Response(pieces, 206 if "Content-Range" in headers else 200, headers)
+
+
+def _send_thumbnail(upload: Upload, read: ReadFile) -> Response:
+    with _missing_or_unavailable():
+        picture = b"".join(read(key_of(upload.realm_id, upload.handle) + THUMBNAIL))
+    headers = headers_of(upload) | {"Content-Type": "image/webp", "Accept-Ranges": "none"}
+    del headers["Content-Disposition"]
+    return Response(picture, headers=headers)
+
+
+@contextmanager
+def _missing_or_unavailable() -> Iterator[None]:
+    """Answer 404 for a file that is gone, 503 for a store that does not answer."""
+    try:
+        yield
+    except FileNotFoundError:
+        abort(404)
+    except OSError:
+        abort(503)
 
 
 def headers_of(upload: Upload) -> dict[str, str]:

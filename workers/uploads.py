@@ -13,7 +13,7 @@ import structlog
 
 from adapters.file_store.store import FileStore
 from models.chat.uploads import removal
-from models.chat.uploads.names import handle_of
+from models.chat.uploads.names import THUMBNAIL, handle_of
 from models.clock import Clock
 from models.database import Database
 from workers.loop import PeriodicStep
@@ -60,6 +60,7 @@ class Uploads:
             doomed = removal.find_doomed(reader)
         if doomed is None:
             return False
+        self._store.delete(doomed.key + THUMBNAIL)
         self._store.delete(doomed.key)
         self._database.run(lambda session: removal.forget_doomed(session, doomed))
         return True

@@ -29,24 +29,35 @@ class Picture:
     still: Path | None
     width: int
     height: int
+    is_animated: bool
 
 
-def make_small(source: Path, target: Path, width: int, height: int) -> Picture:
-    """Write the picture to `target` as WebP, no larger than so many pixels. Raises `NotAPicture`,
-    and then nothing is left of it.
+def make_small(
+    source: Path, target: Path, width: int, height: int, *, only_still: bool = False
+) -> Picture:
+    """Write the picture to `target` as WebP, no larger than so many pixels; `only_still`: of an
+    animation the first frame. Raises `NotAPicture`, and then nothing is left of it.
     """
     still = target.with_name(target.name + ".still")
     try:
-        told = json.loads(_run(source, target, width, height))
+        told = json.loads(_run(source, target, width, height, "still" if only_still else "all"))
     except NotAPicture:
         target.unlink(missing_ok=True)
         still.unlink(missing_ok=True)
         raise
-    return Picture(target, still if told["is_animated"] else None, told["width"], told["height"])
+    is_animated: bool = told["is_animated"]
+    return Picture(
+        target,
+        still if is_animated and not only_still else None,
+        told["width"],
+        told["height"],
+        is_animated,
+    )
 
 
-def _run(source: Path, target: Path, width: int, height: int) -> bytes:
+def _run(source: Path, target: Path, width: int, height: int, frames: str) -> bytes:
     words = [sys.executable, "-I", str(PROGRAM), str(source), str(target), str(width), str(height)]
+    words.append(frames)
     if not _turns.acquire(timeout=TURN_S):
         raise NotAPicture("too many others")
     try:

@@ -1,8 +1,9 @@
 """A program that makes one picture small, under limits that nothing in the picture can pass.
 
-    python shrinking.py SOURCE TARGET WIDTH HEIGHT
+    python shrinking.py SOURCE TARGET WIDTH HEIGHT (all | still)
 
-The picture goes to TARGET as WebP; of an animation, also its first frame to TARGET.still. One line
+The picture goes to TARGET as WebP. With `still` that is the first frame of an animation; otherwise
+the first frame goes to TARGET.still. One line
 of JSON tells the width and height of the source, and whether it moves. The exit status is 1 for
 what is no picture or a picture too large.
 """
@@ -28,7 +29,7 @@ FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 REFUSED = 1
 
 
-def main(source: Path, target: Path, width: int, height: int) -> int:
+def main(source: Path, target: Path, width: int, height: int, frames: str) -> int:
     """Make the picture small; the exit status."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
@@ -38,14 +39,16 @@ def main(source: Path, target: Path, width: int, height: int) -> int:
     warnings.simplefilter("ignore")
     try:
         with Image.open(source, formats=FORMATS) as image:
-            facts = _shrink(image, target, (width, height))
+            facts = _shrink(image, target, (width, height), only_still=frames == "still")
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, MemoryError, EOFError):
         return REFUSED
     print(json.dumps(facts))
     return 0
 
 
-def _shrink(image: Image.Image, target: Path, box: tuple[int, int]) -> dict[str, object]:
+def _shrink(
+    image: Image.Image, target: Path, box: tuple[int, int], *, only_still: bool
+) -> dict[str, object]:
     size = image.size
     if image.format == "JPEG":
         image.draft("RGB", box)  # a JPEG can be decoded at an eighth of its size
@@ -55,7 +58,7 @@ def _shrink(image: Image.Image, target: Path, box: tuple[int, int]) -> dict[str,
     frames = min(getattr(image, "n_frames", 1), FRAMES)
     is_animated = frames > 1 and pixels * frames <= PIXELS_OF_FRAMES
     still = _fitted(image, box)
-    if is_animated:
+    if is_animated and not only_still:
         still.save(target.with_name(target.name + ".still"), "WEBP")
         moving = []
         durations = []
@@ -84,4 +87,4 @@ def _fitted(image: Image.Image, box: tuple[int, int]) -> Image.Image:
 
 if __name__ == "__main__":
     _, *words = sys.argv
-    sys.exit(main(Path(words[0]), Path(words[1]), int(words[2]), int(words[3])))
+    sys.exit(main(Path(words[0]), Path(words[1]), int(words[2]), int(words[3]), words[4]))

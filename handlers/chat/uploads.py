@@ -1,13 +1,17 @@
 """Operations of the tag uploads."""
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from adapters.file_store.store import StoreUnavailable
+from adapters.file_store.store import FileStore, StoreUnavailable
+from adapters.images.pictures import NotAPicture, make_small
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.ground.quotas import ATTACHMENTS, require_within
+from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.uploads import access, attachments, names
 from models.chat.uploads.attachments import AttachmentRow, NewUpload
 from models.chat.uploads.errors import UploadStoreUnavailable
@@ -31,7 +35,7 @@ async def upload_file(ctx: Context, *, file: File) -> Response:
     )
     key = names.key_of(actor.realm_id, new.handle)
     try:
-        await asyncio.to_thread(ctx.adapters.files.put, key, file.path)
+        new = await asyncio.to_thread(_store, ctx.adapters.files, file.path, key, new)
     except StoreUnavailable as error:
         raise UploadStoreUnavailable() from error
 
@@ -68,3 +72,23 @@ def delete_attachment(ctx: Context, *, attachment_id: int) -> Response:
     """Delete an uploaded file."""
     attachments.delete_attachment(ctx.session, ctx.actor, attachment_id, now=ctx.now)
     return envelope.success(ctx)
+
+
+def _store(store: FileStore, path: Path, key: str, new: NewUpload) -> NewUpload:
+    """Put the file into the store, and a picture's thumbnail before it. Raises
+    `StoreUnavailable`.
+    """
+    if new.media_type.startswith("image/"):
+        target = path.with_name(f"{path.name}.small")
+        try:
+            made = make_small(path, target, *THUMBNAIL_SIZE, only_still=True)
+        except NotAPicture:
+            pass  # it is stored and linked to, and has no preview
+        else:
+            try:
+                store.put(key + names.THUMBNAIL, target)
+            finally:
+                target.unlink(missing_ok=True)
+            new = replace(new, width=made.width, height=made.height, is_animated=made.is_animated)
+    store.put(key, path)
+    return new

@@ -220,7 +220,7 @@ PARTS = (
          lambda scope: scope.is_private_to(SavedSnippet.user_id)),
     Part("attachment", Attachment,
          ("id", "realm_id", "owner_id", "handle", "name", "path_name", "size", "media_type",
-          "created_at", "detached_at"),
+          "width", "height", "is_animated", "created_at", "detached_at"),
          lambda scope: scope.is_attachment()),
     Part("attachment_message", AttachmentMessage, ("attachment_id", "message_id"),
          lambda scope: scope.is_message(), ("attachment_id", "message_id"),

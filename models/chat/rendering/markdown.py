@@ -20,6 +20,12 @@ from models.chat.rendering import syntax
 from models.chat.rendering.code import render_code
 from models.chat.rendering.links import find_links, is_safe
 from models.chat.rendering.names import Names
+from models.chat.rendering.previews import (
+    MOST_PREVIEWS,
+    Preview,
+    handles_in,
+    previews_html,
+)
 from models.chat.rendering.sanitising import sanitise
 
 DEEPEST = 5
@@ -158,6 +164,31 @@ def _finish(state: StateCore) -> None:
         elif token.type == "inline" and token.children:
             quoted = depth > 0 or bool(state.env["quoted"])
             token.children = _finish_inline(token.children, state.env, quoted)
+    _add_previews(state)
+
+
+def _add_previews(state: StateCore) -> None:
+    """Put pictures under the paragraphs that link to them, each once, and none into a quote."""
+    previews = dict(state.env["names"].previews)
+    if not previews or state.env["quoted"]:
+        return
+    tokens: list[Token] = []
+    found: list[Preview] = []
+    depth = shown = 0
+    for token in state.tokens:
+        tokens.append(token)
+        depth += (token.type == "blockquote_open") - (token.type == "blockquote_close")
+        if token.type == "inline" and not depth:
+            for child in token.children or ():
+                handles = handles_in(str(child.attrs.get("href") or child.attrs.get("src") or ""))
+                found += [previews.pop(handle) for handle in handles if handle in previews]
+        elif token.type == "paragraph_close" and found:
+            pictures = Token(syntax.HTML, "", 0)
+            pictures.content = previews_html(found[: MOST_PREVIEWS - shown])
+            shown += len(found)
+            found = []
+            tokens.append(pictures)
+    state.tokens = tokens
 
 
 def _finish_inline(tokens: Sequence[Token], env: EnvType, quoted: bool) -> list[Token]:

@@ -16,6 +16,7 @@ from models.chat.access.people import known_to, sees_everybody
 from models.chat.identity.actors import Actor
 from models.chat.rendering.emoji import EMOJI
 from models.chat.rendering.links import Linkifiers, linkifiers_of
+from models.chat.rendering.previews import Preview, find_previews, handles_in
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
 from models.reader import Db
@@ -25,7 +26,7 @@ MOST_NAMES = 200
 
 _BOLD = re.compile(r"([@#])_?\*\*([^*\n]{1,250})\*\*")
 _GROUP = re.compile(r"@_?\*([^*\n]{1,100})\*")
-_EMOJI = re.compile(r":([a-z0-9_+-]{1,60}):")
+_EMOJI = re.compile(r":([a-z0-9_+.-]{1,60}):")
 _USER_ID = re.compile(r"(.*)\|([0-9]{1,10})", re.DOTALL)
 WILDCARDS = frozenset(("all", "everyone", "channel", "stream"))
 
@@ -41,6 +42,8 @@ class Names:
     channels: dict[str, tuple[int, str]] = field(default_factory=dict)
     emoji: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Custom emoji: name -> id, address."""
+    previews: dict[str, Preview] = field(default_factory=dict)
+    """Pictures that users uploaded, by their handles."""
     linkifiers: Linkifiers = field(default_factory=Linkifiers)
     finds_links: bool = True
     """Whether addresses that nobody wrote as links become links."""
@@ -93,6 +96,7 @@ def find_names(db: Db, author: Actor, text: str) -> Names:
         groups=_find_groups(db, author, _some(groups)),
         channels=_find_channels(db, author, _some(channels)),
         emoji=_find_emoji(db, author.realm_id, _some(emoji)),
+        previews=find_previews(db, author.realm_id, _some(handles_in(text))),
         linkifiers=linkifiers,
     )
 

@@ -20,7 +20,10 @@ CLEANER = nh3.Cleaner(
     attributes={
         "a": {"href", "class", "title", "data-stream-id"},
         "div": {*_INLINE, "data-code-language"},
-        "img": {"alt", "class", "src", "title"},
+        "img": {
+            *("alt", "class", "src", "title", "data-animated"),
+            *("data-original-content-type", "data-original-dimensions"),
+        },
         "ol": {"start"},
         "span": {*_INLINE, "data-user-id", "data-user-group-id"},
         "td": {"align"},

@@ -18,7 +18,7 @@ from models.chat.rendering.names import WILDCARDS, Names
 _MENTION = re.compile(r"@(_?)\*\*([^*\n]{1,250})\*\*")
 _GROUP = re.compile(r"@(_?)\*([^*\n]{1,100})\*")
 _CHANNEL = re.compile(r"#\*\*([^*\n]{1,250})\*\*")
-_EMOJI = re.compile(r":([a-z0-9_+-]{1,60}):")
+_EMOJI = re.compile(r":([a-z0-9_+.-]{1,60}):")
 _TIME = re.compile(r"<time:([^>\n]{1,100})>")
 
 HTML = "chat_html"

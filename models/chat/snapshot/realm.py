@@ -12,6 +12,7 @@ from models.chat.organization.older_settings import find_older_settings
 from models.chat.organization.settings import OPERATOR_SETTINGS, SETTINGS
 from models.chat.presence.view import OFFLINE_AFTER, PING_EVERY
 from models.chat.profiles.field_data import EXTERNAL_ACCOUNTS
+from models.chat.rendering.previews import FORMAT, THUMBNAIL_SIZE
 from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.scheduling import reminders
 from models.chat.sending.reports import REPORT_TYPES
@@ -49,7 +50,15 @@ WITHOUT: Mapping[str, Any] = {
     "server_avatar_changes_disabled": True,
     "server_name_changes_disabled": False,
     "server_needs_upgrade": False,
-    "server_thumbnail_formats": [],
+    "server_thumbnail_formats": [
+        {
+            "name": FORMAT,
+            "max_width": THUMBNAIL_SIZE[0],
+            "max_height": THUMBNAIL_SIZE[1],
+            "format": "webp",
+            "animated": False,
+        }
+    ],
     "settings_send_digest_emails": False,
     "zulip_plan_is_not_limited": True,
 }

@@ -10,7 +10,8 @@ from models.types import RowNumber, UtcMs
 
 
 class Attachment(ChatBase):
-    """An uploaded file. `handle` finds it, in its address and in the store.
+    """An uploaded file. `handle` finds it, in its address and in the store. `width` and `height`
+    are a picture's, in pixels; null where there is no thumbnail.
 
     `detached_at`: since when no message shows it; null while one does. `deleted_at`: nobody gets it
     from then on, and the worker removes file and row.
@@ -33,6 +34,9 @@ class Attachment(ChatBase):
     path_name: Mapped[str] = mapped_column(String(120))
     size: Mapped[int] = mapped_column(BigInteger)
     media_type: Mapped[str] = mapped_column(String(100))
+    width: Mapped[int | None]
+    height: Mapped[int | None]
+    is_animated: Mapped[bool | None]
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     detached_at: Mapped[datetime | None] = mapped_column(UtcMs)
     deleted_at: Mapped[datetime | None] = mapped_column(UtcMs)

@@ -63,6 +63,8 @@ class AttachmentRow(Protocol):
     @property
     def media_type(self) -> str: ...
     @property
+    def width(self) -> int | None: ...
+    @property
     def created_at(self) -> datetime: ...
 
 
@@ -75,6 +77,9 @@ class NewUpload:
     path_name: str
     size: int
     media_type: str
+    width: int | None = None
+    height: int | None = None
+    is_animated: bool | None = None
 
 
 def require_space(db: Db, realm_id: int, size: int, *, quota_mib: int) -> None:
@@ -102,6 +107,9 @@ def add_upload(session: Session, owner: Actor, new: NewUpload, *, now: datetime)
             "path_name": new.path_name,
             "size": new.size,
             "media_type": new.media_type,
+            "width": new.width,
+            "height": new.height,
+            "is_animated": new.is_animated,
             "created_at": now,
             "detached_at": now,
         },

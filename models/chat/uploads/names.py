@@ -12,6 +12,8 @@ import unicodedata
 HANDLE_LENGTH = 32
 NAME_MAX = 200
 PATH_NAME_MAX = 100
+THUMBNAIL = ".thumbnail"
+"""What follows the key of a picture in the key of its thumbnail."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 _UNFIT = re.compile(r"[^\w.+-]+")

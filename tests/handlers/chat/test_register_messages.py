@@ -307,7 +307,15 @@ class TestOrganization:
             "server_avatar_changes_disabled": True,
             "server_name_changes_disabled": False,
             "server_needs_upgrade": False,
-            "server_thumbnail_formats": [],
+            "server_thumbnail_formats": [
+                {
+                    "name": "840x560.webp",
+                    "max_width": 840,
+                    "max_height": 560,
+                    "format": "webp",
+                    "animated": False,
+                }
+            ],
             "server_emoji_data_url": f"{server['realm_url']}{DATA_PATH}",
             "server_web_public_streams_enabled": True,
             "development_environment": True,

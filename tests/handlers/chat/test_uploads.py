@@ -1,5 +1,6 @@
 """Operations of the tag uploads, and the files as pages send them."""
 
+import io
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from PIL import Image
 
 from adapters.file_store.store import StoreUnavailable
 from models.chat.ground.vault import Vault
@@ -18,6 +20,7 @@ from tests.support.chat.channels import make_channel, subscribe
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
 from tests.support.frozen_clock import FrozenClock
+from tests.support.pictures import SCRIPT, black_png, picture
 
 DONE = {"result": "success", "msg": ""}
 PATH = "/user_uploads"
@@ -379,3 +382,48 @@ class TestServing:
         facts = '["k",1,99999999999999,"m"]'
         sealed = Vault(b"x" * 32).seal(facts, purpose=f"upload:{name[:32]}")
         assert fetch(browser, f"/user_uploads/temporary/{sealed}/{name}").status_code == 404
+
+
+class TestThumbnails:
+    def test_a_message_shows_a_preview(
+        self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, denmark: int,
+        browser: FlaskClient,
+    ) -> None:  # fmt: skip
+        url = upload(chat, SentFile("skull.png", picture("PNG", 1680, 560), "image/png"))
+        shown = say(chat, denmark, f"[a]({url}) and [b]({url})\n\n> [c]({url})\n\nEnd")
+        thumbnail = url.replace("/user_uploads/", "/user_uploads/thumbnail/") + "/840x560.webp"
+        preview = (
+            f'<div class="message_inline_image"><a href="{url}" title="skull.png"><img'
+            ' data-original-content-type="image/png" data-original-dimensions="1680x560"'
+            f' src="{thumbnail}"></a></div>'
+        )
+        content = chat.get(f"/messages/{shown}")["message"]["content"]
+        first = f'<p><a href="{url}">a</a> and <a href="{url}">b</a></p>'
+        assert content.startswith(f"{first}\n{preview}\n<blockquote>")
+        assert content.count("<img") == 1
+        answer = fetch(browser, thumbnail, as_othello)
+        assert answer.headers["Content-Type"] == "image/webp"
+        assert answer.headers["Content-Security-Policy"].endswith("sandbox")
+        with Image.open(io.BytesIO(answer.data)) as small:
+            assert small.size == (840, 280)
+        assert fetch(browser, thumbnail, as_iago).status_code == 404
+        assert fetch(browser, thumbnail).status_code == 403
+        assert fetch(browser, thumbnail.replace("840x", "841x"), as_othello).status_code == 404
+
+    def test_what_has_none(
+        self, chat: ChatClient, as_othello: ChatClient, denmark: int, browser: FlaskClient,
+        chat_app: ChatApp,
+    ) -> None:  # fmt: skip
+        """It is stored and linked to all the same, and no more memory is taken for it."""
+        for name, content in (
+            ("bomb.png", black_png(10_000, 10_000)),
+            ("drawing.svg", SCRIPT),
+            ("page.png", b"<html><script>alert(1)</script>"),
+        ):
+            url = upload(chat, SentFile(name, content, ""))
+            shown = say(chat, denmark, f"[f]({url})")
+            assert chat.get(f"/messages/{shown}")["message"]["content"] == (
+                f'<p><a href="{url}">f</a></p>'
+            )
+            assert fetch(browser, url, as_othello).data == content
+        assert list((chat_app.settings.chat_upload_dir / "arriving").iterdir()) == []
