@@ -1,7 +1,7 @@
 """Where the engine takes hold of connexion below its public interface.
 
 connexion loads and checks documents, and the engine replaces its other half. connexion offers no
-public method for this, so the engine overrides three private methods and calls two. They stand here
+public method for this, so the engine overrides four private methods and calls two. They stand here
 and nowhere else: whoever raises connexion's version reads this module. `require_seams` stops the
 start when connexion no longer has one of them; an override that connexion does not call would
 leave a service without operations.
@@ -9,7 +9,8 @@ leave a service without operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, NoReturn, TypeVar
 
@@ -17,7 +18,9 @@ from connexion import ConnexionMiddleware
 from connexion.middleware.abstract import AbstractRoutingAPI
 from connexion.operations import AbstractOperation
 from connexion.security import AbstractSecurityHandler
+from connexion.spec import OpenAPISpecification
 
+from server.document.validity import is_certainly_valid
 from server.errors import DocumentError
 
 Compiled = TypeVar("Compiled")
@@ -28,6 +31,7 @@ SEAMS: tuple[tuple[type, str], ...] = (
     (AbstractRoutingAPI, "_handle_add_operation_error"),
     (AbstractSecurityHandler, "_resolve_func"),
     (ConnexionMiddleware, "_build_middleware_stack"),
+    (OpenAPISpecification, "_validate_spec"),
 )
 """Every private method of connexion that the engine overrides or calls."""
 
@@ -76,6 +80,22 @@ def find_security_function(
     """The function that a security scheme of the document names, or None."""
     function: Callable[..., Any] | None = handler._resolve_func(scheme)
     return function
+
+
+@contextmanager
+def documents_checked_soon() -> Iterator[None]:
+    """Within, connexion checks a document only when it is not certainly valid: to say why not."""
+    own = OpenAPISpecification._validate_spec
+
+    def check(spec: dict[str, Any]) -> None:
+        if not is_certainly_valid(spec):
+            own(spec)
+
+    OpenAPISpecification._validate_spec = staticmethod(check)
+    try:
+        yield
+    finally:
+        del OpenAPISpecification._validate_spec
 
 
 def build(app: ConnexionMiddleware) -> None:

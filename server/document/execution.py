@@ -19,10 +19,10 @@ from typing import Any
 from security_events import asking
 from server.context import Context
 from server.document.operation import Call, Operation
-from server.document.threads import Threads
 from server.phases import is_reading, preparation_of
 from server.response import Response
 from server.service import Database, Service
+from server.threads import Threads
 
 SMALL = 8 * 1024
 

@@ -16,11 +16,11 @@ from server.document.bodies import Body
 from server.document.parameters import Parameters, parse_pairs
 from server.document.responses import Responses
 from server.document.security import Check
-from server.document.threads import Threads
 from server.errors import InvalidRequest, Unauthenticated, Violation
 from server.phases import is_reading
 from server.response import Response, as_response
 from server.service import Service
+from server.threads import Threads
 
 ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
 

@@ -94,6 +94,8 @@ class Schemas:
         self._document = document
         shared = document.get("components", {}).get("schemas", {})
         self._shared = {name: translate(item, drop=drop) for name, item in shared.items()}
+        self._named: dict[str, frozenset[str]] = {}
+        self._compiled: dict[str, Validate] = {}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """The schema a `$ref` points to, else the schema itself."""
@@ -110,8 +112,17 @@ class Schemas:
     def compile(self, schema: Mapping[str, Any], place: str) -> Validate:
         """A function from (value, JSON pointer) to what is wrong; empty when nothing is.
 
-        Raises `DocumentError` naming `place` for a schema that cannot be compiled.
+        A schema that is but a `$ref` is compiled once. Raises `DocumentError` naming `place` for a
+        schema that cannot be compiled.
         """
+        reference = schema.get("$ref")
+        if reference is None:
+            return self._compile(schema, place)
+        if reference not in self._compiled:
+            self._compiled[reference] = self._compile(schema, place)
+        return self._compiled[reference]
+
+    def _compile(self, schema: Mapping[str, Any], place: str) -> Validate:
         translated = translate(schema, drop=self._drop)
         root = {"allOf": [translated], "components": {"schemas": self._reachable(translated)}}
         try:
@@ -134,14 +145,21 @@ class Schemas:
         document has hundreds of both: giving each everything costs a gigabyte.
         """
         found: dict[str, Any] = {}
-        waiting = list(_references(schema))
+        waiting = set(_names(schema))
         while waiting:
-            step = waiting.pop().removeprefix("#/components/schemas/").partition("/")[0]
-            name = _unescape(step)
+            name = waiting.pop()
             if name not in found and name in self._shared:
                 found[name] = self._shared[name]
-                waiting += _references(found[name])
+                if name not in self._named:
+                    self._named[name] = frozenset(_names(found[name]))
+                waiting |= self._named[name]
         return found
+
+
+def _names(schema: Any) -> Iterator[str]:
+    """The names of the shared schemas that a translated schema refers to."""
+    for reference in _references(schema):
+        yield _unescape(reference.removeprefix("#/components/schemas/").partition("/")[0])
 
 
 def _references(schema: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ from connexion.json_schema import RefResolutionError
 from connexion.middleware.lifespan import LifespanMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.document.connexion_seams import build, require_seams
+from server.document.connexion_seams import build, documents_checked_soon, require_seams
 from server.document.schemas import check_references
 from server.errors import DocumentError
 from server.response import NOT_KEPT, Response, is_kept, standing_headers
@@ -57,7 +57,8 @@ def build_app(
         for document in service.documents:
             check_references(document.content, document.name)
         try:
-            app.add_api(dict(service.document), base_path=service.base_path, service=service)
+            with documents_checked_soon():
+                app.add_api(dict(service.document), base_path=service.base_path, service=service)
         except InvalidSpecification as error:
             place = "/".join(str(step) for step in error.absolute_path)
             raise DocumentError(

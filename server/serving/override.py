@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from server.document.bodies import MULTIPART, URLENCODED
 from server.document.parameters import MAX_QUERY_FIELDS, parse_pairs
-from server.document.threads import Threads
 from server.errors import InvalidRequest
+from server.threads import Threads
 from server.wire.multipart import parse_parts
 
 FIELD = "method"

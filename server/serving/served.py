@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from server.document.compiler import CompiledAPI
-from server.document.threads import Threads
 from server.response import standing_headers
 from server.service import Service
 from server.serving.documents import published
 from server.serving.metrics import Meter
+from server.threads import Threads
 from server.wire.answering import Heads, raw_headers
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from server.context import Context
 from server.document.execution import SMALL
-from server.document.threads import LONG_READS
 from server.phases import changes_nothing, prepared_by
+from server.threads import LONG_READS
 from tests.server.client import Client
 from tests.server.database import Books, LostRace
 from tests.server.services import ADA, ANYTHING, operation, require_role, serve
