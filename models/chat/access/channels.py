@@ -26,6 +26,7 @@ from models.chat.access.errors import InvalidChannelId, InvalidChannelName
 from models.chat.access.membership import belongs, group_ids_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
+from models.prepared import Query
 from models.reader import Db, id_in
 
 
@@ -91,8 +92,8 @@ def channel_of(row: Iterable[object]) -> ChannelView:
 
 
 _SEEN = channels_seen_by(bindparam("viewer_id")).where(Channel.realm_id == bindparam("realm_id"))
-_BY_ID = _SEEN.where(Channel.id == bindparam("channel_id"))
-_BY_NAME = _SEEN.where(Channel.name_key == bindparam("name_key"))
+_BY_ID = Query(_SEEN.where(Channel.id == bindparam("channel_id")))
+_BY_NAME = Query(_SEEN.where(Channel.name_key == bindparam("name_key")))
 
 
 def find_channel(
@@ -101,10 +102,10 @@ def find_channel(
     """A channel of the actor's realm by id or by name (in any case), whoever may see it."""
     key = {"viewer_id": actor.id, "realm_id": actor.realm.id}
     if channel_id is not None:
-        row = db.execute(_BY_ID, {**key, "channel_id": channel_id}).first()
+        row = _BY_ID.first(db, {**key, "channel_id": channel_id})
     else:
         assert name is not None
-        row = db.execute(_BY_NAME, {**key, "name_key": name.strip().casefold()}).first()
+        row = _BY_NAME.first(db, {**key, "name_key": name.strip().casefold()})
     return None if row is None else channel_of(row)
 
 

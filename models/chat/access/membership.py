@@ -22,6 +22,7 @@ from models.chat.access.errors import (
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
+from models.prepared import Query
 from models.reader import Db, id_in
 
 
@@ -45,8 +46,8 @@ def _groups_below() -> CTE:
 
 _ABOVE = _groups_above()
 _BELOW = _groups_below()
-_GROUP_IDS = select(_ABOVE.c.group_id)
-_MEMBERS = (
+_GROUP_IDS = Query(select(_ABOVE.c.group_id))
+_MEMBERS = Query(
     select(UserGroupMember.user_id)
     .distinct()
     .join(_BELOW, UserGroupMember.group_id == _BELOW.c.group_id)
@@ -65,7 +66,7 @@ def group_ids_of(db: Db, actor: Actor) -> frozenset[int]:
 
 def find_group_ids_of(db: Db, user_id: int) -> frozenset[int]:
     """Ids of all groups a user is in, directly or through subgroups."""
-    return frozenset(db.execute(_GROUP_IDS, {"user_id": user_id}).scalars())
+    return frozenset([group_id for (group_id,) in _GROUP_IDS.all(db, {"user_id": user_id})])
 
 
 def belongs(db: Db, actor: Actor, group_id: int) -> bool:
@@ -100,7 +101,7 @@ def require_role(actor: Actor, role: str) -> None:
 
 def find_member_ids(db: Db, group_id: int) -> set[int]:
     """Ids of the active users in a group, directly or through subgroups."""
-    return set(db.execute(_MEMBERS, {"group_id": group_id}).scalars())
+    return {user_id for (user_id,) in _MEMBERS.all(db, {"group_id": group_id})}
 
 
 def find_members_of_any(db: Db, group_ids: Iterable[int]) -> set[int]:

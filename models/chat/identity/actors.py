@@ -21,6 +21,7 @@ from models.chat.identity.errors import (
 from models.chat.identity.key_digests import API_KEY, digest_of
 from models.chat.identity.roles import BotType, Role
 from models.chat.tables import Realm, User
+from models.prepared import Query
 from models.reader import Db
 
 
@@ -175,7 +176,7 @@ _REALM = [getattr(Realm, name) for name in _REALM_NAMES]
 _USER = [getattr(User, name) for name in _USER_NAMES]
 _WIDTH = len(_USER)
 
-_BY_KEY = (
+_BY_KEY = Query(
     select(*_USER, *_REALM)
     .select_from(Realm)
     .outerjoin(
@@ -184,25 +185,26 @@ _BY_KEY = (
     .where(Realm.host == bindparam("host"))
 )
 # Outer joins cannot be locked.
-_LOCKED_BY_KEY = (
+_LOCKED_BY_KEY = Query(
     select(*_USER, *_REALM)
     .join_from(User, Realm, User.realm_id == Realm.id)
     .where(Realm.host == bindparam("host"), User.api_key_sha256 == bindparam("api_key_sha256"))
     .with_for_update(read=True, key_share=True, of=User)
 )
-_BY_KEY_ANYWHERE = (
+_BY_KEY_ANYWHERE = Query(
     select(*_USER, *_REALM)
     .join_from(User, Realm, User.realm_id == Realm.id)
     .where(User.api_key_sha256 == bindparam("api_key_sha256"))
 )
-_BY_ID = (
+_OF_ID = (
     select(*_USER, *_REALM)
     .join_from(User, Realm, User.realm_id == Realm.id)
     .where(User.id == bindparam("user_id"))
 )
-_LOCKED_BY_ID = _BY_ID.with_for_update(read=True, key_share=True, of=User)
-_REALM_BY_HOST = select(*_REALM).where(Realm.host == bindparam("host"))
-_REALM_BY_ID = select(*_REALM).where(Realm.id == bindparam("realm_id"))
+_BY_ID = Query(_OF_ID)
+_LOCKED_BY_ID = Query(_OF_ID.with_for_update(read=True, key_share=True, of=User))
+_REALM_BY_HOST = Query(select(*_REALM).where(Realm.host == bindparam("host")))
+_REALM_BY_ID = Query(select(*_REALM).where(Realm.id == bindparam("realm_id")))
 
 
 def authenticate(db: Db, *, host: str, email: str, api_key: str) -> Actor:
@@ -228,16 +230,13 @@ def _find_by_key(db: Db, host: str, api_key: str, email: str | None) -> Actor:
     if API_KEY.fullmatch(api_key) is None:
         access_realm(db, host)
         raise MalformedApiKey()
-    digest = digest_of(api_key)
-    row = None
-    if isinstance(db, Session):
-        row = db.execute(_LOCKED_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
-    if row is None:
-        row = db.execute(_BY_KEY, {"host": host, "api_key_sha256": digest}).first()
+    asked = {"host": host, "api_key_sha256": digest_of(api_key)}
+    row = _LOCKED_BY_KEY.first(db, asked) if isinstance(db, Session) else None
+    row = row or _BY_KEY.first(db, asked)
     if row is None:
         raise NonexistentSubdomain()
     if row[0] is None:
-        elsewhere = db.execute(_BY_KEY_ANYWHERE, {"api_key_sha256": digest}).first()
+        elsewhere = _BY_KEY_ANYWHERE.first(db, {"api_key_sha256": asked["api_key_sha256"]})
         if elsewhere is None:
             raise InvalidApiKey()
         _require_usable(_actor(elsewhere), email)
@@ -262,13 +261,13 @@ def _require_usable(actor: Actor, email: str | None) -> None:
 
 def find_actor(db: Db, user_id: int) -> Actor | None:
     """A user of any realm and in any state, by id: for workers and bots' owners."""
-    row = db.execute(_BY_ID, {"user_id": user_id}).first()
+    row = _BY_ID.first(db, {"user_id": user_id})
     return None if row is None else _actor(row)
 
 
 def find_writer(session: Session, user_id: int) -> Actor | None:
     """The same for whom something is to be written: their row is locked as `authenticate` does."""
-    row = session.execute(_LOCKED_BY_ID, {"user_id": user_id}).first()
+    row = _LOCKED_BY_ID.first(session, {"user_id": user_id})
     return None if row is None else _actor(row)
 
 
@@ -280,12 +279,11 @@ def access_realm(db: Db, host: str) -> RealmView:
 
 
 def find_realm_at(db: Db, host: str) -> RealmView | None:
-    row = db.execute(_REALM_BY_HOST, {"host": host}).first()
-    return None if row is None else _realm(row)
+    return next(map(_realm, _REALM_BY_HOST.all(db, {"host": host})), None)
 
 
 def find_realm(db: Db, realm_id: int) -> RealmView | None:
-    return next(map(_realm, db.execute(_REALM_BY_ID, {"realm_id": realm_id})), None)
+    return next(map(_realm, _REALM_BY_ID.all(db, {"realm_id": realm_id})), None)
 
 
 def _actor(row: Sequence[object]) -> Actor:

@@ -1,0 +1,184 @@
+"""Statements that are built and compiled once; a request only has the driver run them.
+
+SQLAlchemy looks a statement's text up by its whole tree and describes every column that comes back,
+each time: 15 to 200 us for what the driver does in 3 to 40. What many requests run is a `Query` or
+a `Change` at the top of its module. Values and rows go through the types of their columns, errors
+come out as SQLAlchemy's, and who listens to its statements hears of these too.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NoReturn, cast
+
+from sqlalchemy import Connection, Dialect, Executable
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.selectable import TypedReturnsRows
+from typing_extensions import TypeVarTuple
+
+from models.reader import Db
+
+Columns = TypeVarTuple("Columns")
+Values = Mapping[str, object]
+NOTHING: Values = {}
+
+
+class _Text:
+    """A statement as the driver of one dialect takes it, with parameters of these names."""
+
+    __slots__ = ("_constants", "_is_positional", "_places", "_results", "sql")
+
+    def __init__(self, statement: Executable, dialect: Dialect, names: Sequence[str]) -> None:
+        element = cast(Any, statement)
+        compiled: SQLCompiler = element.compile(dialect=dialect, column_keys=sorted(names))
+        if compiled.insert_prefetch or compiled.update_prefetch or compiled.post_compile_params:
+            raise TypeError("a prepared statement has no defaults and no expanding parameters")
+        self.sql = compiled.string
+        self._is_positional = bool(compiled.positional)
+        binds = {name: bind for bind, name in compiled.bind_names.items()}
+        self._constants = {name: bind.value for name, bind in binds.items() if not bind.required}
+        self._places = [
+            (name, binds[name].type.dialect_impl(dialect).bind_processor(dialect))
+            for name in compiled.positiontup or binds
+        ]
+        types = [column.type for column in getattr(element, "exported_columns", ())]
+        made = [type_.dialect_impl(dialect).result_processor(dialect, None) for type_ in types]
+        self._results = [(at, result) for at, result in enumerate(made) if result is not None]
+
+    def bind(self, values: Values) -> object:
+        """The parameters as the driver takes them."""
+        if self._constants:
+            values = {**self._constants, **values}
+        if self._is_positional:
+            return tuple(
+                [
+                    values[name] if bind is None else bind(values[name])
+                    for name, bind in self._places
+                ]
+            )
+        return {
+            name: values[name] if bind is None else bind(values[name])
+            for name, bind in self._places
+        }
+
+    def read(self, rows: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
+        """The rows as the driver gives them, through their types."""
+        if not self._results:
+            return cast(list[tuple[object, ...]], rows)
+        read = []
+        for row in rows:
+            values = list(row)
+            for at, result in self._results:
+                values[at] = result(values[at])
+            read.append(tuple(values))
+        return read
+
+
+class _Prepared:
+    """`statement`: one that every dialect has, or what makes it for a dialect by its name.
+
+    It has neither defaults of Python nor parameters that expand (`models.reader.bound_id_in` takes
+    the place of `in_`). A session writes what waits in it before a statement runs.
+    """
+
+    __slots__ = ("_statement", "_texts")
+
+    def __init__(self, statement: Executable | Callable[[str], Executable]) -> None:
+        self._statement = statement
+        self._texts: dict[tuple[str, ...], _Text] = {}
+
+    def _text(self, connection: Connection, names: Values) -> _Text:
+        dialect = connection.dialect
+        key = (dialect.name, *names)
+        text = self._texts.get(key)
+        if text is None:
+            made = self._statement
+            statement = made if isinstance(made, Executable) else made(dialect.name)
+            text = self._texts[key] = _Text(statement, dialect, list(names))
+        return text
+
+
+class Query(_Prepared, Generic[*Columns]):
+    """A statement that returns rows."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        statement: TypedReturnsRows[*Columns] | Callable[[str], TypedReturnsRows[*Columns]],
+    ) -> None:
+        super().__init__(statement)
+
+    def all(self, db: Db, values: Values = NOTHING) -> list[tuple[*Columns]]:
+        """Every row."""
+        connection = _connection_of(db)
+        text = self._text(connection, values)
+        rows = text.read(_fetch(connection, text.sql, text.bind(values)))
+        return cast("list[tuple[*Columns]]", rows)
+
+    def first(self, db: Db, values: Values = NOTHING) -> tuple[*Columns] | None:
+        """The first row of few; None: there is none."""
+        rows = self.all(db, values)
+        return rows[0] if rows else None
+
+    def one(self, db: Db, values: Values = NOTHING) -> tuple[*Columns]:
+        """The only row, of a statement that always has one."""
+        (row,) = self.all(db, values)
+        return row
+
+
+class Change(_Prepared):
+    """A statement that changes rows and returns none."""
+
+    __slots__ = ()
+
+    def run(self, db: Session, values: Values = NOTHING) -> int:
+        """How many rows it changed."""
+        connection = _connection_of(db)
+        text = self._text(connection, values)
+        return _count(connection, text.sql, text.bind(values))
+
+    def run_all(self, db: Session, rows: Sequence[Values]) -> None:
+        """The same for several rows with the same names, at least one."""
+        if len(rows) == 1:
+            self.run(db, rows[0])
+            return
+        connection = _connection_of(db)
+        text = self._text(connection, rows[0])
+        _count(connection, text.sql, [text.bind(row) for row in rows], many=True)
+
+
+def _connection_of(db: Db) -> Connection:
+    if isinstance(db, Connection):
+        return db
+    db.flush()
+    return db.connection()
+
+
+def _fetch(connection: Connection, sql: str, parameters: Any) -> Sequence[Sequence[object]]:
+    if connection.engine.dispatch.before_cursor_execute:  # somebody listens
+        return connection.exec_driver_sql(sql, parameters).fetchall()
+    driver: Any = connection.connection.driver_connection
+    try:
+        rows: Sequence[Sequence[object]] = driver.execute(sql, parameters).fetchall()
+    except connection.dialect.loaded_dbapi.Error as error:
+        _fail(connection, sql, error)
+    return rows
+
+
+def _count(connection: Connection, sql: str, parameters: Any, *, many: bool = False) -> int:
+    if connection.engine.dispatch.before_cursor_execute:
+        counting = {"preserve_rowcount": True}
+        return connection.exec_driver_sql(sql, parameters, execution_options=counting).rowcount
+    driver: Any = connection.connection.driver_connection
+    try:
+        cursor = driver.cursor()
+        (cursor.executemany if many else cursor.execute)(sql, parameters)
+        count: int = cursor.rowcount
+    except connection.dialect.loaded_dbapi.Error as error:
+        _fail(connection, sql, error)
+    return count
+
+
+def _fail(connection: Connection, sql: str, error: Exception) -> NoReturn:
+    """Raise what SQLAlchemy makes of it. A dead connection it throws away with its whole pool."""
+    connection._handle_dbapi_exception(error, sql, None, None, None)

@@ -1,0 +1,194 @@
+"""Prepared statements: what SQLAlchemy would have done, on both databases."""
+
+from contextlib import closing
+from datetime import datetime, timedelta
+
+import psycopg
+import pytest
+from sqlalchemy import bindparam, event, insert, literal, select, text, update
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.orm import Session
+
+from models.database import Database
+from models.errors import DatabaseUnavailable
+from models.payment.tables import Lease, Wallet
+from models.prepared import Change, Query
+from models.reader import bound_id_in, bound_ids
+
+ADD = Change(insert(Lease.__table__))
+ALL = Query(select(Lease.name, Lease.expires_at, literal(7)).order_by(Lease.name))
+NAMED = Query(select(Lease.holder).where(Lease.name == bindparam("its_name")))
+RENEW = Change(update(Lease.__table__).where(Lease.__table__.c.name == bindparam("its_name")))
+LATER = timedelta(minutes=1)
+
+
+def row(name: str, now: datetime) -> dict[str, object]:
+    return {"name": name, "holder": "test", "expires_at": now}
+
+
+@pytest.fixture
+def kept(database: Database, now: datetime) -> Database:
+    database.run(lambda session: ADD.run_all(session, [row("b", now), row("a", now)]))
+    return database
+
+
+def test_values_and_rows_go_through_their_types(kept: Database, now: datetime) -> None:
+    with kept.reading() as connection:
+        assert ALL.all(connection) == connection.execute(ALL._statement).all()
+        assert ALL.all(connection) == [("a", now, 7), ("b", now, 7)]
+
+
+def test_first_is_none_where_there_is_nothing(kept: Database) -> None:
+    with kept.reading() as connection:
+        assert NAMED.first(connection, {"its_name": "a"}) == ("test",)
+        assert NAMED.one(connection, {"its_name": "a"}) == ("test",)
+        assert NAMED.first(connection, {"its_name": "c"}) is None
+        with pytest.raises(ValueError, match="not enough"):
+            NAMED.one(connection, {"its_name": "c"})
+
+
+def test_a_change_counts_and_writes_the_columns_that_are_given(
+    kept: Database, now: datetime
+) -> None:
+    def work(session: Session) -> None:
+        assert RENEW.run(session, {"its_name": "a", "holder": "other"}) == 1
+        assert RENEW.run(session, {"its_name": "b", "expires_at": now + LATER}) == 1
+        assert RENEW.run(session, {"its_name": "c", "holder": "other"}) == 0
+        assert NAMED.all(session, {"its_name": "a"}) == [("other",)]
+
+    kept.run(work)
+    with kept.reading() as connection:
+        assert ALL.all(connection) == [("a", now, 7), ("b", now + LATER, 7)]
+
+
+def test_an_undone_unit_leaves_nothing(kept: Database) -> None:
+    def work(session: Session) -> None:
+        RENEW.run(session, {"its_name": "a", "holder": "other"})
+        raise LookupError("changed my mind")
+
+    with pytest.raises(LookupError):
+        kept.run(work)
+    with kept.reading() as connection:
+        assert NAMED.one(connection, {"its_name": "a"}) == ("test",)
+
+
+def test_what_waits_in_the_session_is_written_before(database: Database, now: datetime) -> None:
+    def work(session: Session) -> list[tuple[str, datetime, int]]:
+        session.add(Lease(**row("a", now)))
+        return ALL.all(session)
+
+    assert database.run(work) == [("a", now, 7)]
+
+
+def test_a_statement_of_each_dialect(database: Database) -> None:
+    some = Query(
+        lambda dialect: (
+            select(Wallet.xpub)
+            .where(bound_id_in(dialect, Wallet.next_address_index, "indexes"))
+            .order_by(Wallet.xpub)
+        )
+    )
+    new = [{"xpub": name, "next_address_index": at} for at, name in enumerate("abc")]
+    database.run(lambda session: Change(insert(Wallet.__table__)).run_all(session, new))
+    with database.reading() as connection:
+        for indexes, expected in (([0, 2, 3], [("a",), ("c",)]), ([3], [])):
+            asked = {"indexes": bound_ids(database.dialect, indexes)}
+            assert some.all(connection, asked) == expected
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        insert(Wallet.__table__),
+        select(Lease.name).where(Lease.name.in_(bindparam("names", expanding=True))),
+    ],
+)
+def test_refuses_what_only_sqlalchemy_can_fill_in(database: Database, statement: object) -> None:
+    def work(session: Session) -> None:
+        Change(statement).run(session, {"xpub": "x", "names": ["a"]})  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match="no defaults and no expanding"):
+        database.run(work)
+
+
+def test_who_listens_to_statements_hears_of_it(kept: Database) -> None:
+    heard: list[tuple[str, bool]] = []
+
+    def note(*about: object) -> None:
+        heard.append((str(about[2]).split()[0], bool(about[5])))
+
+    def work(session: Session) -> list[int]:
+        engine = session.get_bind()
+        event.listen(engine, "before_cursor_execute", note)
+        try:
+            rows = ALL.all(session)
+            counts = [RENEW.run(session, {"its_name": n, "holder": "x"}) for n in ("a", "c")]
+            ADD.run_all(session, [row("d", rows[0][1]), row("e", rows[0][1])])
+        finally:
+            event.remove(engine, "before_cursor_execute", note)
+        assert rows == ALL.all(session)[:2]
+        return counts
+
+    assert kept.run(work) == [1, 0]
+    heard = [each for each in heard if each != ("BEGIN", False)]
+    assert heard == [("SELECT", False), ("UPDATE", False), ("UPDATE", False), ("INSERT", True)]
+
+
+def test_a_lost_race_is_tried_once_more(kept: Database, now: datetime) -> None:
+    tries: list[int] = []
+
+    def work(session: Session) -> None:
+        tries.append(1)
+        ADD.run(session, row("a", now))
+
+    with pytest.raises(IntegrityError) as raised:
+        kept.run(work)
+    assert len(tries) == 2
+    assert "test" not in str(raised.value)
+
+
+def test_a_dead_connection_is_thrown_away_with_its_pool(postgres_url: str, now: datetime) -> None:
+    with closing(Database(postgres_url)) as database:
+        tries: list[int] = []
+
+        def work(session: Session) -> None:
+            tries.append(1)
+            ADD.run(session, row(f"lease {len(tries)}", now))
+            if len(tries) == 1:
+                end_others(postgres_url)
+            ALL.all(session)
+
+        database.run(work)
+        assert len(tries) == 2
+        with database.reading() as connection:
+            assert [name for name, _, _ in ALL.all(connection)] == ["lease 2"]
+        end_others(postgres_url)
+        with pytest.raises(DatabaseUnavailable) as raised, database.reading() as connection:
+            ALL.all(connection)
+        assert isinstance(raised.value.__cause__, DBAPIError)
+        assert raised.value.__cause__.connection_invalidated
+        with database.reading() as connection:
+            assert len(ALL.all(connection)) == 1
+
+
+def end_others(url: str) -> None:
+    """End every other connection to that database, as a restart would."""
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def test_the_time_limit_of_reads_holds(database_url: str) -> None:
+    endless = {
+        "sqlite": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
+        "postgresql": "SELECT 1 FROM pg_sleep(60)",
+    }
+    slow = Query(lambda dialect: text(endless[dialect]).columns())
+    with (
+        closing(Database(database_url, read_timeout_s=0.1)) as database,
+        pytest.raises(DatabaseUnavailable),
+        database.reading() as connection,
+    ):
+        slow.all(connection)
