@@ -14,10 +14,11 @@ from collections.abc import Iterable
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
+from models.prepared import Query
 from models.reader import dialect_of
 
 KEYS = 2**31
-_LOCK = select(func.pg_advisory_xact_lock(bindparam("family"), bindparam("log")))
+_LOCK = Query(select(func.pg_advisory_xact_lock(bindparam("family"), bindparam("log"))))
 
 
 def hold_logs(session: Session, family: int, logs: Iterable[int]) -> None:
@@ -28,6 +29,5 @@ def hold_logs(session: Session, family: int, logs: Iterable[int]) -> None:
     """
     if dialect_of(session) == "sqlite":
         return
-    connection = session.connection()
     for log in sorted({log % KEYS for log in logs}):
-        connection.execute(_LOCK, {"family": family, "log": log})
+        _LOCK.all(session, {"family": family, "log": log})

@@ -7,7 +7,7 @@ come out as SQLAlchemy's, and who listens to its statements hears of these too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NoReturn, cast
+from typing import Any, Generic, NoReturn, Protocol, cast
 
 from sqlalchemy import Connection, Dialect, Executable
 from sqlalchemy.orm import Session
@@ -20,6 +20,23 @@ from models.reader import Db
 Columns = TypeVarTuple("Columns")
 Values = Mapping[str, object]
 NOTHING: Values = {}
+Parameters = tuple[Any, ...] | dict[str, Any] | list[Any]
+"""As the driver of SQLite takes them, as that of PostgreSQL does, and those of several rows."""
+
+
+class _Cursor(Protocol):
+    rowcount: int
+
+    def execute(self, sql: str, parameters: Parameters, /) -> object: ...
+    def executemany(self, sql: str, parameters: Parameters, /) -> object: ...
+    def fetchall(self) -> list[tuple[object, ...]]: ...
+
+
+class _Driver(Protocol):
+    """What the connections of `sqlite3` and psycopg have in common."""
+
+    def cursor(self) -> _Cursor: ...
+    def execute(self, sql: str, parameters: Parameters, /) -> _Cursor: ...
 
 
 class _Text:
@@ -44,7 +61,7 @@ class _Text:
         made = [type_.dialect_impl(dialect).result_processor(dialect, None) for type_ in types]
         self._results = [(at, result) for at, result in enumerate(made) if result is not None]
 
-    def bind(self, values: Values) -> object:
+    def bind(self, values: Values) -> Parameters:
         """The parameters as the driver takes them."""
         if self._constants:
             values = {**self._constants, **values}
@@ -154,29 +171,27 @@ def _connection_of(db: Db) -> Connection:
     return db.connection()
 
 
-def _fetch(connection: Connection, sql: str, parameters: Any) -> Sequence[Sequence[object]]:
+def _fetch(connection: Connection, sql: str, parameters: Parameters) -> Sequence[Sequence[object]]:
     if connection.engine.dispatch.before_cursor_execute:  # somebody listens
         return connection.exec_driver_sql(sql, parameters).fetchall()
-    driver: Any = connection.connection.driver_connection
+    driver = cast(_Driver, connection.connection.driver_connection)
     try:
-        rows: Sequence[Sequence[object]] = driver.execute(sql, parameters).fetchall()
+        rows = driver.execute(sql, parameters).fetchall()
     except connection.dialect.loaded_dbapi.Error as error:
         _fail(connection, sql, error)
     return rows
 
 
-def _count(connection: Connection, sql: str, parameters: Any, *, many: bool = False) -> int:
+def _count(connection: Connection, sql: str, parameters: Parameters, *, many: bool = False) -> int:
     if connection.engine.dispatch.before_cursor_execute:
         counting = {"preserve_rowcount": True}
         return connection.exec_driver_sql(sql, parameters, execution_options=counting).rowcount
-    driver: Any = connection.connection.driver_connection
+    cursor = cast(_Driver, connection.connection.driver_connection).cursor()
     try:
-        cursor = driver.cursor()
         (cursor.executemany if many else cursor.execute)(sql, parameters)
-        count: int = cursor.rowcount
     except connection.dialect.loaded_dbapi.Error as error:
         _fail(connection, sql, error)
-    return count
+    return cursor.rowcount
 
 
 def _fail(connection: Connection, sql: str, error: Exception) -> NoReturn:

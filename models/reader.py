@@ -3,7 +3,7 @@ upserts, and long lists of ids.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from sqlalchemy import (
@@ -14,6 +14,7 @@ from sqlalchemy import (
     Integer,
     SQLColumnExpression,
     Table,
+    Text,
     bindparam,
     column,
     func,
@@ -26,6 +27,7 @@ from sqlalchemy.orm import DeclarativeBase, Session
 Db = Connection | Session
 """What a read may run on: a Core connection of a GET, or the session of a write unit."""
 
+Listed = TypeVar("Listed", int, str)
 Upsert = postgresql.Insert | sqlite.Insert
 """An INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`."""
 
@@ -77,6 +79,16 @@ def bound_id_in(dialect: str, ids_column: IdColumn, name: str) -> ColumnElement[
     return ids_column == func.any(bindparam(name, type_=ARRAY(BigInteger)))
 
 
-def bound_ids(dialect: str, ids: Sequence[int]) -> str | list[int]:
+def bound_text_in(
+    dialect: str, texts_column: SQLColumnExpression[str], name: str
+) -> ColumnElement[bool]:
+    """The same for a column of texts."""
+    if dialect == "sqlite":
+        values = func.json_each(bindparam(name)).table_valued(column("value", Text))
+        return texts_column.in_(select(values.c.value))
+    return texts_column == func.any(bindparam(name, type_=ARRAY(Text)))
+
+
+def bound_ids(dialect: str, ids: Sequence[Listed]) -> str | list[Listed]:
     """The value of such a parameter."""
     return orjson.dumps(ids).decode() if dialect == "sqlite" else list(ids)

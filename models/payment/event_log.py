@@ -16,10 +16,11 @@ from models.commit_order import hold_logs
 from models.database import at_the_end, tell_news
 from models.payment.events import MerchantEvent
 from models.payment.tables import Event
+from models.prepared import Change
 
 LOCKS = 2
 """The family of the locks of these logs."""
-_INSERT = insert(cast(Table, Event.__table__))
+_INSERT = Change(insert(cast(Table, Event.__table__)))
 
 
 class _Row(TypedDict):
@@ -55,5 +56,5 @@ def log_of(project_id: str) -> int:
 def _write(session: Session, rows: list[_Row]) -> None:
     logs = {log_of(row["project_id"]) for row in rows}
     hold_logs(session, LOCKS, logs)
-    session.connection().execute(_INSERT, cast(list[dict[str, object]], rows))
+    _INSERT.run_all(session, rows)
     tell_news(session, logs)

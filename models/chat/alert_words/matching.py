@@ -12,26 +12,38 @@ from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.tables import AlertWord, Subscription, UserMessage
+from models.prepared import Query
+from models.reader import bound_id_in, bound_ids, bound_text_in, dialect_of
 
 _TOKEN = re.compile(r"\w+")
 _BEFORE, _AFTER = frozenset("([\"'.,;*`>"), frozenset(")]\"'?:.,;!*`")
 """Signs that may stand before a word and after it."""
 
-_CANDIDATES = select(AlertWord.user_id, AlertWord.word_key).where(
-    AlertWord.realm_id == bindparam("of_realm_id"),
-    AlertWord.first_part.in_(bindparam("tokens", expanding=True)),
-)
-_IN_CHANNEL = _CANDIDATES.where(
-    AlertWord.user_id.in_(
-        select(Subscription.user_id).where(
-            Subscription.channel_id == bindparam("in_channel_id"), Subscription.is_active
+
+def _candidates(dialect: str) -> Select[int, str]:
+    return select(AlertWord.user_id, AlertWord.word_key).where(
+        AlertWord.realm_id == bindparam("of_realm_id"),
+        bound_text_in(dialect, AlertWord.first_part, "tokens"),
+    )
+
+
+_IN_CHANNEL = Query(
+    lambda dialect: _candidates(dialect).where(
+        AlertWord.user_id.in_(
+            select(Subscription.user_id).where(
+                Subscription.channel_id == bindparam("in_channel_id"), Subscription.is_active
+            )
         )
     )
 )
-_AMONG = _CANDIDATES.where(AlertWord.user_id.in_(bindparam("among", expanding=True)))
-_WITH_COPY = _CANDIDATES.where(
-    AlertWord.user_id.in_(
-        select(UserMessage.user_id).where(UserMessage.message_id == bindparam("copy_of"))
+_AMONG = Query(
+    lambda dialect: _candidates(dialect).where(bound_id_in(dialect, AlertWord.user_id, "among"))
+)
+_WITH_COPY = Query(
+    lambda dialect: _candidates(dialect).where(
+        AlertWord.user_id.in_(
+            select(UserMessage.user_id).where(UserMessage.message_id == bindparam("copy_of"))
+        )
     )
 )
 
@@ -56,7 +68,13 @@ def find_alerted_among(
     session: Session, realm_id: int, user_ids: Collection[int], content: str
 ) -> set[int]:
     """Ids of those of the users who have an alert word in the Markdown: one statement."""
-    return _find(session, _AMONG, content, of_realm_id=realm_id, among=list(user_ids))
+    return _find(
+        session,
+        _AMONG,
+        content,
+        of_realm_id=realm_id,
+        among=bound_ids(dialect_of(session), list(user_ids)),
+    )
 
 
 def find_alerted_with_copy(
@@ -68,13 +86,11 @@ def find_alerted_with_copy(
     return _find(session, _WITH_COPY, content, of_realm_id=realm_id, copy_of=message_id)
 
 
-def _find(
-    session: Session, candidates: Select[int, str], content: str, **asked: int | list[int]
-) -> set[int]:
+def _find(session: Session, candidates: Query[int, str], content: str, **asked: object) -> set[int]:
     text = content.casefold()
-    tokens = ["", *{*_TOKEN.findall(text)}]
+    tokens = bound_ids(dialect_of(session), ["", *{*_TOKEN.findall(text)}])
     users: dict[str, set[int]] = defaultdict(set)
-    for user_id, key in session.execute(candidates, {"tokens": tokens, **asked}):
+    for user_id, key in candidates.all(session, {"tokens": tokens, **asked}):
         users[key].add(user_id)
     return {user for key in standing_alone(users, text) for user in users[key]}
 

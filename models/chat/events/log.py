@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from models.chat.tables import Event
 from models.commit_order import hold_logs
 from models.database import at_the_end, tell_news
+from models.prepared import Change
 
 WireObject = Mapping[str, Any]
 """An object as answers of the API show it too. The class with the field names its maker."""
@@ -89,7 +90,7 @@ class ClientEvent:
 
 LOCKS = 1
 """The family of the locks of these logs."""
-_INSERT = insert(cast(Table, Event.__table__))
+_INSERT = Change(insert(cast(Table, Event.__table__)))
 
 Told = tuple[ClientEvent, Iterable[int] | None]
 """An event and the ids of the users who get it; None: everybody in the realm."""
@@ -129,7 +130,7 @@ def _write(session: Session, rows: list[dict[str, Any]]) -> None:
     """All events of a unit of work, in one statement; the ids of a realm in commit order."""
     realm_ids = {row["realm_id"] for row in rows}
     hold_logs(session, LOCKS, realm_ids)
-    session.connection().execute(_INSERT, rows)
+    _INSERT.run_all(session, rows)
     tell_news(session, realm_ids)
 
 

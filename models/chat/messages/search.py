@@ -27,6 +27,7 @@ from models.chat.messages.errors import BadNarrow
 from models.chat.messages.words import Part, index_words, parse_query
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
+from models.prepared import Change
 from models.reader import Db, bound_ids, dialect_of, id_in
 
 MOST_WORDS = 50
@@ -50,6 +51,7 @@ _INDEX_VECTOR = text(
     "INSERT INTO message_search (message_id, vector) VALUES (:id, CAST(:vector AS tsvector))"
     " ON CONFLICT (message_id) DO UPDATE SET vector = excluded.vector"
 )
+_INDEX = Change(lambda dialect: _INDEX_FTS if dialect == "sqlite" else _INDEX_VECTOR)
 _DELETE_FTS = text("DELETE FROM message_search WHERE rowid IN :ids").bindparams(
     bindparam("ids", expanding=True)
 )
@@ -75,10 +77,9 @@ def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -
     """Make messages findable, as (id, topic, plain text); those that are known already, anew."""
     if not messages:
         return
-    is_sqlite = dialect_of(session) == "sqlite"
-    describe = _columns_of if is_sqlite else _vector_of
-    session.connection().execute(
-        _INDEX_FTS if is_sqlite else _INDEX_VECTOR,
+    describe = _columns_of if dialect_of(session) == "sqlite" else _vector_of
+    _INDEX.run_all(
+        session,
         [{"id": message_id, **describe(topic, text)} for message_id, topic, text in messages],
     )
 

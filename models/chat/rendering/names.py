@@ -19,6 +19,7 @@ from models.chat.rendering.links import Linkifiers, linkifiers_of
 from models.chat.rendering.previews import Preview, find_previews, handles_in
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
+from models.prepared import Query
 from models.reader import Db
 
 MOST_NAMES = 200
@@ -61,7 +62,7 @@ class Names:
         return named[0] if len(named) == 1 else None
 
 
-_LINKIFIERS = (
+_LINKIFIERS = Query(
     select(LinkifierRow.pattern, LinkifierRow.url_template)
     .where(LinkifierRow.realm_id == bindparam("realm_id"))
     .order_by(LinkifierRow.position, LinkifierRow.id)
@@ -70,8 +71,7 @@ _LINKIFIERS = (
 
 def find_linkifiers(db: Db, realm_id: int) -> Linkifiers:
     """The organization's linkifiers in the order they apply."""
-    rows = db.execute(_LINKIFIERS, {"realm_id": realm_id})
-    return linkifiers_of(tuple((pattern, template) for pattern, template in rows))
+    return linkifiers_of(tuple(_LINKIFIERS.all(db, {"realm_id": realm_id})))
 
 
 def find_names(db: Db, author: Actor, text: str) -> Names:

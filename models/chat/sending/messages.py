@@ -5,20 +5,12 @@ POST /messages, the scheduled-delivery worker and the notification bot all send 
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import (
-    BigInteger,
-    Select,
-    Table,
-    bindparam,
-    insert,
-    literal,
-    select,
-)
+from sqlalchemy import BigInteger, Select, Table, bindparam, insert, literal, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.people import email_for_all
@@ -33,20 +25,16 @@ from models.chat.messages.view import ViewOptions, find_people, message_object
 from models.chat.rendering import plain_text
 from models.chat.sending.bot_calls import call_bots
 from models.chat.sending.drafts import Draft
-from models.chat.tables import (
-    Message,
-    Subscription,
-    User,
-    UserMessage,
-)
+from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics import automatic_policies, first_messages
 from models.chat.topics import summary as topic_summary
 from models.chat.uploads.showing import show_in
+from models.prepared import Query
 
 _MESSAGE = cast(Table, Message.__table__)
 _COPY = cast(Table, UserMessage.__table__)
 
-_INSERT_MESSAGE = insert(_MESSAGE).returning(_MESSAGE.c.id)
+_INSERT_MESSAGE = Query(insert(_MESSAGE).returning(Message.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +60,8 @@ def send_message(
     conversation_id = None
     if channel is None:
         conversation_id = require_conversation(session, sender.realm_id, draft.user_ids)
-    connection = session.connection()
-    message_id: int = connection.execute(
-        _INSERT_MESSAGE,
+    (message_id,) = _INSERT_MESSAGE.one(
+        session,
         {
             "realm_id": sender.realm_id,
             "sender_id": sender.id,
@@ -91,7 +78,7 @@ def send_message(
             "client": draft.client,
             "scheduled_message_id": scheduled_message_id,
         },
-    ).scalar_one()
+    )
     copies = _make_copies(session, draft, message_id)
     call_bots(session, draft, message_id, copies.values(), now=now)
     new_policy = None
@@ -136,17 +123,16 @@ _ACTIVE_SUBSCRIBERS = (
     )
 )
 # The hot path, a message to a channel that mentions and alerts nobody: one prebuilt statement.
-_COPIES_OF_CHANNEL = (
+_COPIES_OF_CHANNEL = Query(
     insert(_COPY)
     .from_select(["user_id", "message_id", "flags"], _ACTIVE_SUBSCRIBERS)
-    .returning(_COPY.c.user_id, _COPY.c.flags)
+    .returning(UserMessage.user_id, UserMessage.flags)
 )
 
 
 def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, list[int]]:
     """Everybody's copy, in one INSERT ... SELECT. Returns flags -> ids of users."""
     rendered = draft.rendered
-    connection = session.connection()
     mentions = (
         rendered.user_ids
         or rendered.group_ids
@@ -155,8 +141,8 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
     )
     alerted = _find_alerted(session, draft)
     if draft.channel is not None and not mentions and not alerted:
-        made = connection.execute(
-            _COPIES_OF_CHANNEL,
+        made: Iterable[tuple[int, int]] = _COPIES_OF_CHANNEL.all(
+            session,
             {
                 "message_id": message_id,
                 "of_sender_id": draft.sender.id,
@@ -166,10 +152,14 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
         )
     else:
         readers = _readers(session, draft, alerted, message_id)
-        made = connection.execute(
-            insert(_COPY)
-            .from_select(["user_id", "message_id", "flags"], readers)
-            .returning(_COPY.c.user_id, _COPY.c.flags)
+        made = (
+            session.connection()
+            .execute(
+                insert(_COPY)
+                .from_select(["user_id", "message_id", "flags"], readers)
+                .returning(UserMessage.user_id, UserMessage.flags)
+            )
+            .tuples()
         )
     copies: dict[int, list[int]] = defaultdict(list)
     for user_id, bits in made:

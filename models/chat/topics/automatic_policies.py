@@ -16,6 +16,7 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics.names import key_of
 from models.chat.topics.visibility import VisibilityPolicy
+from models.prepared import Query
 from models.reader import upsert
 from models.types import UtcMs
 
@@ -23,21 +24,23 @@ PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
 
 _USER_TOPIC = cast(Table, UserTopic.__table__)
 
-_STANDING = select(
-    select(Subscription.is_muted)
-    .where(
-        Subscription.user_id == bindparam("user_id"),
-        Subscription.channel_id == bindparam("channel_id"),
-        Subscription.is_active,
+_STANDING = Query(
+    select(
+        select(Subscription.is_muted)
+        .where(
+            Subscription.user_id == bindparam("user_id"),
+            Subscription.channel_id == bindparam("channel_id"),
+            Subscription.is_active,
+        )
+        .scalar_subquery(),
+        select(UserTopic.visibility_policy)
+        .where(
+            UserTopic.user_id == bindparam("user_id"),
+            UserTopic.channel_id == bindparam("channel_id"),
+            UserTopic.topic_key == bindparam("topic_key"),
+        )
+        .scalar_subquery(),
     )
-    .scalar_subquery(),
-    select(UserTopic.visibility_policy)
-    .where(
-        UserTopic.user_id == bindparam("user_id"),
-        UserTopic.channel_id == bindparam("channel_id"),
-        UserTopic.topic_key == bindparam("topic_key"),
-    )
-    .scalar_subquery(),
 )
 
 
@@ -93,7 +96,7 @@ def _follow(
     if not follows and not unmutes:
         return None
     key = {"user_id": actor.id, "channel_id": channel_id, "topic_key": key_of(topic)}
-    is_muted, current = session.connection().execute(_STANDING, key).one()
+    is_muted, current = _STANDING.one(session, key)
     if subscribers_only and is_muted is None:
         return None
     unmuted = VisibilityPolicy.UNMUTED if is_muted else VisibilityPolicy.NONE

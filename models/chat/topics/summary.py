@@ -12,7 +12,8 @@ from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Topic, UserMessage
 from models.chat.topics.names import key_of
-from models.reader import UPSERTS, Db, Upsert, dialect_of
+from models.prepared import Change, Query
+from models.reader import UPSERTS, Db, Upsert
 
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)
@@ -31,16 +32,18 @@ def _upsert_topic(make: Callable[[Table], Upsert]) -> Upsert:
     )
 
 
-_UPSERT_TOPIC = {dialect: _upsert_topic(make) for dialect, make in UPSERTS.items()}
-_KNOWS_TOPIC = select(_TOPIC.c.max_id).where(
-    _TOPIC.c.channel_id == bindparam("channel_id"), _TOPIC.c.topic_key == bindparam("topic_key")
+_UPSERT_TOPIC = Change(lambda dialect: _upsert_topic(UPSERTS[dialect]))
+_KNOWS_TOPIC = Query(
+    select(Topic.max_id).where(
+        Topic.channel_id == bindparam("channel_id"), Topic.topic_key == bindparam("topic_key")
+    )
 )
 
 
 def is_known(db: Db, channel_id: int, topic: str) -> bool:
     """Has anybody written under that topic?"""
     key = {"channel_id": channel_id, "topic_key": key_of(topic)}
-    return db.execute(_KNOWS_TOPIC, key).first() is not None
+    return _KNOWS_TOPIC.first(db, key) is not None
 
 
 _HAS_COPY = (
@@ -68,8 +71,8 @@ def is_known_to(db: Db, actor: Actor, channel: ChannelView, topic: str) -> bool:
 
 def note_topic(session: Session, channel_id: int, topic: str, message_id: int) -> None:
     """Make the message its topic's newest."""
-    session.connection().execute(
-        _UPSERT_TOPIC[dialect_of(session)],
+    _UPSERT_TOPIC.run(
+        session,
         {
             "channel_id": channel_id,
             "topic_key": key_of(topic),
