@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from models.errors import DomainError
 from models.outages import is_lock_timeout
+from models.prepared import Change, Query
 from models.reader import UPSERTS
 
 
@@ -46,13 +47,11 @@ class IdempotencyKeys:
         is_this = (table.c[owner] == bindparam("its_owner")) & (table.c.key == bindparam("its_key"))
         self._owner = owner
         self._reused, self._in_progress = reused, in_progress
-        # psycopg forgets an INSERT's row count with its cursor, unless told to keep it.
-        self._claim = {
-            name: make(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
-            for name, make in UPSERTS.items()
-        }
-        self._find = select(table.c.fingerprint, table.c.status, table.c.body).where(is_this)
-        self._keep = update(table).where(is_this)
+        self._claim = Change(lambda dialect: UPSERTS[dialect](table).on_conflict_do_nothing())
+        self._find: Query[str, int, bytes] = Query(
+            select(table.c.fingerprint, table.c.status, table.c.body).where(is_this)
+        )
+        self._keep = Change(update(table).where(is_this))
 
     def claim(
         self,
@@ -70,7 +69,6 @@ class IdempotencyKeys:
         fingerprint and `in_progress` when the first request holds the key longer than the lock
         timeout (PostgreSQL; SQLite has one writer).
         """
-        connection = session.connection()
         row = {
             self._owner: owner,
             "key": key,
@@ -81,17 +79,17 @@ class IdempotencyKeys:
             "created_at": now,
         }
         try:
-            claimed = connection.execute(self._claim[connection.dialect.name], row).rowcount
+            claimed = self._claim.run(session, row)
         except OperationalError as error:
             if is_lock_timeout(error):
                 raise self._in_progress() from error
             raise
         if claimed == 1:
             return None
-        found = connection.execute(self._find, {"its_owner": owner, "its_key": key}).one()
-        if found.fingerprint != fingerprint:
+        first, status, body = self._find.one(session, {"its_owner": owner, "its_key": key})
+        if first != fingerprint:
             raise self._reused()
-        return StoredAnswer(status=found.status, body=found.body)
+        return StoredAnswer(status, body)
 
     def keep(
         self,
@@ -105,4 +103,4 @@ class IdempotencyKeys:
     ) -> None:
         """Store the answer of a key claimed in this transaction, and `columns` beside it."""
         row = {"its_owner": owner, "its_key": key, "status": status, "body": body}
-        session.connection().execute(self._keep, row | columns)
+        self._keep.run(session, row | columns)

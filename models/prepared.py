@@ -51,12 +51,13 @@ class _Text:
             raise TypeError("a prepared statement has no defaults and no expanding parameters")
         self.sql = compiled.string
         self._is_positional = bool(compiled.positional)
-        binds = {name: bind for bind, name in compiled.bind_names.items()}
-        self._constants = {name: bind.value for name, bind in binds.items() if not bind.required}
-        self._places = [
-            (name, binds[name].type.dialect_impl(dialect).bind_processor(dialect))
-            for name in compiled.positiontup or binds
-        ]
+        binds: dict[str, Callable[[Any], object] | None] = {}
+        self._constants: dict[str, object] = {}
+        for bind, name in compiled.bind_names.items():
+            binds[name] = bind.type.dialect_impl(dialect).bind_processor(dialect) or binds.get(name)
+            if not bind.required:
+                self._constants[name] = bind.value
+        self._places = [(name, binds[name]) for name in compiled.positiontup or binds]
         types = [column.type for column in getattr(element, "exported_columns", ())]
         made = [type_.dialect_impl(dialect).result_processor(dialect, None) for type_ in types]
         self._results = [(at, result) for at, result in enumerate(made) if result is not None]

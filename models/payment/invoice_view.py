@@ -6,11 +6,13 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, cast
 
-from sqlalchemy import Connection, Row, Table, bindparam, select
+from sqlalchemy import Connection, Table, bindparam, select
 
 from models.payment import lifecycle
 from models.payment.errors import InvoiceDoesNotExist
 from models.payment.tables import ChainHead, Invoice, Payment
+from models.prepared import Query
+from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,23 +109,21 @@ _READ_ALL = select(
     )
 )
 _IN_ORDER = (_payment.c.block_number, _payment.c.log_index, _payment.c.id)
-_READ = _READ_ALL.where(_invoice.c.id == bindparam("invoice_id")).order_by(*_IN_ORDER)
+_ONE = _READ_ALL.where(_invoice.c.id == bindparam("invoice_id")).order_by(*_IN_ORDER)
+_READ = Query(_ONE)
 _READ_SOME = _READ_ALL.where(_invoice.c.id.in_(bindparam("invoice_ids", expanding=True))).order_by(
     _invoice.c.created_at.desc(), _invoice.c.id.desc(), *_IN_ORDER
 )
-_READ_OF_PROJECT = _READ.where(_invoice.c.project_id == bindparam("project_id"))
+_READ_OF_PROJECT = Query(_ONE.where(_invoice.c.project_id == bindparam("project_id")))
 
 
-def access_invoice(
-    connection: Connection, *, project_id: str, invoice_id: str, now: datetime
-) -> InvoiceView:
+def access_invoice(db: Db, *, project_id: str, invoice_id: str, now: datetime) -> InvoiceView:
     """One statement: the invoice, its payments and the chain's head, all of one moment.
 
     Raises `InvoiceDoesNotExist` for an unknown id and for another project's, alike.
     """
-    rows = connection.execute(
-        _READ_OF_PROJECT, {"invoice_id": invoice_id.lower(), "project_id": project_id}
-    ).all()
+    asked = {"invoice_id": invoice_id.lower(), "project_id": project_id}
+    rows = _READ_OF_PROJECT.all(db, asked)
     if not rows:
         raise InvoiceDoesNotExist()
     return _view(rows, now)
@@ -133,7 +133,7 @@ def find_any_invoice(
     connection: Connection, *, invoice_id: str, now: datetime
 ) -> InvoiceView | None:
     """The invoice of any project: for the checkout page and the operator, who hold no API key."""
-    rows = connection.execute(_READ, {"invoice_id": invoice_id.lower()}).all()
+    rows = _READ.all(connection, {"invoice_id": invoice_id.lower()})
     return _view(rows, now) if rows else None
 
 
@@ -141,7 +141,7 @@ def read_settled(connection: Connection, invoice_id: str, *, head_number: int) -
     """The invoice as a settlement in this unit of work has just stored it, at the chain's head that
     it was settled with; whatever the clock says.
     """
-    rows = connection.execute(_READ, {"invoice_id": invoice_id}).all()
+    rows = _READ.all(connection, {"invoice_id": invoice_id})
     return _view(rows, None, head_number=head_number)
 
 
@@ -160,7 +160,7 @@ _PaymentValues = tuple[str, int, int, str, str, int, str, bool, datetime]
 
 
 def _view(
-    rows: Sequence[Row[*tuple[Any, ...]]], now: datetime | None, *, head_number: int | None = None
+    rows: Sequence[tuple[Any, ...]], now: datetime | None, *, head_number: int | None = None
 ) -> InvoiceView:
     """`now` None: whatever the clock says. `head_number`: instead of the one that is stored."""
     if head_number is None:

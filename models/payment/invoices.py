@@ -18,19 +18,21 @@ from models.payment.events import InvoiceCreated
 from models.payment.invoice_view import InvoiceView
 from models.payment.money import parse_amount
 from models.payment.tables import (
+    UNREAD,
     ChainHead,
     Invoice,
     InvoiceEvent,
     PaymentMethod,
     Wallet,
 )
+from models.prepared import Change, Query
 
 _method = cast(Table, PaymentMethod.__table__)
 _invoice = cast(Table, Invoice.__table__)
 _head = cast(Table, ChainHead.__table__)
 _wallet = cast(Table, Wallet.__table__)
 
-_ORDER = (
+_ORDER = Query(
     select(
         _method.c.chain_id,
         _method.c.chain_name,
@@ -56,19 +58,21 @@ _ORDER = (
         _method.c.id == bindparam("payment_method_id"),
     )
 )
-_NEXT_ADDRESS = (
+_NEXT_ADDRESS = Query(
     update(_wallet)
     .where(_wallet.c.xpub == bindparam("its_xpub"))
     .values(next_address_index=_wallet.c.next_address_index + 1)
-    .returning(_wallet.c.next_address_index)
+    .returning(Wallet.next_address_index)
 )
-_INSERT = insert(_invoice)
-_INSERT_EVENT = insert(cast(Table, InvoiceEvent.__table__))
+_INSERT = Change(insert(_invoice))
+_INSERT_EVENT = Change(insert(cast(Table, InvoiceEvent.__table__)))
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order that passed the rules: what its invoice will say. `amount` in atoms."""
+    """An order that passed the rules: what its invoice will say. `amount` in atoms. The fields from
+    `chain_id` on are `_ORDER`'s columns.
+    """
 
     project_id: str
     external_order_id: str
@@ -105,10 +109,10 @@ def check_order(
         "attempt_no": attempt_no,
         "payment_method_id": payment_method_id,
     }
-    row = session.connection().execute(_ORDER, facts).first()
+    row = _ORDER.first(session, facts)
     if row is None:
         raise PaymentMethodNotAllowed()
-    return Order(amount=atoms, **facts, **row._mapping)  # type: ignore[arg-type]
+    return Order(project_id, external_order_id, attempt_no, payment_method_id, atoms, *row)
 
 
 def create_invoice(
@@ -128,8 +132,8 @@ def create_invoice(
     """
     if order.existing_invoice_id is not None:
         raise OrderAttemptExists(invoice_id=order.existing_invoice_id)
-    connection = session.connection()
-    index = connection.execute(_NEXT_ADDRESS, {"its_xpub": xpub}).scalar_one() - 1
+    (after,) = _NEXT_ADDRESS.one(session, {"its_xpub": xpub})
+    index = after - 1
     view = InvoiceView(
         id=str(uuid.uuid4()),
         external_order_id=order.external_order_id,
@@ -159,9 +163,10 @@ def create_invoice(
         "project_id": order.project_id,
         "address_index": index,
         "creation_block": order.checkpoint_number,
+        "catch_up_block": UNREAD,
     }
-    connection.execute(_INSERT, row)
-    connection.execute(_INSERT_EVENT, _created(view))
+    _INSERT.run(session, row)
+    _INSERT_EVENT.run(session, _created(view))
     event_log.append(session, order.project_id, InvoiceCreated(view), now=now)
     return view
 

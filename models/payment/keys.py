@@ -17,16 +17,18 @@ from sqlalchemy.orm import Session
 from models.payment.errors import KeyDoesNotExist
 from models.payment.projects import access_project
 from models.payment.tables import ApiKey, Project
+from models.prepared import Query
 
 SECRET = re.compile(r"prk_test_[0-9a-f]{8}_[A-Za-z0-9_-]{43}")
 """What a key looks like, for those who must keep it out of logs."""
 
 _ACTIVE = (
-    select(ApiKey.id, ApiKey.project_id, Project.xpub)
+    select(ApiKey.project_id, ApiKey.id, Project.xpub)
     .join_from(ApiKey, Project)
     .where(ApiKey.secret_sha256 == bindparam("secret_sha256"), ApiKey.revoked_at.is_(None))
 )
-_LOCKED = _ACTIVE.with_for_update(read=True, key_share=True, of=ApiKey)
+_FIND = Query(_ACTIVE)
+_LOCK = Query(_ACTIVE.with_for_update(read=True, key_share=True, of=ApiKey))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,9 @@ def find_actor(reader: Connection | Session, plaintext: str) -> Actor | None:
     """
     if SECRET.fullmatch(plaintext) is None:
         return None
-    asked = _LOCKED if isinstance(reader, Session) else _ACTIVE
-    row = reader.execute(asked, {"secret_sha256": _hash(plaintext)}).first()
-    if row is None:
-        return None
-    return Actor(project_id=row.project_id, key_id=row.id, xpub=row.xpub)
+    query = _LOCK if isinstance(reader, Session) else _FIND
+    row = query.first(reader, {"secret_sha256": _hash(plaintext)})
+    return None if row is None else Actor(*row)
 
 
 def id_of(plaintext: str) -> str | None:

@@ -21,9 +21,10 @@ from models.payment.events import InvoiceCanceled, kind_of
 from models.payment.invoice_view import InvoiceView, access_invoice, read_settled
 from models.payment.lifecycle import Settlement
 from models.payment.tables import Invoice, InvoiceEvent, Payment
+from models.prepared import Change
 
 _invoice = cast(Table, Invoice.__table__)
-_CANCEL = (
+_CANCEL = Change(
     update(_invoice)
     .where(
         _invoice.c.id == bindparam("its_id"),
@@ -62,7 +63,7 @@ class _PaymentRow(lifecycle.PaymentFacts, Protocol):
 
 _AT_ONCE = 500
 """Ids in one statement."""
-_RECORD = insert(cast(Table, InvoiceEvent.__table__))
+_RECORD = Change(insert(cast(Table, InvoiceEvent.__table__)))
 
 
 def apply_settlement(
@@ -140,10 +141,9 @@ def cancel_invoice(
     first, the condition fails and the cancel is refused, or it finds the invoice canceled and the
     payment is late. Raises `InvoiceDoesNotExist`, `InvoiceNotCancelable`.
     """
-    connection = session.connection()
     facts = {"its_id": invoice_id.lower(), "its_project": project_id, "now": now}
-    is_canceled = connection.execute(_CANCEL, facts).rowcount == 1
-    invoice = access_invoice(connection, project_id=project_id, invoice_id=invoice_id, now=now)
+    is_canceled = _CANCEL.run(session, facts) == 1
+    invoice = access_invoice(session, project_id=project_id, invoice_id=invoice_id, now=now)
     if not is_canceled:
         words = (invoice.status, invoice.exception)
         raise InvoiceNotCancelable(state=", ".join(w for w in words if w != lifecycle.NONE))
@@ -174,7 +174,7 @@ def _record(
         "facts": json.dumps(facts),
         "at": now,
     }
-    session.connection().execute(_RECORD, event)
+    _RECORD.run(session, event)
 
 
 def _kind(invoice: Invoice | InvoiceView, *, before: tuple[str, str]) -> str:

@@ -81,6 +81,10 @@ class PaymentMethod(PaymentBase):
     created_at: Mapped[datetime] = mapped_column(UtcMs)
 
 
+UNREAD = -1
+"""`Invoice.catch_up_block` of one that the watcher has not looked at yet."""
+
+
 class Invoice(PaymentBase):
     """What one try at one order must bring, where to, and how far it has come.
 
@@ -142,9 +146,9 @@ class Invoice(PaymentBase):
     address_index: Mapped[int] = mapped_column(Integer)
     confirmations_required: Mapped[int] = mapped_column(Integer)
     creation_block: Mapped[int | None] = mapped_column(BigInteger)
-    # The next block the watcher reads for this invoice alone; -1: it has not looked at it yet;
+    # The next block the watcher reads for this invoice alone; `UNREAD`: it has not looked yet;
     # null: it has caught up and is read together with all others (workers/chain_watcher.py).
-    catch_up_block: Mapped[int | None] = mapped_column(BigInteger, default=-1)
+    catch_up_block: Mapped[int | None] = mapped_column(BigInteger, default=UNREAD)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     updated_at: Mapped[datetime] = mapped_column(UtcMs)
     expires_at: Mapped[datetime] = mapped_column(UtcMs)

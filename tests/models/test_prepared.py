@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import psycopg
 import pytest
-from sqlalchemy import bindparam, event, insert, literal, select, text, update
+from sqlalchemy import bindparam, event, func, insert, literal, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
@@ -147,7 +147,10 @@ def test_a_lost_race_is_tried_once_more(kept: Database, now: datetime) -> None:
     assert "test" not in str(raised.value)
 
 
-def test_a_dead_connection_is_thrown_away_with_its_pool(postgres_url: str, now: datetime) -> None:
+PID = Query(select(func.pg_backend_pid()))
+
+
+def test_a_dead_connection_is_thrown_away(postgres_url: str, now: datetime) -> None:
     with closing(Database(postgres_url)) as database:
         tries: list[int] = []
 
@@ -155,14 +158,14 @@ def test_a_dead_connection_is_thrown_away_with_its_pool(postgres_url: str, now: 
             tries.append(1)
             ADD.run(session, row(f"lease {len(tries)}", now))
             if len(tries) == 1:
-                end_others(postgres_url)
+                end(postgres_url, *PID.one(session))
             ALL.all(session)
 
         database.run(work)
         assert len(tries) == 2
         with database.reading() as connection:
             assert [name for name, _, _ in ALL.all(connection)] == ["lease 2"]
-        end_others(postgres_url)
+            end(postgres_url, *PID.one(connection))
         with pytest.raises(DatabaseUnavailable) as raised, database.reading() as connection:
             ALL.all(connection)
         assert isinstance(raised.value.__cause__, DBAPIError)
@@ -171,13 +174,10 @@ def test_a_dead_connection_is_thrown_away_with_its_pool(postgres_url: str, now: 
             assert len(ALL.all(connection)) == 1
 
 
-def end_others(url: str) -> None:
-    """End every other connection to that database, as a restart would."""
+def end(url: str, pid: int) -> None:
+    """End a connection, as a restart would."""
     with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+        connection.execute("SELECT pg_terminate_backend(%s)", (pid,))
 
 
 def test_the_time_limit_of_reads_holds(database_url: str) -> None:
