@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeVar
 
 from security_events import SecurityEvent
@@ -49,8 +49,7 @@ class Clock(Protocol):
 
 
 class _SystemClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
+    now = staticmethod(partial(datetime.now, UTC))
 
 
 class RateLimit(Protocol):

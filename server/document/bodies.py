@@ -62,6 +62,11 @@ async def read_body(
         raise RequestTimeout(seconds) from None
 
 
+def take_body(body: bytes, headers: Mapping[bytes, bytes], *, limit: int) -> bytes:
+    """A body that has arrived whole, as `read_body` gives it."""
+    return _whole([body], limit) if check_length(headers, limit) else b""
+
+
 def check_length(headers: Mapping[bytes, bytes], limit: int) -> bool:
     """Does a body follow, by its headers? Raises `BodyTooLarge`, `InvalidRequest`."""
     length = headers.get(b"content-length")

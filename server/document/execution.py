@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from typing import Any, TypeVar
 
 from security_events import asking
 from server.context import Context
@@ -25,6 +26,7 @@ from server.service import Database, Service
 from server.threads import Threads
 
 SMALL = 8 * 1024
+T = TypeVar("T")
 
 
 def operation_of(service: Service, **parts: Any) -> Operation:
@@ -42,10 +44,12 @@ class WithoutDatabase(Operation):
     async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
         self.let_in(ctx, call)
 
-    async def serve(self, ctx: Context, call: Call, threads: Threads) -> Response:
-        arguments = self.prepare(ctx, call)
-        reply = self.function(ctx, **arguments)
-        return self.finish(await reply if self.is_async else reply, call)
+    def serve(self, ctx: Context, call: Call, threads: Threads) -> Response | Awaitable[Response]:
+        reply = self.function(ctx, **self.prepare(ctx, call))
+        return self._finish_later(reply, call) if self.is_async else self.finish(reply, call)
+
+    async def _finish_later(self, reply: Awaitable[Any], call: Call) -> Response:
+        return self.finish(await reply, call)
 
 
 class WithDatabase(Operation):
@@ -70,37 +74,34 @@ class WithDatabase(Operation):
 
         await asyncio.get_running_loop().run_in_executor(threads.reading, look)
 
-    async def serve(self, ctx: Context, call: Call, threads: Threads) -> Response:
-        loop = asyncio.get_running_loop()
+    def serve(self, ctx: Context, call: Call, threads: Threads) -> Response | Awaitable[Response]:
         is_large = len(call.query) + len(call.body) > SMALL
         if self.is_async:
-            return await self._serve_async(ctx, call, threads, is_large=is_large)
+            return self._serve_async(ctx, call, threads, is_large=is_large)
         if self.readonly:
             if self._inline_reads and not (self._is_long_read or is_large):
                 return self._read(ctx, call)
-            return await loop.run_in_executor(threads.reading, self._read, ctx, call)
+            return _run_in(threads.reading, self._read, ctx, call)
         if not self._inline_reads:
-            return await loop.run_in_executor(threads.writing, self._prepare_and_write, ctx, call)
-        arguments = await self._prepare_off(ctx, call, threads, is_large=is_large)
-        return await loop.run_in_executor(threads.writing, self._write, ctx, call, arguments)
+            return _run_in(threads.writing, self._prepare_and_write, ctx, call)
+        if is_large or self._prepare_function is not None:
+            return self._prepare_off_and_write(ctx, call, threads)
+        arguments = self._prepare_with(ctx, call)
+        return _run_in(threads.writing, self._write, ctx, call, arguments)
 
-    async def _prepare_off(
-        self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
-    ) -> dict[str, Any]:
-        """The handler's arguments, and its first phase where it has two; on the event loop only
-        where that takes no time.
-        """
-        if self._inline_reads and not is_large and self._prepare_function is None:
-            return self._prepare_with(ctx, call)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(threads.reading, self._prepare_with, ctx, call)
+    async def _prepare_off_and_write(self, ctx: Context, call: Call, threads: Threads) -> Response:
+        arguments = await _run_in(threads.reading, self._prepare_with, ctx, call)
+        return await _run_in(threads.writing, self._write, ctx, call, arguments)
 
     async def _serve_async(
         self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
     ) -> Response:
         loop = asyncio.get_running_loop()
         database = self._database
-        arguments = await self._prepare_off(ctx, call, threads, is_large=is_large)
+        if self._inline_reads and not is_large and self._prepare_function is None:
+            arguments = self._prepare_with(ctx, call)
+        else:
+            arguments = await _run_in(threads.reading, self._prepare_with, ctx, call)
         ctx.session = None
 
         def read(work: Callable[[Any], Any]) -> Any:
@@ -165,6 +166,10 @@ class WithDatabase(Operation):
         here.session = session
         ctx.actor = here.actor = self.authenticate(here)
         self.require_role(here)
+
+
+def _run_in(executor: Executor | None, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
+    return asyncio.get_running_loop().run_in_executor(executor, function, *parts)
 
 
 def _asked_by(ctx: Context, work: Callable[[Any], Any]) -> Callable[[Any], Any]:

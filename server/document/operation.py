@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from server.context import Context
@@ -66,6 +66,7 @@ class Operation(ABC):
         "responses",
         "role",
         "service",
+        "takes_files",
     )
 
     def __init__(
@@ -98,6 +99,9 @@ class Operation(ABC):
         self.readonly = method == "GET" or is_reading(function)
         self.authenticate = authenticate
         self.is_async = inspect.iscoroutinefunction(function)
+        form = None if body is None else body.form
+        self.takes_files = service.files is not None and form is not None and bool(form.binary)
+        """Does a form of it come with a file, which goes to the disk as it arrives?"""
 
     @property
     def argument_names(self) -> frozenset[str]:
@@ -118,19 +122,15 @@ class Operation(ABC):
         }
         return frozenset(names | (self.body.optional if self.body else set()))
 
-    @property
-    def takes_files(self) -> bool:
-        """Does a form of it come with a file, which goes to the disk as it arrives?"""
-        form = None if self.body is None else self.body.form
-        return self.service.files is not None and form is not None and bool(form.binary)
-
     @abstractmethod
     async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
         """Let in who asks, before their body is read. Raises what `serve` would first."""
 
     @abstractmethod
-    async def serve(self, ctx: Context, call: Call, threads: Threads) -> Response:
-        """The answer to one request. Raises what the service's error table maps."""
+    def serve(self, ctx: Context, call: Call, threads: Threads) -> Response | Awaitable[Response]:
+        """The answer to one request, or what it waits for. Raises what the service's error table
+        maps.
+        """
 
     def finish(self, reply: Any, call: Call) -> Response:
         """What a handler returned as the answer that goes out, checked where answers are."""
@@ -160,7 +160,8 @@ class Operation(ABC):
                 raise
         if service.rate_limit is not None:
             call.extra_headers = service.rate_limit.take(ctx)
-        self.require_role(ctx)
+        if self.role is not None:
+            self.require_role(ctx)
         call.is_admitted = True
 
     def require_role(self, ctx: Context) -> None:
@@ -175,7 +176,7 @@ class Operation(ABC):
         violations: list[Violation] = []
         query: dict[str, list[str]] = {}
         unknown: set[str] = set()
-        if self.path_parameters:
+        if self.path_parameters.declared:
             try:
                 ctx.path_parameters = self.path_parameters.arguments(call.path)
             except InvalidRequest:
@@ -188,12 +189,12 @@ class Operation(ABC):
             unknown = query.keys() - self.query_parameters.names
             if self.service.form_in_query and self.body is not None and self.body.form is not None:
                 unknown -= self.body.form.names
-        if self.header_parameters:
+        if self.header_parameters.declared:
             try:
                 arguments.update(self.header_parameters.arguments(self._header_texts(call)))
             except InvalidRequest as error:
                 violations.extend(error.violations)
-        if self.query_parameters:
+        if self.query_parameters.declared:
             try:
                 arguments.update(self.query_parameters.arguments(query))
             except InvalidRequest as error:

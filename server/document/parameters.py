@@ -108,11 +108,18 @@ def compile_decode(parameter: Mapping[str, Any], schemas: Schemas, place: str) -
         return decode
     if kinds == {"string"} or not kinds:
         return _last
+    if kinds == {"integer"}:
+        return _integer
     return lambda values, pointer: _scalar(values[-1], kinds)
 
 
 def _last(values: list[str], pointer: str) -> str:
     return values[-1]
+
+
+def _integer(values: list[str], pointer: str) -> int | str:
+    text = values[-1]
+    return int(text) if _INTEGER.fullmatch(text) else text
 
 
 def _decode_json(values: list[str], pointer: str) -> Any:
@@ -180,14 +187,13 @@ class Parameters:
                 schemas.compile(schema, f"{place} {self.where} parameter {name}")
             raise
 
-    def __bool__(self) -> bool:
-        return bool(self.declared)
-
     def arguments(self, sent: Mapping[str, list[str]]) -> dict[str, Any]:
         """Handler arguments from the texts sent. Raises `InvalidRequest`."""
         values: dict[str, Any] = {}
         arguments: dict[str, Any] = {}
-        sent, violations = self._aliases.resolve(sent)
+        violations: list[Violation] = []
+        if self._aliases.of:
+            sent, violations = self._aliases.resolve(sent)
         for parameter in self.declared:
             texts = sent.get(parameter.name)
             if texts is None:

@@ -37,7 +37,7 @@ class Router(Generic[T]):
     """Finds the route of a path. A fixed segment wins over an integer one, that over any text."""
 
     def __init__(self, *, strict_integers: bool = False) -> None:
-        self._fixed: dict[str, Route[T]] = {}
+        self._fixed: dict[bytes, Route[T]] = {}
         self._root: _Node[T] = _Node()
         self._strict = strict_integers
 
@@ -65,8 +65,8 @@ class Router(Generic[T]):
                 node = node.fixed.setdefault(segment, _Node())
         if node.route is None:
             node.route = Route(path, tuple(names))
-            if not names:
-                self._fixed[path] = node.route
+            if not names and "%" not in path:
+                self._fixed[path.encode()] = node.route
         elif node.route.path != path:
             raise DocumentError(f"{path}: cannot be told from {node.route.path}")
         route = node.route
@@ -80,14 +80,13 @@ class Router(Generic[T]):
 
         Raises `InvalidRequest` for a path that is not clean percent-encoded UTF-8.
         """
+        fixed = self._fixed.get(raw_path)
+        if fixed is not None:
+            return fixed, {}
         if b"%" in raw_path:
             segments = [decode_percent(segment, "/path") for segment in raw_path.split(b"/")]
         else:
-            path = decode_text(raw_path, "/path")
-            fixed = self._fixed.get(path)
-            if fixed is not None:
-                return fixed, {}
-            segments = path.split("/")
+            segments = decode_text(raw_path, "/path").split("/")
         texts: list[str] = []
         route = self._descend(segments, texts)
         if route is None:
@@ -95,6 +94,8 @@ class Router(Generic[T]):
             route = self._walk(self._root, segments, 1, texts)
             if route is None:
                 return None
+        if len(texts) == 1:
+            return route, {route.names[0]: texts}
         return route, {name: [text] for name, text in zip(route.names, texts, strict=True)}
 
     def _descend(self, segments: list[str], texts: list[str]) -> Route[T] | None:
@@ -106,7 +107,9 @@ class Router(Generic[T]):
             if segment in node.fixed:
                 node = node.fixed[segment]
                 continue
-            if node.integer is not None and self._takes_integer(node, segment):
+            if node.integer is not None and (
+                (segment.isdigit() and segment.isascii()) or self._takes_integer(node, segment)
+            ):
                 node = node.integer
             elif node.text is not None and segment:
                 node = node.text

@@ -42,12 +42,12 @@ def _authorization(ctx: Context, scheme: str) -> str | None:
 
 
 def _calls(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` with our context as connexion's optional `request` keyword."""
+    """`function`, which gets our context as connexion's optional keyword `request`."""
     if inspect.iscoroutinefunction(function):
         raise DocumentError(f"security function {function.__qualname__} must be a plain def")
     if "request" in inspect.signature(function).parameters:
-        return lambda *credentials, ctx: function(*credentials, request=ctx)
-    return lambda *credentials, ctx: function(*credentials)
+        return function
+    return lambda *credentials, request: function(*credentials)
 
 
 class _PlainFunctions(AbstractSecurityHandler):
@@ -67,7 +67,7 @@ class Bearer(_PlainFunctions, BearerSecurityHandler):
     def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
         def check(ctx: Context) -> Any:
             token = _authorization(ctx, "bearer")
-            return NO_CREDENTIALS if token is None else call(token, ctx=ctx)
+            return NO_CREDENTIALS if token is None else call(token, request=ctx)
 
         return check
 
@@ -85,7 +85,7 @@ class Basic(_PlainFunctions, BasicSecurityHandler):
             except (binascii.Error, UnicodeDecodeError, ValueError):
                 return None
             user, colon, password = decoded.partition(":")
-            return call(user, password, ctx=ctx) if colon else None
+            return call(user, password, request=ctx) if colon else None
 
         return check
 
@@ -100,7 +100,7 @@ class ApiKey(_PlainFunctions, ApiKeySecurityHandler):
 
         def check(ctx: Context) -> Any:
             key = ctx.header(name)
-            return NO_CREDENTIALS if key is None else call(key, ctx=ctx)
+            return NO_CREDENTIALS if key is None else call(key, request=ctx)
 
         return check
 

@@ -2,88 +2,95 @@
 
 uvicorn makes a cycle, an event and a task for each request, because it may have to wait for the
 rest of a body, for a client that does not read, or for the application. Most requests need none of
-these: `AtOnce` runs the engine until it has an answer or waits for the first time, and only a
-request that waits gets a task (decision 58).
+these: the engine answers them on the spot, and only a request that waits gets a task (decision 58).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from contextvars import copy_context
+from collections.abc import Awaitable
+from contextvars import Context, copy_context
 from typing import Any
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from server.response import Response
 from server.serving.engine import Engine
 from server.serving.exchange import Exchange
-from server.wire.started import go_on, into_a_task
 
 
-class AtOnce:
-    """One request whose `body` has arrived whole."""
+class _DefaultHead:
+    """The headers that the server adds to every answer, a new list each second, as bytes."""
 
-    __slots__ = ("_answer", "_body", "_context", "_engine", "_exchange", "_pending", "_receive")
+    def __init__(self) -> None:
+        self._headers: list[tuple[bytes, bytes]] | None = None
+        self._bytes = b""
 
-    def __init__(self, engine: Engine, exchange: Exchange, body: bytes) -> None:
-        self._engine, self._exchange = engine, exchange
-        self._body: bytes | None = body
-        self._context = copy_context()
-        self._answer: Coroutine[Any, Any, Response] = engine.answer(exchange, self._read)
-        self._pending: Any = None
-        self._receive: Receive | None = None
+    def of(self, headers: list[tuple[bytes, bytes]]) -> bytes:
+        if headers is not self._headers:
+            self._headers = headers
+            self._bytes = b"".join(b"%b: %b\r\n" % pair for pair in headers)
+        return self._bytes
 
-    async def _read(self) -> Message:
-        """`receive`, until there is one."""
-        if self._body is not None:
-            body, self._body = self._body, None
-            return {"type": "http.request", "body": body, "more_body": False}
-        await into_a_task()
-        assert self._receive is not None
-        return await self._receive()
 
-    def run(self, default_head: bytes) -> bytes | None:
-        """The whole answer as it goes out, byte for byte as uvicorn writes it; None where the
-        engine waits, or uvicorn has more to do than to write. Then the request goes on in `task`.
-        """
-        exchange = self._exchange
-        try:
-            self._pending = self._context.run(self._answer.send, None)
-        except StopIteration as end:
-            response: Response = end.value
-        except BaseException as error:
-            self._answer = _fail(error)
-            return None
-        else:
-            return None
-        if not (exchange.leaves_a_body or (response.body and response.status in (204, 304))):
-            head = exchange.api.heads.head(response, exchange.request_id, exchange.extra_headers)
-            if head is not None:
-                body = b"" if exchange.method == "HEAD" else response.body
-                self._engine.conclude(exchange, response)
-                return b"".join((STATUS_LINE[response.status], default_head, head, b"\r\n", body))
-        self._answer = _give(response)
-        return None
+_default_head = _DefaultHead()
+
+
+def answer_at_once(
+    engine: Engine, exchange: Exchange, body: bytes, default_headers: list[tuple[bytes, bytes]]
+) -> bytes | Rest:
+    """The whole answer as it goes out, byte for byte as uvicorn writes it; what is left to do where
+    the engine waits, or uvicorn has more to do than to write.
+    """
+    context = copy_context()
+    reply: Response | Awaitable[Response] | None
+    try:
+        reply = context.run(engine.answer_now, exchange, body)
+    except BaseException as error:  # not the parser's to handle
+        return Rest(engine, exchange, body, context, _fail(error))
+    if isinstance(reply, Response) and not (
+        exchange.leaves_a_body or (reply.body and reply.status in (204, 304))
+    ):
+        head = exchange.api.heads.head(reply, exchange.request_id, exchange.extra_headers)
+        if head is not None:
+            engine.conclude(exchange, reply)
+            default_head = _default_head.of(default_headers)
+            sent = b"" if exchange.method == "HEAD" else reply.body
+            return b"".join((STATUS_LINE[reply.status], default_head, head, b"\r\n", sent))
+    return Rest(engine, exchange, body, context, reply)
+
+
+class Rest:
+    """What is left of one request whose body has arrived whole; `reply` is what the engine said."""
+
+    __slots__ = ("_body", "_context", "_engine", "_exchange", "_reply")
+
+    def __init__(
+        self,
+        engine: Engine,
+        exchange: Exchange,
+        body: bytes,
+        context: Context,
+        reply: Response | Awaitable[Response] | None,
+    ) -> None:
+        self._engine, self._exchange, self._reply = engine, exchange, reply
+        self._body = body if reply is None or exchange.unread else None
+        self._context = context
 
     def task(self, cycle: Any, loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
-        """A task for what is left to do, with uvicorn's `cycle` of this request."""
+        """The task that does it, with uvicorn's `cycle` of this request."""
         cycle.more_body = False
         if self._body is not None:
             cycle.body += self._body
             cycle.message_event.set()
-            self._body = None
-        self._receive = cycle.receive
-        return loop.create_task(cycle.run_asgi(self._rest), context=self._context)
+        return loop.create_task(cycle.run_asgi(self._run), context=self._context)
 
-    async def _rest(self, _: Scope, receive: Receive, send: Send) -> None:
-        answer = go_on(self._answer, self._pending)
-        await self._engine.finish(self._exchange, answer, receive, send)
-
-
-async def _give(response: Response) -> Response:
-    return response
+    async def _run(self, _: Scope, receive: Receive, send: Send) -> None:
+        engine, exchange, reply = self._engine, self._exchange, self._reply
+        if reply is None:
+            reply = engine.answer(exchange, receive)
+        await engine.finish(exchange, reply, receive, send)
 
 
 async def _fail(error: BaseException) -> Response:

@@ -20,27 +20,23 @@ from connexion.spec import Specification
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import security_events
-from server.context import Context
 from server.document.arrivals import arriving_form
-from server.document.bodies import MULTIPART, URLENCODED, Disconnected, read_body
+from server.document.bodies import MULTIPART, URLENCODED, Disconnected
 from server.document.compiler import CompiledAPI
-from server.document.operation import Call, Operation
 from server.document.routing import merge_slashes
-from server.errors import MethodNotAllowed, NotFound
 from server.response import Response, standing_headers
 from server.service import Service
-from server.serving.exchange import Exchange, deliver
+from server.serving.exchange import Exchange, SentHeaders, deliver
 from server.serving.health import Probes
 from server.serving.metrics import METRICS_LAG_S
-from server.serving.override import find_overriding_method, media_type_of
+from server.serving.override import find_overriding_method, may_override, media_type_of
 from server.serving.request_log import RequestLog
+from server.serving.routes import checked, find_route, operation_of, whole
 from server.serving.served import ServedAPI
 from server.serving.waiting import Waiting
 from server.wire.answering import raw_headers, start
-from server.wire.browsers import SAFE_METHODS, is_browser, without_browser_challenge
-from server.wire.guard import check_answer_headers, check_headers, check_target
+from server.wire.browsers import is_browser, without_browser_challenge
 from server.wire.proxies import TrustedProxies
-from server.wire.started import into_a_task
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
@@ -58,6 +54,7 @@ class Engine(SpecMiddleware):
         self.waiting = Waiting()
         self._ids = count(int.from_bytes(os.urandom(4), "big"))
         self._id_prefix = ""
+        self._concluded: list[tuple[Exchange, int, float]] = []
 
     def add_api(self, specification: Specification, *, service: Service, **_: Any) -> None:
         """Compile one document. Raises `DocumentError`."""
@@ -81,8 +78,14 @@ class Engine(SpecMiddleware):
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        scope = self.seen(scope)
-        exchange = self.begin(scope)
+        peer = scope.get("client")
+        exchange = self.begin(
+            scope["method"],
+            scope.get("raw_path") or quote(scope["path"]).encode("ascii"),
+            scope["query_string"],
+            scope["headers"],
+            peer[0] if peer else "",
+        )
         if exchange is not None:
             await self.finish(exchange, self.answer(exchange, receive), receive, send)
             return
@@ -92,15 +95,12 @@ class Engine(SpecMiddleware):
             await send(start(response, [], (), raw_headers(standing_headers(is_https=False))))
             await send({"type": "http.response.body", "body": b"" if head else response.body})
             return
-        await self.app(scope, receive, send)
+        await self.app(self.proxies.seen_through(scope), receive, send)
 
-    def seen(self, scope: Scope) -> Scope:
-        """The scope as a trusted proxy in front tells it."""
-        return self.proxies.seen_through(scope) if self.proxies else scope
-
-    def begin(self, scope: Scope) -> Exchange | None:
-        """The request that a scope is, if it is one for a service here."""
-        path: bytes = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
+    def begin(
+        self, method: str, path: bytes, query: bytes, sent: SentHeaders, peer: str
+    ) -> Exchange | None:
+        """A request whose headers have arrived, if it is one for a service here."""
         if b"?" in path:
             path = path.partition(b"?")[0]
         for api in self.apis:
@@ -110,8 +110,37 @@ class Engine(SpecMiddleware):
                 if not self._id_prefix:  # made on first use, so each worker has its own
                     self._id_prefix = os.urandom(8).hex()
                 request_id = f"{self._id_prefix}{next(self._ids) & 0xFFFFFFFF:08x}"
-                return Exchange(api, path, scope, request_id)
+                client = self.proxies.client_of(peer, sent)
+                return Exchange(api, method, path, query, sent, client, request_id)
         return None
+
+    def answer_now(self, exchange: Exchange, body: bytes) -> Response | Awaitable[Response] | None:
+        """The answer to a request whose body has arrived whole, or what it waits for. None where
+        the operation needs more than the body: then `answer` has to begin anew.
+        """
+        try:
+            route = find_route(exchange)
+            if isinstance(route, Response):
+                return route
+            method = exchange.method
+            if exchange.api.service.method_override and method == "POST":
+                if may_override(body):
+                    return None
+                body = exchange.take(body)
+            operation = operation_of(route, method)
+            if isinstance(operation, Response):
+                return operation
+            if operation.is_async or operation.takes_files:
+                return None
+            if operation.body is not None and exchange.unread:
+                body = exchange.take(body)
+            call = exchange.call_of(operation, exchange.query, body)
+            reply = operation.serve(exchange.ctx, call, exchange.api.threads)
+            if not isinstance(reply, Response):
+                return self._awaited(exchange, reply)
+            return checked(reply) if reply.headers else reply
+        except Exception as error:
+            return self._failure(error, exchange)
 
     async def answer(self, exchange: Exchange, receive: Receive) -> Response:
         """The answer to a request, whatever goes wrong. Raises `Disconnected`."""
@@ -122,109 +151,81 @@ class Engine(SpecMiddleware):
         except Exception as error:
             return self._failure(error, exchange)
 
+    async def _awaited(self, exchange: Exchange, reply: Awaitable[Response]) -> Response:
+        try:
+            return checked(await reply)
+        except Exception as error:
+            return self._failure(error, exchange)
+
     async def finish(
-        self, exchange: Exchange, answer: Awaitable[Response], receive: Receive, send: Send
+        self,
+        exchange: Exchange,
+        reply: Response | Awaitable[Response],
+        receive: Receive,
+        send: Send,
     ) -> None:
         """Send the answer when it is there, if somebody is, and conclude the exchange."""
         try:
-            response = await answer
+            response = await whole(reply)
         except Disconnected:
             service = exchange.api.service.name
-            requests.line(event="request", id=exchange.request_id, service=service, status=499)
+            facts = {"id": exchange.request_id, "service": service, "status": 499}
+            requests.write([{"event": "request", **facts}])
             return
         await deliver(response, exchange, receive, send)
         self.conclude(exchange, response)
 
     def conclude(self, exchange: Exchange, response: Response) -> None:
-        """Count a request that was answered, and write its line in the log."""
+        """Count a request that was answered, and write its line in the log: both when all has been
+        done that the loop has found to do, for all requests at once.
+        """
+        if not self._concluded:
+            asyncio.get_running_loop().call_soon(self._account)
         seconds = time.perf_counter() - exchange.started
-        api, operation = exchange.api, exchange.operation
-        meter = api.unrouted if operation is None else api.meters[operation]
-        if meter.is_flushed:
-            asyncio.get_running_loop().call_later(METRICS_LAG_S, meter.flush)
-        meter.count(response.status, seconds)
-        requests.line(
-            event="request",
-            level="info",
-            timestamp=api.service.clock.now(),
-            id=exchange.request_id,
-            service=api.service.name,
-            operation=exchange.operation_id,
-            method=exchange.method,
-            status=response.status,
-            actor=exchange.actor_id,
-            key=exchange.key_id,
-            address=exchange.client,
-            ms=round(seconds * 1000, 3),
-        )
+        self._concluded.append((exchange, response.status, seconds))
+
+    def _account(self) -> None:
+        concluded, self._concluded = self._concluded, []
+        loop = asyncio.get_running_loop()
+        lines = []
+        for exchange, status, seconds in concluded:
+            api, operation = exchange.api, exchange.operation
+            meter = api.unrouted if operation is None else api.meters[operation]
+            if meter.is_flushed:
+                loop.call_later(METRICS_LAG_S, meter.flush)
+            meter.count(status, seconds)
+            lines.append(exchange.line(status, seconds))
+        requests.write(lines)
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Response:
-        api, path, scope, method = exchange.api, exchange.path, exchange.scope, exchange.method
-        service = api.service
-        query: bytes = scope["query_string"]
-        exchange.headers = headers = check_headers(scope["headers"])
-        check_target(path, query)
-        found = api.router.find(path)
-        if found is None:
-            document = api.documents.get(path)
-            if document is None:
-                raise NotFound
-            return document.respond(method, headers)
-        route, texts = found
-        if method not in SAFE_METHODS:
-            service.origins.check(headers)
+        route = find_route(exchange)
+        if isinstance(route, Response):
+            return route
+        api, method, query = exchange.api, exchange.method, exchange.query
+        headers = exchange.headers
         taker = route.methods.get(method)
         if taker is not None and taker.takes_files and media_type_of(headers) == MULTIPART:
-            ctx = self._context(api, taker, exchange)
-            exchange.call = call = Call(headers, texts, query, b"")
-            await into_a_task()
-            await taker.admit(ctx, call, api.threads)  # nothing of a stranger's is kept
+            call = exchange.call_of(taker, query, b"")
+            await taker.admit(exchange.ctx, call, api.threads)  # nothing of a stranger's is kept
             async with arriving_form(taker, call, receive):
                 exchange.unread = False
-                return _checked(await taker.serve(ctx, call, api.threads))
+                return checked(await whole(taker.serve(exchange.ctx, call, api.threads)))
         body = b""
-        if service.method_override and method == "POST":
-            body = await self._read_body(service, receive, headers, exchange)
+        if api.service.method_override and method == "POST":
+            body = await exchange.read(receive)
             meant = await find_overriding_method(body, headers, api.threads)
             if meant == "GET" and media_type_of(headers) == URLENCODED:
                 query = b"&".join(filter(None, (query, body)))  # a GET's parameters are its query
             method = meant or method
-        operation = route.methods.get("GET" if method == "HEAD" else method)
-        if operation is None:
-            if method == "OPTIONS":
-                return Response(204, b"", (("Allow", ", ".join(route.allow)),))
-            raise MethodNotAllowed(route.allow)
-        ctx = self._context(api, operation, exchange)
-        if operation.is_async:
-            await into_a_task()
-            ctx.bind_wait(partial(self.waiting.wait, receive))
+        operation = operation_of(route, method)
+        if isinstance(operation, Response):
+            return operation
         if operation.body is not None and exchange.unread:
-            body = await self._read_body(service, receive, headers, exchange)
-        exchange.call = call = Call(headers, texts, query, body)
-        return _checked(await operation.serve(ctx, call, api.threads))
-
-    def _context(self, api: ServedAPI, operation: Operation, exchange: Exchange) -> Context:
-        service = api.service
-        exchange.operation = operation
-        exchange.ctx = ctx = Context(
-            operation=operation,
-            headers=exchange.headers,
-            client=exchange.client,
-            now=service.clock.now(),
-            request_id=exchange.request_id,
-            settings=service.settings,
-            adapters=service.adapters,
-        )
-        return ctx
-
-    async def _read_body(
-        self, service: Service, receive: Receive, headers: Mapping[bytes, bytes], exchange: Exchange
-    ) -> bytes:
-        body = await read_body(
-            receive, headers, limit=service.body_limit, seconds=service.body_timeout_s
-        )
-        exchange.unread = False
-        return body
+            body = await exchange.read(receive)
+        call = exchange.call_of(operation, query, body)
+        if operation.is_async:
+            exchange.ctx.bind_wait(partial(self.waiting.wait, receive))
+        return checked(await whole(operation.serve(exchange.ctx, call, api.threads)))
 
     def _failure(self, error: Exception, exchange: Exchange) -> Response:
         """The service's own answer to an error; a 500 also goes to the log with its traceback, and
@@ -256,12 +257,6 @@ class Engine(SpecMiddleware):
                 exc_info=error,
             )
         return response
-
-
-def _checked(response: Response) -> Response:
-    if response.headers:
-        check_answer_headers(response.headers)
-    return response
 
 
 def _nearest(kind: type[Exception], events: Mapping[type[Exception], Any]) -> Any:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Send
 
 from server.context import Context
+from server.document.bodies import read_body, take_body
 from server.document.operation import Call, Operation
 from server.response import Response
+from server.serving.request_log import Facts
 from server.serving.served import ServedAPI
 from server.wire.answering import END, linger, start
+
+SentHeaders = Sequence[tuple[bytes, bytes]]
+"""Request headers as they came, names in lower case."""
 
 # Until the headers are known to be sound, a body may follow, and the connection cannot go on.
 _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
@@ -29,26 +34,93 @@ class Exchange:
         "method",
         "operation",
         "path",
+        "query",
         "request_id",
-        "scope",
+        "sent",
         "started",
+        "texts",
         "unread",
     )
 
-    def __init__(self, api: ServedAPI, path: bytes, scope: Scope, request_id: str) -> None:
+    ctx: Context
+    texts: Mapping[str, list[str]]
+
+    def __init__(
+        self,
+        api: ServedAPI,
+        method: str,
+        path: bytes,
+        query: bytes,
+        sent: SentHeaders,
+        client: str,
+        request_id: str,
+    ) -> None:
         self.started = time.perf_counter()
         self.api = api
+        self.method = method
         self.path = path
-        self.scope = scope
-        self.method: str = scope["method"]
+        self.query = query
+        self.sent = sent
+        self.client = client
         self.request_id = request_id
-        client = scope.get("client")
-        self.client: str = client[0] if client else ""
         self.operation: Operation | None = None
         self.call: Call | None = None
-        self.ctx: Context | None = None
         self.headers = _UNKNOWN_FRAMING
         self.unread = True
+
+    def call_of(self, operation: Operation, query: bytes, body: bytes) -> Call:
+        """What the request sent to an operation; from here on there is a context."""
+        service = self.api.service
+        self.ctx = Context(
+            operation=operation,
+            headers=self.headers,
+            client=self.client,
+            now=service.clock.now(),
+            request_id=self.request_id,
+            settings=service.settings,
+            adapters=service.adapters,
+        )
+        self.operation = operation
+        self.call = call = Call(self.headers, self.texts, query, body)
+        return call
+
+    async def read(self, receive: Receive) -> bytes:
+        """The whole body. Raises as `read_body` does."""
+        service = self.api.service
+        body = await read_body(
+            receive, self.headers, limit=service.body_limit, seconds=service.body_timeout_s
+        )
+        self.unread = False
+        return body
+
+    def take(self, body: bytes) -> bytes:
+        """The whole body, which has arrived. Raises `BodyTooLarge`, `InvalidRequest`."""
+        body = take_body(body, self.headers, limit=self.api.service.body_limit)
+        self.unread = False
+        return body
+
+    def line(self, status: int, seconds: float) -> Facts:
+        """The request's line in the log."""
+        service, operation = self.api.service, self.operation
+        line: Facts = {
+            "event": "request",
+            "level": "info",
+            "timestamp": service.clock.now(),
+            "id": self.request_id,
+            "service": service.name,
+            "operation": None,
+            "method": self.method,
+            "status": status,
+            "actor": None,
+            "key": None,
+            "address": self.client,
+            "ms": round(seconds * 1000, 3),
+        }
+        if operation is not None:
+            line["operation"] = operation.operation_id
+            line["actor"] = self.ctx.actor_id
+            line["key"] = self.ctx.key_id
+        return line
 
     @property
     def operation_id(self) -> str | None:
@@ -56,11 +128,11 @@ class Exchange:
 
     @property
     def actor_id(self) -> int | str | None:
-        return None if self.ctx is None else self.ctx.actor_id
+        return None if self.operation is None else self.ctx.actor_id
 
     @property
     def key_id(self) -> str | None:
-        return None if self.ctx is None else self.ctx.key_id
+        return None if self.operation is None else self.ctx.key_id
 
     @property
     def extra_headers(self) -> tuple[tuple[str, str], ...]:

@@ -9,48 +9,24 @@ of the first service's error record.
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import httptools
-import orjson
 from connexion.exceptions import ProblemException
-from starlette.types import Scope
-from uvicorn.protocols.http.httptools_impl import (
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
-from server.response import NOT_KEPT, Response, standing_headers
-from server.serving.app import answer_deadline_s, engine_of, refusal, stop_waiting
-from server.serving.at_once import AtOnce
+from server.serving.app import answer_deadline_s, engine_of, stop_waiting
+from server.serving.at_once import Rest, answer_at_once
 from server.serving.engine import Engine
+from server.serving.refusals import refusal_of_no_one, refused
 from server.wire.slow_readers import SlowReaders
 
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0
 _watches: WeakKeyDictionary[ServerState, SlowReaders] = WeakKeyDictionary()
-
-
-class _DefaultHead:
-    """The headers that the server adds to every answer, a new list each second, as bytes."""
-
-    def __init__(self) -> None:
-        self._headers: list[tuple[bytes, bytes]] | None = None
-        self._bytes = b""
-
-    def of(self, headers: list[tuple[bytes, bytes]]) -> bytes:
-        if headers is not self._headers:
-            self._headers = headers
-            self._bytes = b"".join(b"%b: %b\r\n" % pair for pair in headers)
-        return self._bytes
-
-
-_default_head = _DefaultHead()
 
 
 class _Nowhere(list[tuple[bytes, bytes]]):
@@ -68,8 +44,12 @@ class Protocol(HttpToolsProtocol):
     _in_head = False
     _bad_host: InvalidRequest | None = None
     _engine: Engine | None = None
+    _peer = ""
+    _sent: list[tuple[bytes, bytes]]
     _held: list[bytes] | None = None
     _is_first = False
+    _idle_since: float | None = None
+    _idle_timer: asyncio.TimerHandle | None = None
     drains = 0
     exchanges = 0
 
@@ -77,6 +57,7 @@ class Protocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._await_head()
         self._engine = engine_of(self.app)
+        self._peer = self.client[0] if self.client else ""
         watch = _watches.get(self.server_state)
         if watch is None:
             deadline_s = answer_deadline_s(self.app)
@@ -95,10 +76,12 @@ class Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_arrived()
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._head_timer is not None or self.timeout_keep_alive_task is not None:
+        if self._head_timer is not None or self._idle_since is not None:
             self._head_bytes += len(data)
         self._is_first = True
         super().data_received(data)
@@ -115,20 +98,40 @@ class Protocol(HttpToolsProtocol):
                 )
 
     def on_message_begin(self) -> None:
-        super().on_message_begin()
+        self.url = b""
+        self.expect_100_continue = False
+        self.headers = []
         self._in_head = True
 
     def on_headers_complete(self) -> None:
         self._in_head = False
-        self._head_arrived()
-        self._check_host()
+        self._head_bytes = 0
+        if self._head_timer is not None:
+            self._head_arrived()
+        headers = dict(self.headers)
+        if b"host" not in headers or len(headers) < len(self.headers) or self.url[:1] != b"/":
+            self._check_host()
         self.exchanges += 1
+        self._sent = self.headers
+        self.headers = _Nowhere()
         if self._may_be_whole():
             self._held = []
         else:
-            super().on_headers_complete()
+            self._begin_cycle()
         self._is_first = False
+
+    def _begin_cycle(self) -> None:
+        """Take uvicorn's way, with the headers that have arrived."""
+        self._begin_scope()
+        self.headers = self._sent
+        super().on_headers_complete()
         self.headers = _Nowhere()
+
+    def _begin_scope(self) -> None:
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.headers, self.expect_100_continue = url, headers, expects
+        self.scope["headers"] = self._sent
 
     def _may_be_whole(self) -> bool:
         """Is it worth waiting whether the whole request has arrived? One of those that came in one
@@ -164,36 +167,65 @@ class Protocol(HttpToolsProtocol):
         held, self._held = self._held, None
         if self.transport.is_closing():  # it was refused
             return
-        super().on_headers_complete()
+        self._begin_cycle()
         for body in held:
             super().on_body(body)
 
     def _answer_at_once(self, body: bytes) -> None:
         assert self._engine is not None
         target = httptools.parse_url(self.url)
-        scope: Scope = self.scope  # type: ignore[assignment]  # ASGI's, by another library's name
-        scope["method"] = self.parser.get_method().decode("ascii")
-        scope["path"] = ""
-        scope["raw_path"] = target.path
-        scope["query_string"] = target.query or b""
-        exchange = self._engine.begin(self._engine.seen(scope))
+        method = self.parser.get_method().decode("ascii")
+        query = target.query or b""
+        exchange = self._engine.begin(method, target.path, query, self._sent, self._peer)
         if exchange is None:
             self._hold_no_longer()
             super().on_message_complete()
             return
         self._held = None
-        request = AtOnce(self._engine, exchange, body)
-        answer = request.run(_default_head.of(self.server_state.default_headers))
-        if answer is None:
-            self._go_on_in_a_task(request)
+        answer = answer_at_once(self._engine, exchange, body, self.server_state.default_headers)
+        if isinstance(answer, Rest):
+            self._go_on_in_a_task(answer)
             return
         self.cycle = None  # type: ignore[assignment]  # as before the first request
         self.transport.write(answer)
-        self.on_response_complete()
+        self.server_state.total_requests += 1
+        self._await_next()
 
-    def _go_on_in_a_task(self, request: AtOnce) -> None:
+    def on_response_complete(self) -> None:
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        else:
+            self._await_next()
+
+    def _unset_keepalive_if_required(self) -> None:
+        self._idle_since = None
+
+    def _await_next(self) -> None:
+        """End the connection unless something comes in time. The timer runs on from one request to
+        the next, because making and cancelling one costs more than to look when it goes off.
+        """
+        self._idle_since = self.loop.time()
+        if self._idle_timer is None:
+            self._idle_timer = self.loop.call_later(self.timeout_keep_alive, self._look_if_idle)
+
+    def _look_if_idle(self) -> None:
+        self._idle_timer = None
+        if self._idle_since is None:
+            return
+        left_s = self._idle_since + self.timeout_keep_alive - self.loop.time()
+        if left_s > 0:
+            self._idle_timer = self.loop.call_later(left_s, self._look_if_idle)
+        else:
+            self.timeout_keep_alive_handler()
+
+    def _go_on_in_a_task(self, rest: Rest) -> None:
+        self._begin_scope()
         self.cycle = RequestResponseCycle(
-            scope=self.scope,
+            scope={**self.scope, "method": self.parser.get_method().decode("ascii")},
             transport=self.transport,
             flow=self.flow,
             logger=self.logger,
@@ -205,7 +237,7 @@ class Protocol(HttpToolsProtocol):
             keep_alive=True,
             on_response=self.on_response_complete,
         )
-        task = request.task(self.cycle, self.loop)
+        task = rest.task(self.cycle, self.loop)
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)
 
@@ -231,7 +263,7 @@ class Protocol(HttpToolsProtocol):
             message = "The request does not say clearly which host it is for."
             self._refuse_as(self._bad_host, "malformed_http", message)
             return
-        self._refuse(400, "malformed_http", "The request is not valid HTTP/1.1.")
+        self._refuse(refusal_of_no_one(400, "malformed_http", "The request is not valid HTTP/1.1."))
 
     def _await_head(self) -> None:
         self._head_timer = self.loop.call_later(HEAD_TIMEOUT_S, self._head_late)
@@ -250,40 +282,9 @@ class Protocol(HttpToolsProtocol):
             )
 
     def _refuse_as(self, error: ProblemException, code: str, message: str) -> None:
-        """Refuse in the words of the service the request is for, as far as that can be known."""
-        request_id = os.urandom(12).hex()
-        response = refusal(self.app, _path_of(getattr(self, "url", b"")), error, request_id)
-        if response is None:
-            self._refuse(error.status, code, message)
-        else:
-            self._answer(response, request_id)
+        self._refuse(refused(self.app, getattr(self, "url", b""), error, code, message))
 
-    def _refuse(self, status: int, code: str, message: str) -> None:
-        request_id = os.urandom(12).hex()
-        body = orjson.dumps(
-            {"code": code, "message": message, "request_id": request_id, "details": []}
-        )
-        standing = (NOT_KEPT, *standing_headers(is_https=False))
-        self._answer(Response(status, body, standing), request_id)
-
-    def _answer(self, response: Response, request_id: str) -> None:
-        if self.transport.is_closing():  # one refusal is enough
-            return
-        headers = (
-            ("content-type", "application/json"),
-            ("connection", "close"),
-            ("request-id", request_id),
-            ("content-length", str(len(response.body))),
-            *response.headers,
-        )
-        head = "".join(f"{name.lower()}: {value}\r\n" for name, value in headers)
-        line = STATUS_LINE[response.status]
-        self.transport.write(line + head.encode("latin-1") + b"\r\n" + response.body)
-        self.transport.close()
-
-
-def _path_of(target: bytes) -> bytes:
-    """The path that a request target asks for; it may be a whole address (RFC 9112, 3.2.2)."""
-    if target.startswith(b"/"):
-        return target
-    return b"/" + target.partition(b"://")[2].partition(b"/")[2]
+    def _refuse(self, answer: bytes) -> None:
+        if not self.transport.is_closing():  # one refusal is enough
+            self.transport.write(answer)
+            self.transport.close()

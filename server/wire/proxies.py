@@ -38,15 +38,21 @@ class TrustedProxies:
         peer = scope["client"][0] if scope.get("client") else ""
         if not self._trusts(peer):
             return scope
-        told = [value for name, value in scope["headers"] if name == _FOR]
         changes: dict[str, object] = {}
-        client = self._client(peer, b",".join(told)) if told else peer
+        client = self.client_of(peer, scope["headers"])
         if client != peer:
             changes["client"] = (client, 0)
         protocols = [value for name, value in scope["headers"] if name == _PROTO]
         if protocols and protocols[-1] in (b"http", b"https"):
             changes["scheme"] = protocols[-1].decode("ascii")
         return {**scope, **changes} if changes else scope
+
+    def client_of(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """Who asks, as `seen_through` finds it."""
+        if not self._trusts(peer):
+            return peer
+        told = [value for name, value in headers if name == _FOR]
+        return self._client(peer, b",".join(told)) if told else peer
 
     def _client(self, peer: str, told: bytes) -> str:
         """The last hop that is no trusted proxy; of what cannot be read, the proxy that told it."""

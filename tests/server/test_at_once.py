@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -168,7 +168,7 @@ def test_one_request_after_another() -> None:
             if connection.state.tasks:
                 await asyncio.gather(*connection.state.tasks)
         assert connection.state.total_requests == len(raws)
-        assert connection.protocol.timeout_keep_alive_task is not None
+        assert connection.protocol._idle_since is not None
         written, closed = await connection.settle()
         assert (written, closed) == (alone, False)
 
@@ -199,5 +199,39 @@ def test_a_client_that_goes_while_its_request_waits() -> None:
         connection.wire.close()
         written, _ = await connection.settle()
         assert written == b""
+
+    asyncio.run(run())
+
+
+def test_a_client_that_goes_before_its_request_is_whole(
+    logs: Callable[[], list[dict[str, Any]]],
+) -> None:
+    async def run() -> None:
+        connection = Connection(build_app([shop_service()]))
+        connection.feed(WHOLE["json"][:-1])
+        await asyncio.sleep(0)
+        connection.protocol.connection_lost(None)
+        await asyncio.gather(*connection.state.tasks)
+        assert connection.wire.written == b""
+
+    asyncio.run(run())
+    assert [(line["event"], line["status"]) for line in logs()] == [("request", 499)]
+
+
+def test_a_connection_ends_that_is_not_used() -> None:
+    """Counted from its last answer, whichever way that went out."""
+
+    async def run() -> None:
+        connection = Connection(build_app([shop_service()]))
+        connection.protocol.timeout_keep_alive = 0.2  # type: ignore[assignment]
+        for name in ("read", "wait"):
+            await asyncio.sleep(0.15)
+            connection.feed({**WHOLE, "wait": IN_A_TASK["waits"].replace(b"0.01", b"0.3")}[name])
+            await asyncio.gather(*connection.state.tasks)
+            assert not connection.wire.closed
+        await asyncio.sleep(0.15)
+        assert not connection.wire.closed
+        await asyncio.sleep(0.1)
+        assert connection.wire.closed
 
     asyncio.run(run())

@@ -1,0 +1,181 @@
+"""python -m benchmarks.engine.wire: CPU of a request in the server's process, without a network.
+
+The server's protocol gets the bytes of a request and writes the answer to a transport that keeps
+it; log lines go to a file, metrics are in their multi-process form. `--beside DIRECTORY` measures
+another checkout of this repository in turn, with the Python of this one.
+
+Prints microseconds of processor time per request, the median of all rounds, and the ratio of the
+two checkouts, the median of the rounds' ratios. Processor time holds also beside other load.
+"""
+
+import argparse
+import asyncio
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+PER_TURN = 4
+"""Requests that one turn of the loop finds, as from sixteen busy connections."""
+Round = dict[str, float]
+
+
+class Wire(asyncio.Transport):
+    """A connection whose client reads at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+
+    def write(self, data: Any) -> None:
+        self.written = data
+
+    def is_closing(self) -> bool:
+        return False
+
+    def close(self) -> None: ...
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
+def raw(request: Any) -> bytes:
+    """The request as wrk sends it."""
+    headers = {"Host": "127.0.0.1:8700", **request.headers}
+    if request.body:
+        headers["Content-Length"] = str(len(request.body))
+    lines = [f"{request.method} {request.path} HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    text = "\r\n".join(lines) + "\r\n\r\n" + request.body
+    return bytes(text, "utf-8")
+
+
+async def seconds_of(protocol: Any, data: bytes, count: int) -> float:
+    gc.collect()
+    started = time.process_time()
+    for _ in range(count // PER_TURN):
+        for _ in range(PER_TURN):
+            protocol.data_received(data)
+        await asyncio.sleep(0)
+    return time.process_time() - started
+
+
+async def answer_rounds(count: int) -> None:
+    """In the measured process: one round for each line of standard input."""
+    from uvicorn.config import Config
+    from uvicorn.server import ServerState
+
+    from benchmarks.engine.app import app
+    from benchmarks.engine.operations import OPERATIONS
+    from server.serving.protocol import Protocol
+
+    config = Config(app, http=Protocol, lifespan="off", proxy_headers=False, access_log=False)
+    config.load()
+    state = ServerState()
+    state.default_headers = [(b"date", b"Sun, 22 Nov 2026 00:00:00 GMT")]
+    protocol = Protocol(config, state, {})
+    wire = Wire()
+    protocol.connection_made(wire)
+    for operation in OPERATIONS:
+        protocol.data_received(raw(operation.request))
+        if not wire.written.startswith(b"HTTP/1.1 %d " % operation.status):
+            sys.exit(f"{operation.name}: {wire.written!r}")
+    for line in sys.stdin:
+        del line
+        taken = {}
+        for operation in OPERATIONS:
+            seconds = await seconds_of(protocol, raw(operation.request), count)
+            taken[operation.name] = seconds * 1e6 / count
+        print(json.dumps(taken), flush=True)
+
+
+class Checkout:
+    """One checkout's process, which measures when it is asked to."""
+
+    def __init__(self, root: Path, count: int, directory: Path) -> None:
+        command = [sys.executable, "-P", __file__, "--child", "--count", str(count)]
+        self.log = (directory / f"{root.name}.log").open("wb")
+        environment = {"PYTHONPATH": str(root), "PROMETHEUS_MULTIPROC_DIR": str(directory)}
+        self.process = subprocess.Popen(
+            command,
+            cwd=root,
+            env=os.environ | environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+        )
+
+    def __enter__(self) -> "Checkout":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+
+    def round(self) -> Round:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(Path(self.log.name).read_text())
+        taken: Round = json.loads(line)
+        return taken
+
+
+def table(names: Sequence[str], rounds: Sequence[Sequence[Round]]) -> str:
+    operations = list(rounds[0][0])
+    lines = ["| us per request | " + " | ".join(operations) + " |"]
+    lines.append("|---|" + "---:|" * len(operations))
+    for name, taken in zip(names, zip(*rounds, strict=True), strict=True):
+        figures = [f"{median(it[operation] for it in taken):.1f}" for operation in operations]
+        lines.append(f"| {name} | " + " | ".join(figures) + " |")
+    if len(names) > 1:
+        ratios = [f"{median(a[it] / b[it] for a, b in rounds):.3f}" for it in operations]
+        lines.append(f"| {names[0]} / {names[1]} | " + " | ".join(ratios) + " |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.engine.wire", description=__doc__)
+    parser.add_argument("--count", type=int, default=2000, help="requests of one measurement")
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--beside", type=Path, help="another checkout")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        import uvloop
+
+        uvloop.run(answer_rounds(arguments.count))
+        return 0
+    roots = [Path(__file__).parents[2]]
+    if arguments.beside is not None:
+        roots.append(arguments.beside.resolve())
+    with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
+        checkouts = [
+            stack.enter_context(Checkout(root, arguments.count, Path(directory))) for root in roots
+        ]
+        for checkout in checkouts:
+            checkout.round()  # warm-up
+        rounds = [[checkout.round() for checkout in checkouts] for _ in range(arguments.rounds)]
+    print(table([root.name for root in roots], rounds))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""From a request to the operation it is for, and what every answer of an operation goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from server.document.operation import Operation
+from server.document.routing import Route
+from server.errors import MethodNotAllowed, NotFound
+from server.response import Response
+from server.serving.exchange import Exchange
+from server.wire.browsers import SAFE_METHODS
+from server.wire.guard import check_answer_headers, check_headers, check_target
+
+
+def find_route(exchange: Exchange) -> Route[Operation] | Response:
+    """The route of a request, or a published document. Raises `NotFound`, and what the guard and
+    the service's origins refuse.
+    """
+    api, path = exchange.api, exchange.path
+    exchange.headers = headers = check_headers(exchange.sent)
+    check_target(path, exchange.query)
+    found = api.router.find(path)
+    if found is None:
+        document = api.documents.get(path)
+        if document is None:
+            raise NotFound
+        return document.respond(exchange.method, headers)
+    if exchange.method not in SAFE_METHODS:
+        api.service.origins.check(headers)
+    route, exchange.texts = found
+    return route
+
+
+def operation_of(route: Route[Operation], method: str) -> Operation | Response:
+    """What a method means on a route; the answer to OPTIONS. Raises `MethodNotAllowed`."""
+    operation = route.methods.get("GET" if method == "HEAD" else method)
+    if operation is None:
+        if method == "OPTIONS":
+            return Response(204, b"", (("Allow", ", ".join(route.allow)),))
+        raise MethodNotAllowed(route.allow)
+    return operation
+
+
+def checked(response: Response) -> Response:
+    """The same answer. Raises `ValueError` for headers that cannot go out."""
+    check_answer_headers(response.headers)
+    return response
+
+
+async def whole(reply: Response | Awaitable[Response]) -> Response:
+    """An operation's answer, whether it is there or has to be waited for."""
+    return reply if isinstance(reply, Response) else await reply
