@@ -6,22 +6,31 @@ a `Change` at the top of its module. Values and rows go through the types of the
 come out as SQLAlchemy's, and who listens to its statements hears of these too.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NoReturn, Protocol, cast
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, Generic, NoReturn, Protocol, TypeVar, cast
 
-from sqlalchemy import Connection, Dialect, Executable
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Connection, Dialect, Executable, type_coerce
+from sqlalchemy.orm import QueryableAttribute, Session
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.selectable import TypedReturnsRows
+from sqlalchemy.types import NullType
 from typing_extensions import TypeVarTuple
 
 from models.reader import Db
 
 Columns = TypeVarTuple("Columns")
+T = TypeVar("T")
 Values = Mapping[str, object]
 NOTHING: Values = {}
 Parameters = tuple[Any, ...] | dict[str, Any] | list[Any]
 """As the driver of SQLite takes them, as that of PostgreSQL does, and those of several rows."""
+
+
+def raw(column: QueryableAttribute[T]) -> ColumnElement[T]:
+    """A column as the driver gives it, for what is read a hundred times in a request: Unix
+    milliseconds for a time, 0 or 1 for a boolean on SQLite.
+    """
+    return cast(ColumnElement[Any], type_coerce(column.expression, NullType()).label(column.key))
 
 
 class _Cursor(Protocol):
@@ -30,6 +39,7 @@ class _Cursor(Protocol):
     def execute(self, sql: str, parameters: Parameters, /) -> object: ...
     def executemany(self, sql: str, parameters: Parameters, /) -> object: ...
     def fetchall(self) -> list[tuple[object, ...]]: ...
+    def fetchmany(self, size: int, /) -> list[tuple[object, ...]]: ...
 
 
 class _Driver(Protocol):
@@ -133,6 +143,15 @@ class Query(_Prepared, Generic[*Columns]):
         rows = text.read(_fetch(connection, text.sql, text.bind(values)))
         return cast("list[tuple[*Columns]]", rows)
 
+    def chunks(
+        self, db: Db, size: int, values: Values = NOTHING
+    ) -> Generator[list[tuple[*Columns]]]:
+        """Every row, so many at a time: the database finds no more of them than are asked for."""
+        connection = _connection_of(db)
+        text = self._text(connection, values)
+        for rows in _fetch_some(connection, text.sql, text.bind(values), size):
+            yield cast("list[tuple[*Columns]]", text.read(rows))
+
     def first(self, db: Db, values: Values = NOTHING) -> tuple[*Columns] | None:
         """The first row of few; None: there is none."""
         rows = self.all(db, values)
@@ -181,6 +200,22 @@ def _fetch(connection: Connection, sql: str, parameters: Parameters) -> Sequence
     except connection.dialect.loaded_dbapi.Error as error:
         _fail(connection, sql, error)
     return rows
+
+
+def _fetch_some(
+    connection: Connection, sql: str, parameters: Parameters, size: int
+) -> Iterator[Sequence[Sequence[object]]]:
+    if connection.engine.dispatch.before_cursor_execute:
+        with connection.exec_driver_sql(sql, parameters) as result:
+            yield from result.partitions(size)
+        return
+    driver = cast(_Driver, connection.connection.driver_connection)
+    try:
+        cursor = driver.execute(sql, parameters)
+        while rows := cursor.fetchmany(size):
+            yield rows
+    except connection.dialect.loaded_dbapi.Error as error:
+        _fail(connection, sql, error)
 
 
 def _count(connection: Connection, sql: str, parameters: Parameters, *, many: bool = False) -> int:

@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease, Wallet
-from models.prepared import Change, Query
+from models.prepared import Change, Query, raw
 from models.reader import bound_id_in, bound_ids
+from models.types import to_ms
 
 ADD = Change(insert(Lease.__table__))
 ALL = Query(select(Lease.name, Lease.expires_at, literal(7)).order_by(Lease.name))
@@ -78,6 +79,24 @@ def test_what_waits_in_the_session_is_written_before(database: Database, now: da
         return ALL.all(session)
 
     assert database.run(work) == [("a", now, 7)]
+
+
+def test_rows_come_in_chunks(kept: Database, now: datetime) -> None:
+    expected = [[("a", now, 7)], [("b", now, 7)]]
+    with kept.reading() as connection:
+        assert list(ALL.chunks(connection, 1)) == expected
+        assert list(ALL.chunks(connection, 3)) == [[*expected[0], *expected[1]]]
+        with closing(ALL.chunks(connection, 1)) as chunks:
+            assert next(chunks) == expected[0]
+        event.listen(connection.engine, "before_cursor_execute", lambda *_: None)
+        assert list(ALL.chunks(connection, 1)) == expected
+    assert kept.run(lambda session: list(ALL.chunks(session, 1))) == expected
+
+
+def test_a_raw_column_is_the_drivers(kept: Database, now: datetime) -> None:
+    moments = Query(select(raw(Lease.expires_at)))
+    with kept.reading() as connection:
+        assert moments.all(connection) == [(to_ms(now),)] * 2
 
 
 def test_a_statement_of_each_dialect(database: Database) -> None:

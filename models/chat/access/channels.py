@@ -27,7 +27,7 @@ from models.chat.access.membership import belongs, group_ids_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
 from models.prepared import Query
-from models.reader import Db, id_in
+from models.reader import Db, bound_id_in, bound_ids, bound_text_in, dialect_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +94,12 @@ def channel_of(row: Iterable[object]) -> ChannelView:
 _SEEN = channels_seen_by(bindparam("viewer_id")).where(Channel.realm_id == bindparam("realm_id"))
 _BY_ID = Query(_SEEN.where(Channel.id == bindparam("channel_id")))
 _BY_NAME = Query(_SEEN.where(Channel.name_key == bindparam("name_key")))
+_NAMED = Query(
+    lambda dialect: _SEEN.where(
+        bound_id_in(dialect, Channel.id, "channel_ids")
+        | bound_text_in(dialect, Channel.name_key, "name_keys")
+    )
+)
 
 
 def find_channel(
@@ -113,10 +119,14 @@ def find_channels(
     db: Db, actor: Actor, *, channel_ids: Iterable[int] = (), names: Iterable[str] = ()
 ) -> list[ChannelView]:
     """The channels of the actor's realm with those ids or names (in any case), in one statement."""
-    keys = [name.strip().casefold() for name in names]
-    named = id_in(db, Channel.id, channel_ids) | Channel.name_key.in_(keys)
-    found = db.execute(_SEEN.where(named), {"viewer_id": actor.id, "realm_id": actor.realm.id})
-    return [channel_of(row) for row in found]
+    dialect = dialect_of(db)
+    asked = {
+        "viewer_id": actor.id,
+        "realm_id": actor.realm.id,
+        "channel_ids": bound_ids(dialect, list(channel_ids)),
+        "name_keys": bound_ids(dialect, [name.strip().casefold() for name in names]),
+    }
+    return [channel_of(row) for row in _NAMED.all(db, asked)]
 
 
 # --- what the user may know, read and do there ----------------------------------------------------

@@ -8,10 +8,18 @@ from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from models.chat.tables import Conversation, ConversationMember
-from models.reader import Db, id_in
+from models.prepared import Query
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
 _BY_KEY = select(Conversation.id).where(
     Conversation.realm_id == bindparam("realm_id"), Conversation.key == bindparam("key")
+)
+_MEMBERS: Query[int, int] = Query(
+    lambda dialect: (
+        select(ConversationMember.conversation_id, ConversationMember.user_id)
+        .where(bound_id_in(dialect, ConversationMember.conversation_id, "conversation_ids"))
+        .order_by(ConversationMember.conversation_id, ConversationMember.user_id)
+    )
 )
 _INSERT = insert(cast(Table, Conversation.__table__)).returning(Conversation.id)
 _INSERT_MEMBER = insert(cast(Table, ConversationMember.__table__))
@@ -63,10 +71,7 @@ def find_members(db: Db, conversation_ids: Iterable[int]) -> dict[int, list[int]
     members: dict[int, list[int]] = {}
     ids = list(conversation_ids)
     if ids:
-        for conversation_id, user_id in db.execute(
-            select(ConversationMember.conversation_id, ConversationMember.user_id)
-            .where(id_in(db, ConversationMember.conversation_id, ids))
-            .order_by(ConversationMember.conversation_id, ConversationMember.user_id)
-        ):
+        found = _MEMBERS.all(db, {"conversation_ids": bound_ids(dialect_of(db), ids)})
+        for conversation_id, user_id in found:
             members.setdefault(conversation_id, []).append(user_id)
     return members

@@ -4,17 +4,19 @@ told of that time.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
-from sqlalchemy import ColumnElement, Text, func, null, or_, select
+from sqlalchemy import ColumnElement, Select, Text, func, null, or_, select
 
 from models.chat.access.channels import find_channels, has_content_access
 from models.chat.identity.actors import Actor
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
-from models.reader import Db, id_in
+from models.prepared import Query
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
 MOST_EDITS = 20
 """Of one message in a message object: the newest."""
@@ -40,7 +42,7 @@ class Edit(Protocol):
 
 
 class Edited(Protocol):
-    """A message that may have edits."""
+    """A message that was edited or moved."""
 
     @property
     def id(self) -> int: ...
@@ -48,24 +50,22 @@ class Edited(Protocol):
     def channel_id(self) -> int | None: ...
     @property
     def topic(self) -> str: ...
-    @property
-    def last_edit_at(self) -> datetime | None: ...
-    @property
-    def last_moved_at(self) -> datetime | None: ...
 
 
 def find_edit_histories(
-    db: Db, viewer: Actor, messages: Iterable[Edited], *, allow_empty_topic_name: bool
+    db: Db, viewer: Actor, messages: Collection[Edited], *, allow_empty_topic_name: bool
 ) -> dict[int, list[dict[str, Any]]]:
     """Message id -> what may be told of its newest edits, the newest first; for messages of which
     there is something to tell. Nothing where the organization shows no edits.
     """
     policy = viewer.realm.message_edit_history_visibility_policy
-    changed = [each for each in messages if each.last_edit_at or each.last_moved_at]
-    if policy == "none" or not changed:
+    if policy == "none" or not messages:
         return {}
-    edits = _find_edits(db, [each.id for each in changed], tells_content=policy == "all")
-    before = {edit.prev_channel_id for found in edits.values() for edit in found} - {None}
+    edits: dict[int, list[Edit]] = defaultdict(list)
+    asked = {"message_ids": bound_ids(dialect_of(db), [each.id for each in messages])}
+    for found in map(_EditRow._make, (_EDITS if policy == "all" else _MOVES).all(db, asked)):
+        edits[found.message_id].append(found)
+    before = {edit.prev_channel_id for each in edits.values() for edit in each} - {None}
     open_places = find_open_places(db, viewer, [place for place in before if place is not None])
 
     def shown(topic: str) -> str:
@@ -73,7 +73,7 @@ def find_edit_histories(
         return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
 
     histories: dict[int, list[dict[str, Any]]] = {}
-    for message in changed:
+    for message in messages:
         readable = open_places | {message.channel_id}
         channel_id, topic = message.channel_id, message.topic
         for edit in edits.get(message.id, ()):
@@ -91,14 +91,26 @@ def find_edit_histories(
     return histories
 
 
-def _find_edits(
-    db: Db, message_ids: Sequence[int], *, tells_content: bool
-) -> dict[int, list[Edit]]:
-    """The edits to tell of each message, the newest first; without content only moves."""
+class _EditRow(NamedTuple):
+    """An edit as `_edits` selects it; fits `Edit`."""
+
+    message_id: int
+    editor_id: int | None
+    edited_at: datetime
+    prev_topic: str | None
+    prev_channel_id: int | None
+    prev_content: str | None
+    prev_rendered_content: str | None
+
+
+def _edits(dialect: str, *, tells_content: bool) -> Select[*tuple[Any, ...]]:
+    """The edits to tell of messages :message_ids, each one's newest first; without content only
+    moves.
+    """
     own, newest_first = MessageEdit.message_id, MessageEdit.id.desc()
     content: ColumnElement[str | None] = MessageEdit.prev_content.expression
     rendered: ColumnElement[str | None] = MessageEdit.prev_rendered_content.expression
-    wanted = id_in(db, MessageEdit.message_id, message_ids)
+    wanted = bound_id_in(dialect, MessageEdit.message_id, "message_ids")
     if not tells_content:
         content = rendered = null().cast(Text)
         wanted &= or_(MessageEdit.prev_topic.is_not(None), MessageEdit.prev_channel_id.is_not(None))
@@ -119,14 +131,15 @@ def _find_edits(
         .subquery()
     )
     fits = (listed.c.place <= MOST_EDITS) & (listed.c.size <= MOST_TEXT)
-    edits: dict[int, list[Edit]] = defaultdict(list)
-    for row in db.execute(
-        select(listed)
+    return (
+        select(*(listed.c[name] for name in _EditRow._fields))
         .where(fits | (listed.c.place == 1))
         .order_by(listed.c.message_id, listed.c.place)
-    ):
-        edits[row.message_id].append(row)
-    return edits
+    )
+
+
+_EDITS = Query(partial(_edits, tells_content=True))
+_MOVES = Query(partial(_edits, tells_content=False))
 
 
 def undo_move(

@@ -1,7 +1,7 @@
 """Reactions as clients see them: those to however many messages are read in one statement."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
@@ -9,22 +9,41 @@ from models.chat.access.people import api_email
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.tables import Reaction, User
-from models.reader import Db, id_in
+from models.prepared import Query
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
-_REACTIONS = (
-    select(
-        Reaction.message_id,
-        Reaction.emoji_name,
-        Reaction.emoji_code,
-        Reaction.reaction_type,
-        User.id,
-        User.full_name,
-        User.bot_type,
-        User.delivery_email,
-        User.email_address_visibility,
+
+class _ReactionRow(NamedTuple):
+    """A reaction and the user whose it is."""
+
+    message_id: int
+    emoji_name: str
+    emoji_code: str
+    reaction_type: str
+    id: int
+    full_name: str
+    bot_type: int | None
+    delivery_email: str
+    email_address_visibility: int
+
+
+_REACTIONS = Query(
+    lambda dialect: (
+        select(
+            Reaction.message_id,
+            Reaction.emoji_name,
+            Reaction.emoji_code,
+            Reaction.reaction_type,
+            User.id,
+            User.full_name,
+            User.bot_type,
+            User.delivery_email,
+            User.email_address_visibility,
+        )
+        .join(User, User.id == Reaction.user_id)
+        .where(bound_id_in(dialect, Reaction.message_id, "message_ids"))
+        .order_by(Reaction.id)
     )
-    .join(User, User.id == Reaction.user_id)
-    .order_by(Reaction.id)
 )
 
 
@@ -33,7 +52,8 @@ def find_reactions(
 ) -> dict[int, list[dict[str, Any]]]:
     """Message id -> its reactions in the order they were added, for messages that have any."""
     found: dict[int, list[dict[str, Any]]] = {}
-    for row in db.execute(_REACTIONS.where(id_in(db, Reaction.message_id, message_ids))):
+    asked = {"message_ids": bound_ids(dialect_of(db), message_ids)}
+    for row in map(_ReactionRow._make, _REACTIONS.all(db, asked)):
         found.setdefault(row.message_id, []).append(
             {
                 "emoji_name": row.emoji_name,

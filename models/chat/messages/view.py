@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import aliased
@@ -18,7 +17,8 @@ from models.chat.messages.submessages import find_submessages
 from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.tables import Channel, Message, User, UserMessage
 from models.chat.topics.names import display_topic
-from models.reader import Db, id_in
+from models.prepared import Query, raw
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,73 +31,66 @@ class ViewOptions:
 
 
 _MINE = aliased(UserMessage)
-_ROWS = (
-    select(
-        Message.id,
-        Message.sender_id,
-        Message.channel_id,
-        Message.conversation_id,
-        Message.topic,
-        Message.content,
-        Message.rendered_content,
-        Message.sent_at,
-        Message.last_edit_at,
-        Message.last_moved_at,
-        Message.client,
-        Channel.name.label("channel_name"),
-        User.full_name,
-        User.delivery_email,
-        User.bot_type,
-        User.email_address_visibility,
-        User.avatar_version,
-        User.is_deleted,
-        _MINE.flags,
+
+
+class MessageRow(NamedTuple):
+    """A message, its channel's name, its sender, and the flags of the viewer's copy: a row of
+    `_ROWS`, or what was just sent. Times are Unix milliseconds.
+    """
+
+    id: int
+    sender_id: int
+    channel_id: int | None
+    conversation_id: int | None
+    topic: str
+    content: str
+    rendered_content: str
+    sent_ms: int
+    client: str
+    channel_name: str | None
+    full_name: str
+    delivery_email: str
+    bot_type: int | None
+    email_address_visibility: int
+    avatar_version: int
+    is_deleted: bool = False
+    edited_ms: int | None = None
+    moved_ms: int | None = None
+    flags: int | None = None
+
+
+_ROWS = Query(
+    lambda dialect: (
+        select(
+            Message.id,
+            Message.sender_id,
+            Message.channel_id,
+            Message.conversation_id,
+            Message.topic,
+            Message.content,
+            Message.rendered_content,
+            raw(Message.sent_at),
+            Message.client,
+            Channel.name.label("channel_name"),
+            User.full_name,
+            User.delivery_email,
+            User.bot_type,
+            User.email_address_visibility,
+            User.avatar_version,
+            raw(User.is_deleted),
+            raw(Message.last_edit_at),
+            raw(Message.last_moved_at),
+            _MINE.flags,
+        )
+        .join(User, User.id == Message.sender_id)
+        .outerjoin(Channel, Channel.id == Message.channel_id)
+        .outerjoin(
+            _MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("viewer_id"))
+        )
+        .where(bound_id_in(dialect, Message.id, "message_ids"))
+        .order_by(Message.id)
     )
-    .join(User, User.id == Message.sender_id)
-    .outerjoin(Channel, Channel.id == Message.channel_id)
-    .outerjoin(_MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("viewer_id")))
 )
-
-
-class MessageRow(Protocol):
-    """A message, its channel's name and its sender: a row of `_ROWS`, or one that was just sent."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def sender_id(self) -> int: ...
-    @property
-    def channel_id(self) -> int | None: ...
-    @property
-    def conversation_id(self) -> int | None: ...
-    @property
-    def topic(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def rendered_content(self) -> str: ...
-    @property
-    def sent_at(self) -> datetime: ...
-    @property
-    def last_edit_at(self) -> datetime | None: ...
-    @property
-    def last_moved_at(self) -> datetime | None: ...
-    @property
-    def client(self) -> str: ...
-    @property
-    def channel_name(self) -> str | None: ...
-    @property
-    def full_name(self) -> str: ...
-    @property
-    def delivery_email(self) -> str: ...
-    @property
-    def bot_type(self) -> int | None: ...
-    @property
-    def email_address_visibility(self) -> int: ...
-    @property
-    def avatar_version(self) -> int: ...
-    @property
-    def is_deleted(self) -> bool: ...
 
 
 def recipient_id(channel_id: int | None, conversation_id: int | None) -> int:
@@ -114,16 +107,15 @@ def find_messages(
     """Message objects of ids the viewer may read, in order of their ids."""
     if not message_ids:
         return []
-    rows = db.execute(
-        _ROWS.where(id_in(db, Message.id, message_ids)).order_by(Message.id),
-        {"viewer_id": viewer.id},
-    ).all()
+    asked = {"viewer_id": viewer.id, "message_ids": bound_ids(dialect_of(db), message_ids)}
+    rows = [*map(MessageRow._make, _ROWS.all(db, asked))]
     conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
     people = _find_people(db, viewer, find_members(db, conversations))
     reactions = find_reactions(db, viewer, message_ids)
     submessages = find_submessages(db, rows)
+    changed = [row for row in rows if row.edited_ms is not None or row.moved_ms is not None]
     histories = find_edit_histories(
-        db, viewer, rows, allow_empty_topic_name=options.allow_empty_topic_name
+        db, viewer, changed, allow_empty_topic_name=options.allow_empty_topic_name
     )
     linkifiers = find_linkifiers(db, viewer.realm_id)
     links: dict[str, list[dict[str, str]]] = {}
@@ -131,7 +123,7 @@ def find_messages(
     for row in rows:
         if row.topic not in links:
             links[row.topic] = topic_links(row.topic, linkifiers)
-        message = message_object(row, viewer, options, people.get(row.conversation_id, []))
+        message = message_object(row, viewer, options, people.get(row.conversation_id or 0, []))
         message["reactions"] = reactions.get(row.id, [])
         message["submessages"] = submessages.get(row.id, [])
         if row.id in histories:
@@ -168,7 +160,7 @@ def message_object(
             empty_name=viewer.realm.empty_topic_display_name,
             allow_empty=options.allow_empty_topic_name,
         ),
-        "timestamp": int(row.sent_at.timestamp()),
+        "timestamp": row.sent_ms // 1000,
         "is_me_message": is_status_message(row.content),
         "reactions": [],
         "submessages": [],
@@ -176,10 +168,10 @@ def message_object(
     }
     if not is_direct:
         body["stream_id"] = row.channel_id
-    if row.last_edit_at is not None:
-        body["last_edit_timestamp"] = int(row.last_edit_at.timestamp())
-    if row.last_moved_at is not None:
-        body["last_moved_timestamp"] = int(row.last_moved_at.timestamp())
+    if row.edited_ms is not None:
+        body["last_edit_timestamp"] = row.edited_ms // 1000
+    if row.moved_ms is not None:
+        body["last_moved_timestamp"] = row.moved_ms // 1000
     return body
 
 
@@ -188,14 +180,15 @@ def is_status_message(content: str) -> bool:
     return content.startswith("/me ")
 
 
-@dataclass(frozen=True, slots=True)
-class _Person:
+class _Person(NamedTuple):
+    """A sender; fits `Pictured`."""
+
     id: int
     bot_type: int | None
     delivery_email: str
     email_address_visibility: int
-    avatar_version: int = 1
-    is_deleted: bool = False
+    avatar_version: int
+    is_deleted: bool
 
 
 def _sender(row: MessageRow) -> _Person:
@@ -221,6 +214,27 @@ def _find_people(
     }
 
 
+class _PersonRow(NamedTuple):
+    """A user; fits `EmailOwner`."""
+
+    id: int
+    bot_type: int | None
+    full_name: str
+    delivery_email: str
+    email_address_visibility: int
+
+
+_PEOPLE = Query(
+    lambda dialect: select(
+        User.id,
+        User.bot_type,
+        User.full_name,
+        User.delivery_email,
+        User.email_address_visibility,
+    ).where(bound_id_in(dialect, User.id, "user_ids"))
+)
+
+
 def find_people(
     db: Db, viewer: Actor, user_ids: Iterable[int], *, for_all: bool = False
 ) -> dict[int, dict[str, Any]]:
@@ -231,15 +245,8 @@ def find_people(
     ids = list(user_ids)
     if not ids:
         return {}
-    rows = db.execute(
-        select(
-            User.id,
-            User.bot_type,
-            User.full_name,
-            User.delivery_email,
-            User.email_address_visibility,
-        ).where(User.id.in_(ids))
-    )
+    asked = {"user_ids": bound_ids(dialect_of(db), ids)}
+    rows = map(_PersonRow._make, _PEOPLE.all(db, asked))
     return {
         row.id: {
             "id": row.id,

@@ -26,6 +26,7 @@ from models.chat.people.events import find_users_who_know
 from models.chat.people.full_names import check_full_name
 from models.chat.people.view import describe_new_user
 from models.chat.tables import User, UserMessage
+from models.prepared import Query
 from models.reader import Db
 
 
@@ -115,12 +116,12 @@ def find_system_bots(db: Db, realm_id: int) -> list[UserRow]:
     return list(db.execute(_SYSTEM_BOTS, {"realm_id": realm_id}))
 
 
-_MAX_MESSAGE = select(func.max(UserMessage.message_id)).where(
-    UserMessage.user_id == bindparam("user_id")
+_MAX_MESSAGE = Query(
+    select(func.max(UserMessage.message_id)).where(UserMessage.user_id == bindparam("user_id"))
 )
 
 
 def find_max_message_id(db: Db, user_id: int) -> int:
     """Id of the newest message the user has a copy of; -1 without any."""
-    newest = db.execute(_MAX_MESSAGE, {"user_id": user_id}).scalar()
-    return -1 if newest is None else int(newest)
+    (newest,) = _MAX_MESSAGE.one(db, {"user_id": user_id})
+    return -1 if newest is None else newest

@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Container, Iterable
-from typing import Protocol
 
 import orjson
 from sqlalchemy import bindparam, select
 
 from models.chat.profiles.values import FieldType
 from models.chat.tables import ProfileField, ProfileValue
+from models.prepared import Query
 from models.reader import Db
 
 Profile = dict[str, dict[str, str]]
@@ -25,49 +25,36 @@ _VALUES = (
     .join(ProfileField, ProfileField.id == ProfileValue.field_id)
     .order_by(ProfileValue.field_id)
 )
-_OF_ONE = _VALUES.where(ProfileValue.user_id == bindparam("user_id"))
-_OF_ALL = _VALUES.where(ProfileField.realm_id == bindparam("realm_id"))
-
-
-class _ValueRow(Protocol):
-    """A row of `_VALUES`."""
-
-    @property
-    def user_id(self) -> int: ...
-    @property
-    def field_id(self) -> int: ...
-    @property
-    def value(self) -> str: ...
-    @property
-    def rendered_value(self) -> str | None: ...
-    @property
-    def type(self) -> int: ...
+_OF_ONE = Query(_VALUES.where(ProfileValue.user_id == bindparam("user_id")))
+_OF_ALL = Query(_VALUES.where(ProfileField.realm_id == bindparam("realm_id")))
 
 
 def find_profile(db: Db, user_id: int, *, known_ids: Container[int] | None) -> Profile:
     """The values of one user. `known_ids`: the only users that their reader may know, so that a
     field of others is not filled in for them; None: everybody.
     """
-    rows = db.execute(_OF_ONE, {"user_id": user_id})
+    rows = _OF_ONE.all(db, {"user_id": user_id})
     return _profiles(rows, known_ids).get(user_id, {})
 
 
 def find_profiles(db: Db, realm_id: int, *, known_ids: Container[int] | None) -> dict[int, Profile]:
     """User id -> values, of everybody in the realm who filled in anything."""
-    return _profiles(db.execute(_OF_ALL, {"realm_id": realm_id}), known_ids)
+    return _profiles(_OF_ALL.all(db, {"realm_id": realm_id}), known_ids)
 
 
-def _profiles(rows: Iterable[_ValueRow], known_ids: Container[int] | None) -> dict[int, Profile]:
+def _profiles(
+    rows: Iterable[tuple[int, int, str, str | None, int]], known_ids: Container[int] | None
+) -> dict[int, Profile]:
+    """User id -> values, of rows of `_VALUES`."""
     found: dict[int, Profile] = defaultdict(dict)
-    for row in rows:
-        value = row.value
-        if row.type == FieldType.USERS and known_ids is not None:
-            shown = [user_id for user_id in orjson.loads(value) if user_id in known_ids]
+    for user_id, field_id, value, rendered_value, kind in rows:
+        if kind == FieldType.USERS and known_ids is not None:
+            shown = [named_id for named_id in orjson.loads(value) if named_id in known_ids]
             if not shown:
                 continue
             value = orjson.dumps(shown).decode()
         entry = {"value": value}
-        if row.rendered_value is not None:
-            entry["rendered_value"] = row.rendered_value
-        found[row.user_id][str(row.field_id)] = entry
+        if rendered_value is not None:
+            entry["rendered_value"] = rendered_value
+        found[user_id][str(field_id)] = entry
     return found

@@ -2,13 +2,17 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain, zip_longest
+from typing import cast
 
-from sqlalchemy import text
+from sqlalchemy import Integer, column, text
+from sqlalchemy.sql.selectable import TypedReturnsRows
 
 from models.chat.messages.edit_history import MOST_TEXT
 from models.chat.reading.ranges import Range
+from models.prepared import Query
 from models.reader import Db, bound_ids, dialect_of
 
 MOST_BYTES = 10_000_000
@@ -16,6 +20,9 @@ MOST_BYTES = 10_000_000
 FEW = 20
 """So many messages are never too much."""
 REACTION_BYTES = 250
+
+AT_A_TIME = 50
+"""So many messages are weighed before anybody looks whether they are too much."""
 
 # Rows come in the order of the ids. SQLite reads no more of them than are asked for.
 _SQLITE = text(
@@ -36,6 +43,14 @@ _POSTGRESQL = text(
     " FROM unnest(CAST(:ids AS bigint[])) WITH ORDINALITY AS listed (id, place)"
     " JOIN message AS m ON m.id = listed.id ORDER BY listed.place"
 )
+
+
+def _weights(dialect: str) -> TypedReturnsRows[int]:
+    statement = _SQLITE if dialect == "sqlite" else _POSTGRESQL
+    return cast(TypedReturnsRows[int], statement.columns(column("weight", Integer)))
+
+
+_WEIGHTS = Query(_weights)
 
 
 def cut_to_weight(db: Db, found: Range, *, most: int | None = None) -> Range:
@@ -61,11 +76,12 @@ def cut_to_weight(db: Db, found: Range, *, most: int | None = None) -> Range:
 
 def _count_light(db: Db, ids: Sequence[int], most: int) -> int:
     """How many of the first are together no heavier than `most`."""
-    dialect = dialect_of(db)
-    statement = _SQLITE if dialect == "sqlite" else _POSTGRESQL
-    with db.execute(statement, {"ids": bound_ids(dialect, ids)}) as weights:
-        for number, weight in enumerate(weights.scalars()):
+    number = 0
+    asked = {"ids": bound_ids(dialect_of(db), ids)}
+    with closing(_WEIGHTS.chunks(db, AT_A_TIME, asked)) as weights:
+        for (weight,) in chain.from_iterable(weights):
             most -= weight
             if most < 0:
                 return number
-    return len(ids)
+            number += 1
+    return number

@@ -21,7 +21,7 @@ from models.chat.events.messages import LocalEcho, MessageEvent
 from models.chat.messages import flags, search
 from models.chat.messages.conversations import require_conversation
 from models.chat.messages.submessages import attach_widget
-from models.chat.messages.view import ViewOptions, find_people, message_object
+from models.chat.messages.view import MessageRow, ViewOptions, find_people, message_object
 from models.chat.rendering import plain_text
 from models.chat.sending.bot_calls import call_bots
 from models.chat.sending.drafts import Draft
@@ -30,6 +30,7 @@ from models.chat.topics import automatic_policies, first_messages
 from models.chat.topics import summary as topic_summary
 from models.chat.uploads.showing import show_in
 from models.prepared import Query
+from models.types import to_ms
 
 _MESSAGE = cast(Table, Message.__table__)
 _COPY = cast(Table, UserMessage.__table__)
@@ -233,30 +234,6 @@ def _tell(
         log.append(session, sender.realm_id, event, user_ids=user_ids, now=now)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SentMessage:
-    """A message just sent, as `message_object` reads one."""
-
-    id: int
-    sender_id: int
-    channel_id: int | None
-    conversation_id: int | None
-    topic: str
-    content: str
-    rendered_content: str
-    sent_at: datetime
-    client: str
-    channel_name: str | None
-    full_name: str
-    delivery_email: str
-    bot_type: int | None
-    email_address_visibility: int
-    avatar_version: int
-    last_edit_at: datetime | None = None
-    last_moved_at: datetime | None = None
-    is_deleted: bool = False
-
-
 def message_as_sent(
     draft: Draft,
     message_id: int,
@@ -267,7 +244,7 @@ def message_as_sent(
 ) -> dict[str, Any]:
     """The message as its event shows it; `people` are those of the conversation."""
     sender, channel = draft.sender, draft.channel
-    row = _SentMessage(
+    row = MessageRow(
         id=message_id,
         sender_id=sender.id,
         channel_id=None if channel is None else channel.id,
@@ -275,7 +252,7 @@ def message_as_sent(
         topic=draft.topic,
         content=draft.content,
         rendered_content=draft.rendered.html,
-        sent_at=now,
+        sent_ms=to_ms(now),
         client=draft.client,
         channel_name=None if channel is None else channel.name,
         full_name=sender.full_name,
