@@ -19,6 +19,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from models.news import News
 from models.outages import is_lost_race, raise_outage
+from models.reader import UNIT_CONNECTION
 
 T = TypeVar("T")
 
@@ -62,6 +63,7 @@ def savepoint(session: Session) -> Iterator[None]:
     lengths = {write: len(items) for write, items in session.info.get(AT_THE_END, {}).items()}
     try:
         with session.begin_nested():
+            session.connection()  # the savepoint is made now, also for prepared statements
             yield
     except BaseException:
         del session.info.get(_AFTER_COMMIT, [])[calls:]
@@ -177,7 +179,8 @@ class Database:
     close = dispose
 
     def _attempt(self, writer: Engine, work: Callable[[Session], T]) -> T:
-        with Session(writer, expire_on_commit=False, info={_NEWS: self.news}) as session:
+        info = {_NEWS: self.news, UNIT_CONNECTION: None}
+        with Session(writer, expire_on_commit=False, info=info) as session:
             try:
                 result = work(session)
                 session.flush()

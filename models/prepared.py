@@ -16,7 +16,7 @@ from sqlalchemy.sql.selectable import TypedReturnsRows
 from sqlalchemy.types import NullType
 from typing_extensions import TypeVarTuple
 
-from models.reader import Db
+from models.reader import UNIT_CONNECTION, Db
 
 Columns = TypeVarTuple("Columns")
 T = TypeVar("T")
@@ -188,7 +188,12 @@ def _connection_of(db: Db) -> Connection:
     if isinstance(db, Connection):
         return db
     db.flush()
-    return db.connection()
+    if UNIT_CONNECTION not in db.info:
+        return db.connection()
+    connection: Connection | None = db.info[UNIT_CONNECTION]
+    if connection is None:
+        connection = db.info[UNIT_CONNECTION] = db.connection()
+    return connection
 
 
 def _fetch(connection: Connection, sql: str, parameters: Parameters) -> Sequence[Sequence[object]]:

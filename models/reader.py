@@ -27,6 +27,10 @@ from sqlalchemy.orm import DeclarativeBase, Session
 Db = Connection | Session
 """What a read may run on: a Core connection of a GET, or the session of a write unit."""
 
+UNIT_CONNECTION = "connection"
+"""Key of `Session.info`, in a unit of work: its connection, once a prepared statement has run. A
+session walks through its transactions to find it, which takes longer than some statements.
+"""
 Listed = TypeVar("Listed", int, str)
 Upsert = postgresql.Insert | sqlite.Insert
 """An INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`."""

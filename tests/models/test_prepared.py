@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, event, func, insert, literal, select, text, up
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
-from models.database import Database
+from models.database import Database, savepoint
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease, Wallet
 from models.prepared import Change, Query, raw
@@ -71,6 +71,24 @@ def test_an_undone_unit_leaves_nothing(kept: Database) -> None:
         kept.run(work)
     with kept.reading() as connection:
         assert NAMED.one(connection, {"its_name": "a"}) == ("test",)
+
+
+def test_a_savepoint_undoes_its_part_alone(database: Database, now: datetime) -> None:
+    def add_and_raise(session: Session) -> None:
+        with savepoint(session):
+            ADD.run(session, row("b", now))
+            raise LookupError("changed my mind")
+
+    def work(session: Session) -> None:
+        ADD.run(session, row("a", now))
+        with pytest.raises(LookupError):
+            add_and_raise(session)
+        with savepoint(session):
+            ADD.run(session, row("c", now))
+
+    database.run(work)
+    with database.reading() as connection:
+        assert ALL.all(connection) == [("a", now, 7), ("c", now, 7)]
 
 
 def test_what_waits_in_the_session_is_written_before(database: Database, now: datetime) -> None:
