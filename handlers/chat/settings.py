@@ -80,6 +80,11 @@ async def update_settings(
     return await ctx.write(change)
 
 
+async def update_notification_settings(ctx: Context, **parameters: Any) -> Response:
+    """Change your notification settings."""
+    return await update_settings(ctx, **parameters)
+
+
 async def _update_others(ctx: Context, targets: Targets, settings: dict[str, Any]) -> Response:
     changes = user_settings.check_settings(settings)
 

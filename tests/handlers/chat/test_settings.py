@@ -26,7 +26,7 @@ DONE = {"result": "success", "msg": ""}
 PERIOD = "email_notifications_batching_period_seconds"
 NEW = "the undiscovered country"
 DOCUMENT = specs.load("chat")
-FORM = DOCUMENT["paths"]["/settings"]["patch"]["requestBody"]["content"][
+FORM = DOCUMENT["components"]["requestBodies"]["UpdateSettings"]["content"][
     "application/x-www-form-urlencoded"
 ]
 
@@ -234,6 +234,41 @@ class TestUpdateSettings:
             )
             assert cast.othello.id in user_ids
             assert not {hamlet, cast.iago.id, cast.cordelia.id} & set(user_ids)
+
+
+class TestUpdateNotificationSettings:
+    URL = "/settings/notifications"
+
+    def test_does_what_update_settings_does(
+        self, chat: ChatClient, as_iago: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
+        answer = chat.patch(self.URL, enable_sounds=False, color_scheme=2, dense_mode=True)
+        assert answer == {**DONE, "ignored_parameters_unsupported": ["dense_mode"]}
+        changes = [
+            {"op": "update", "property": "color_scheme", "value": 2},
+            {"op": "update", "property": "enable_sounds", "value": False},
+        ]
+        assert told(chat_database) == [(change, [cast.hamlet.id]) for change in changes]
+        others = {"user_ids": [cast.hamlet.id]}
+        assert as_iago.patch(self.URL, enable_sounds=True, target_users=others) == DONE
+        assert chat.get("/settings")["settings"]["enable_sounds"] is True
+
+    def test_refuses_what_update_settings_refuses(
+        self, chat: ChatClient, as_reminder: ChatClient, as_nobody: ChatClient,
+        chat_database: Database, cast: Cast,
+    ) -> None:  # fmt: skip
+        sent = {"enable_sounds": False, "notification_sound": "moo"}
+        assert chat.patch(self.URL, **sent) == bad("Invalid notification sound 'moo'")
+        wrong = {"old_password": "wrong", "new_password": NEW}
+        assert chat.patch(self.URL, **wrong) == bad("Wrong password!")
+        others = {"user_ids": [cast.othello.id]}
+        refusal = chat.patch(self.URL, enable_sounds=False, target_users=others)
+        no_rights = bad("Must be an organization administrator")
+        assert refusal == no_rights | {"code": "UNAUTHORIZED_PRINCIPAL"}
+        no_bots = bad("This endpoint does not accept bot requests.")
+        assert as_reminder.patch(self.URL, enable_sounds=False) == no_bots
+        assert as_nobody.patch(self.URL, enable_sounds=False)["code"] == "UNAUTHORIZED"
+        assert told(chat_database) == []
 
 
 class TestPassword:

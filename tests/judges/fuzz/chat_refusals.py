@@ -47,6 +47,7 @@ FIELD_VALUE = re.compile(
     r".* is (not a (string|date|URL)|too long \(limit: [0-9]+ characters\))|User IDs is not a list",
     re.DOTALL,
 )
+TIMEZONE = re.compile("timezone is not a recognized time zone")
 OF_PROPERTY = re.compile(r".*is not (a boolean|a valid hex color code)")
 CONDITIONAL = {
     # Required only without `message_ids`; OpenAPI 3.0 knows no condition between parameters.
@@ -62,7 +63,8 @@ CONDITIONAL = {
     # Either this or its older name.
     "create_playground": re.compile("Missing 'syntax_language' argument"),
     # The IANA's list changes several times a year.
-    "update_settings": re.compile("timezone is not a recognized time zone"),
+    "update_settings": TIMEZONE,
+    "update_notification_settings": TIMEZONE,
     # What `value` may be hangs on `property`.
     "update_subscription_setting": OF_PROPERTY,
     "update_subscription_settings": OF_PROPERTY,

@@ -53,6 +53,9 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("update_settings", "others"): {
         "target_users": {"group_ids": ["$audience"], "skip_if_already_edited": True}
     },
+    ("update_notification_settings", "others"): {
+        "target_users": {"group_ids": ["$audience"], "skip_if_already_edited": True}
+    },
     ("update_user_group", "permissions"): {
         f"can_{right}_group": {"new": "$members_group"}
         for right in ("add_members", "join", "leave", "manage", "mention", "remove_members")

@@ -96,7 +96,7 @@ def by_id() -> dict[str, dict[str, Any]]:
 def media_examples() -> Iterator[Any]:
     """(schema, direction, example) of every example of a request or response body."""
     for method, path, operation in operations():
-        bodies = [("request", operation.get("requestBody", {}))]
+        bodies = [("request", resolve(operation.get("requestBody", {})))]
         bodies += [(status, resolve(r)) for status, r in operation["responses"].items()]
         for name, body in bodies:
             for media in body.get("content", {}).values():
@@ -157,14 +157,14 @@ class TestOperations:
         for name, operation in by_id().items():
             answers = resolve(operation["responses"]["200"])["content"]["application/json"]
             assert answers["examples"], name
-            forms = operation.get("requestBody", {}).get("content", {})
+            forms = resolve(operation.get("requestBody", {})).get("content", {})
             form = forms.get("application/x-www-form-urlencoded")
             if form and resolve(form["schema"]).get("properties"):
                 assert form["examples"], name
 
     def test_take_the_same_fields_urlencoded_and_multipart(self) -> None:
         for name, operation in by_id().items():
-            forms = operation.get("requestBody", {}).get("content", {})
+            forms = resolve(operation.get("requestBody", {})).get("content", {})
             if forms and "application/json" not in forms and name not in WITH_FILES:
                 assert {"application/x-www-form-urlencoded", "multipart/form-data"} <= set(forms)
                 first, *others = (resolve(form["schema"]) for form in forms.values())

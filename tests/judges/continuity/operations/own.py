@@ -46,6 +46,13 @@ def update_settings(world: World) -> Call:
 
 
 @operation
+def update_notification_settings(world: World) -> Call:
+    setting = SETTINGS[world.pick(*SETTINGS)]
+    form = {setting.name: _value(world, setting)}
+    return call(world.person(), "PATCH", "/settings/notifications", **form)
+
+
+@operation
 def update_own_presence(world: World) -> Call:
     return call(world.person(), "POST", "/users/me/presence", status=world.pick("active", "idle"))
 
