@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import update
 
 from models import migrate
-from models.chat.tables import Realm
+from models.chat.tables import Realm, User
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import RunningServer
@@ -76,13 +76,19 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
         cast = make_cast(session, now=SystemClock().now())
         here = update(Realm).where(Realm.id == cast.realm_id).values(host="127.0.0.1")
         session.execute(here)
+        may = update(User).where(User.id == cast.cordelia.id).values(can_create_users=True)
+        session.execute(may)
         people = [cast.hamlet, cast.cordelia, cast.reminder]
         make_channel(session, cast, CHANNEL, subscribers=people)
         return cast
 
     cast = database.run(furnish)
     database.dispose()
-    environment = {"SPECD_CHAT_SECRET": SECRET.decode(), "SPECD_WORKERS": "2"}
+    environment = {
+        "SPECD_CHAT_SECRET": SECRET.decode(),
+        "SPECD_CHAT_MAIL_DOMAIN": "mail.example",
+        "SPECD_WORKERS": "2",
+    }
     with RunningServer(directory, environment, application="chat") as server:
         yield Office(server.url, cast, directory)
 
