@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx
 import pytest
 
-from tests.clients.conftest import Office
+from tests.clients.conftest import CHANNEL, PATIENCE_S, Office
 from tests.clients.installed import BOTS, need
 from tests.clients.programs import Program
 from tests.support.chat.people import Member
@@ -18,9 +21,9 @@ ANSWER = "beep boop"
 
 
 @contextmanager
-def running(office: Office, name: str, who: Member) -> Iterator[Program]:
+def running(office: Office, name: str, who: Member, *more: str) -> Iterator[Program]:
     """The bot of that name, signed in as `who`."""
-    argv = [str(BOTS), name, "--config-file", str(office.configuration(who))]
+    argv = [str(BOTS), name, "--config-file", str(office.configuration(who)), *more]
     with Program(argv, office.directory, PYTHONUNBUFFERED="1") as program:
         yield program
 
@@ -65,6 +68,104 @@ def test_a_bot_answers_direct_messages_and_mentions_and_reacts(
     assert soon(lambda: answers("stream")), bot.lines
     (said,) = answers("stream")
     assert (said["content"], said["subject"]) == (ANSWER, "ghost")
+
+
+class Talk:
+    """What Hamlet and a bot that he has made say to each other, while its program runs."""
+
+    def __init__(self, office: Office, soon: Callable[[Callable[[], Any]], Any], name: str) -> None:
+        self._office, self._soon, self._name = office, soon, name
+        form = {"full_name": name, "short_name": name}
+        made = office.ask(office.cast.hamlet, "POST", "/bots", data=form)
+        email = f"{name}-bot@127.0.0.1"
+        self.bot = Member(made["user_id"], email, name, 400, made["api_key"], "127.0.0.1")
+        self._greeting = ""
+
+    @contextmanager
+    def running(self, *more: str) -> Iterator[None]:
+        """The bot's program, started with these arguments, until it is killed. It has answered."""
+        with running(self._office, self._name, self.bot, *more) as program:
+            self._greeting = ""
+            # Nothing says when it listens. It ends itself when it is asked too often.
+            heard = self._soon(lambda: self._try("help", patience_s=2))
+            assert heard, program.lines
+            self._greeting = heard[0]
+            yield
+
+    def ask(self, question: str) -> str:
+        """The answer."""
+        (answer,) = self._try(question, patience_s=PATIENCE_S)
+        return answer
+
+    def stored(self) -> dict[str, Any]:
+        """What the server keeps for the bot."""
+        kept = self._office.ask(self.bot, "GET", "/bot_storage")["storage"]
+        return {key: json.loads(value) for key, value in kept.items()}
+
+    def said(self, after: int) -> list[str]:
+        """What the bot has said since that message, but for how it greets."""
+        return [
+            message["content"]
+            for message in self._office.newest(self._office.cast.hamlet)
+            if (message["sender_id"], message["id"] > after) == (self.bot.id, True)
+            and message["content"] != self._greeting
+        ]
+
+    def _try(self, question: str, *, patience_s: float) -> list[str]:
+        asked = self._office.whisper(self._office.cast.hamlet, self.bot, question)
+        ends_at = time.monotonic() + patience_s
+        while not (said := self.said(asked)) and time.monotonic() < ends_at:
+            time.sleep(0.05)
+        return said
+
+
+def test_a_bot_keeps_files(office: Office, soon: Callable[[Callable[[], Any]], Any]) -> None:
+    """It begins anew when it is started again: its library looks for a key in its memory alone."""
+    talk, name = Talk(office, soon, "virtual_fs"), office.cast.hamlet.email
+    with talk.running():
+        assert talk.ask("mkdir plays") == f"{name}:\ndirectory created"
+        assert talk.ask("write plays/hamlet Words, words") == f"{name}:\nfile written"
+        assert talk.ask("read plays/hamlet") == f"{name}:\nWords, words"
+    (kept,) = talk.stored().values()
+    assert kept["/plays/hamlet"]["content"] == "Words, words"
+
+
+def test_a_bot_uploads_a_file(office: Office, soon: Callable[[Callable[[], Any]], Any]) -> None:
+    talk, file = Talk(office, soon, "file_uploader"), office.directory / "letter.txt"
+    file.write_text("Get thee to a nunnery")
+    with talk.running():
+        said = talk.ask(str(file))
+    assert said.startswith("[letter.txt](/user_uploads/")
+    path = said.removeprefix("[letter.txt](").removesuffix(")")
+    link = office.ask(office.cast.hamlet, "GET", path)["url"]
+    assert httpx.get(office.url + link, timeout=30).text == file.read_text()
+
+
+def test_a_bot_writes_into_the_channel_of_its_configuration(
+    office: Office, soon: Callable[[Callable[[], Any]], Any]
+) -> None:
+    talk, hamlet = Talk(office, soon, "followup"), office.cast.hamlet
+    configuration = office.directory / "followup.conf"
+    configuration.write_text(f"[followup]\nstream = {CHANNEL}\n")
+    with talk.running("--bot-config-file", str(configuration)):
+        assert talk.ask("Speak to the ghost") == f"from {hamlet.email}: Speak to the ghost"
+    said = office.newest(hamlet, 1)[-1]
+    assert (said["display_recipient"], said["subject"]) == (CHANNEL, hamlet.email)
+
+
+def test_a_bot_finds_its_state_again_when_it_is_started_again(
+    office: Office, soon: Callable[[Callable[[], Any]], Any]
+) -> None:
+    """It numbers what is reported to it."""
+    talk = Talk(office, soon, "incident")
+    with talk.running():
+        assert "Incident: fire\n" in talk.ask("new fire")
+        assert "TICKET0002" in talk.ask("new flood")
+    assert talk.stored() == {"ticket_id": 2}
+    with talk.running():
+        assert "TICKET0003" in talk.ask("new ghost")
+        assert talk.ask("answer TICKET0003 4") == "Incident TICKET0003\n status = escalate"
+    assert talk.stored() == {"ticket_id": 3}
 
 
 def test_a_bot_that_a_person_made_keeps_its_state(
