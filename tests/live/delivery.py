@@ -36,7 +36,9 @@ from workers.scheduled_delivery import ScheduledDelivery
 
 CLOCK = SystemClock()
 KINDS = ("delete", "put off", "rewrite")
-PRELOADED = ["tests.live.delivery", "tests.live.topic_deletion", "tests.live.webhook_storm"]
+PRELOADED = [
+    f"tests.live.{name}" for name in ("bot_storm", "delivery", "topic_deletion", "webhook_storm")
+]
 """What the one fork server of a test process imports: what the first storm asks of it is what every
 later one gets.
 """
@@ -87,6 +89,12 @@ class Workers:
         """Kill nobody any more."""
         self._stopped.set()
         self._thread.join()
+
+    def wait(self) -> list[int]:
+        """Until all have ended by themselves, but not for ever; how they did."""
+        for process in self._living:
+            process.join(60)
+        return [process.exitcode for process in self._living]
 
     def __exit__(self, *_: object) -> None:
         self.spare()

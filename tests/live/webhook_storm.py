@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -65,6 +65,8 @@ class Receiver:
     port: int = 0
     arrivals: list[tuple[str, str, bool]] = field(default_factory=list)
     """(path, event, whether it was taken) in the order of arrival."""
+    answer: Callable[[bytes], bytes] = lambda body: b""
+    """What is answered to a body that is taken."""
 
     @contextmanager
     def running(self) -> Iterator[Receiver]:
@@ -104,12 +106,13 @@ class Receiver:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         lines = head.split("\r\n")
         headers = {name.lower(): value for name, _, value in (x.partition(": ") for x in lines[1:])}
-        await reader.readexactly(int(headers["content-length"]))
+        body = await reader.readexactly(int(headers["content-length"]))
         path, event = lines[0].split(" ")[1], headers["webhook-id"]
         lot = choose.random() / self.failing if self.failing else 1.0
         self.arrivals.append((path, event, lot >= 1))
         if lot >= 1:
-            writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+            answer = self.answer(body)
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer) + answer)
         elif lot < 0.5:
             writer.write(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
         elif lot < 5 / 6:

@@ -1,23 +1,50 @@
-"""`scripts/webhook-storm`: the whole storm on both databases; exits 1 when anything is wrong."""
+"""`scripts/webhook-storm`: both whole storms on both databases; exits 1 when anything is wrong."""
 
 from __future__ import annotations
 
 import sys
 
+from tests.live import bot_storm, webhook_storm
 from tests.live.campaign_databases import databases
-from tests.live.webhook_storm import run_storm
+from tests.live.delivery_campaign import make_database
+
+KILL_EVERY_S = 0.2
+SEED = 7
+
+
+def storm_of_events(transitions: int, workers: int) -> bool:
+    """The payment service's; whether it held."""
+    held = True
+    for name, url in databases("payment"):
+        report = webhook_storm.run_storm(
+            url, transitions=transitions, workers=workers, kill_every_s=KILL_EVERY_S,
+            followers=10, seed=SEED,
+        )  # fmt: skip
+        print(f"{name}: {report}", flush=True)
+        held = held and not (report.lost or report.disordered or report.misread)
+    return held
+
+
+def storm_of_bots(messages: int, workers: int) -> bool:
+    """The chat service's; whether it held."""
+    held = True
+    for name, url in databases("chat"):
+        report = bot_storm.run_storm(
+            url, make_database(url), messages=messages, workers=workers,
+            kill_every_s=KILL_EVERY_S, seed=SEED,
+        )  # fmt: skip
+        print(f"{name}: {report}", flush=True)
+        wrong = report.lost or report.doubled or report.renamed or report.complaints
+        held = held and not wrong
+    return held
 
 
 def main(argv: list[str]) -> int:
-    transitions, workers = (int(text) for text in (argv + ["20000", "3"][len(argv) :]))
-    held = True
-    for name, url in databases("payment"):
-        report = run_storm(
-            url, transitions=transitions, workers=workers, kill_every_s=0.2, followers=10, seed=7
-        )
-        print(f"{name}: {report}", flush=True)
-        held = held and not (report.lost or report.disordered or report.misread)
-    return 0 if held else 1
+    given = (int(text) for text in (argv + ["20000", "1000", "3"][len(argv) :]))
+    transitions, messages, workers = given
+    return (
+        0 if all([storm_of_events(transitions, workers), storm_of_bots(messages, workers)]) else 1
+    )
 
 
 if __name__ == "__main__":
