@@ -58,7 +58,7 @@ class QuotaExceeded(ChatError):
     """
 
     sentence = "Too many {what} (limit: {limit})."
-    advice = "Delete or archive what is no longer used, or ask the operator for a higher limit."
+    advice = "Delete what is no longer used, or ask the operator for a higher limit."
 
 
 class InvalidHost(RefusedCommand):
