@@ -52,6 +52,9 @@ function asking<Request>(query: Partial<Request>, names: string[]): sdk.Middlewa
 }
 """
 
+MAPS = {"AnyObject": "RequestBody"}
+"""What the SDK calls a body that is any object: it makes no type of such a schema."""
+
 
 class TypescriptFetch(Writer):
     sdk = "typescript-fetch"
@@ -80,5 +83,6 @@ class TypescriptFetch(Writer):
         sent = {**call.path_values, **call.query, **lists, **call.header}
         parts = [f"{self.member(name)}: {self.value(value)}" for name, value in sent.items()]
         if call.body is not None:
-            parts.append(f"{camel(call.body_schema or '')}: {self.value(call.body)}")
+            name = MAPS.get(call.body_schema or "", call.body_schema or "")
+            parts.append(f"{camel(name)}: {self.value(call.body)}")
         return f"{api}.{camel(call.operation)}Raw({{ {', '.join(parts)} }})"
