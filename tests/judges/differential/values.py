@@ -58,6 +58,11 @@ ODD_VALUES: list[Any] = [
     *ODD_STRINGS,
 ]
 
+LONGEST, MOST = 20_000, 2_000
+"""Characters of a text and items of an array that are made at most. Bounds above these are for the
+limit of the body to hold, and values at them would take gigabytes.
+"""
+
 
 class Values:
     """Makes values for the schemas of one document."""
@@ -108,7 +113,7 @@ class Values:
         )
 
     def _string(self, schema: Schema) -> str:
-        low, high = schema.get("minLength", 0), schema.get("maxLength", 30)
+        low, high = schema.get("minLength", 0), min(schema.get("maxLength", 30), LONGEST)
         if schema.get("format") == "uuid":
             digits = f"{self.chance.getrandbits(128):032x}"
             text = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
@@ -166,13 +171,13 @@ class Values:
                 f"{fitting}\u0661",
                 str(fitting).upper(),
                 "",
-                str(fitting) + "x" * schema.get("maxLength", 50),
+                str(fitting) + "x" * min(schema.get("maxLength", 50), LONGEST),
                 [fitting],
             ]
         elif kind == "array":
             item = schema.get("items", {})
             edges += [
-                [self.valid(item) for _ in range(schema.get("maxItems", 3) + 1)],
+                [self.valid(item) for _ in range(min(schema.get("maxItems", 3) + 1, MOST))],
                 [self.wrong(item)],
                 [self.valid(item), self.wrong(item)],
                 [],
