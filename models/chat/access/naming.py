@@ -4,31 +4,67 @@ Somebody the actor may not know, and a real address the actor may not see, are n
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import Select, bindparam, select
 
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.people import (
     DUMMY_EMAIL,
     USER_COLUMNS,
-    UserRow,
     known_to,
     sees_everybody,
     visible_email,
 )
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
-from models.reader import INT_MAX, Db, id_in
+from models.prepared import Query
+from models.reader import INT_MAX, Db, bound_id_in, bound_ids, bound_text_in, dialect_of
 
-_COLUMNS = (*USER_COLUMNS, User.email_key)
+
+class NamedUser(NamedTuple):
+    """A row of `USER_COLUMNS` and email_key; fits `UserRow`."""
+
+    id: int
+    delivery_email: str
+    full_name: str
+    role: int
+    bot_type: int | None
+    bot_owner_id: int | None
+    is_active: bool
+    is_imported_stub: bool
+    is_deleted: bool
+    date_joined: datetime
+    timezone: str
+    avatar_version: int
+    email_address_visibility: int
+    email_key: str
 
 
-class NamedUser(UserRow, Protocol):
-    """A row of `USER_COLUMNS` and email_key."""
+@cache
+def _named(
+    by_id: bool, by_email: bool, *, system_bots: bool, sees_everybody: bool
+) -> Query[*tuple[Any, ...]]:
+    """Users of realm :realm_id that have one of :ids or of :email_keys; without system bots, and
+    without those whom :actor_id may not know.
+    """
 
-    @property
-    def email_key(self) -> str: ...
+    def build(dialect: str) -> Select[*tuple[Any, ...]]:
+        ids = bound_id_in(dialect, User.id, "ids")
+        emails = bound_text_in(dialect, User.email_key, "email_keys")
+        wanted = select(*USER_COLUMNS, User.email_key).where(
+            User.realm_id == bindparam("realm_id"),
+            ids | emails if by_id and by_email else emails if by_email else ids,
+        )
+        if not system_bots:
+            wanted = wanted.where(~User.is_system_bot)
+        if not sees_everybody:
+            wanted = wanted.where(User.id.in_(known_to(bindparam("actor_id"))))
+        return wanted
+
+    return Query(build)
 
 
 def find_named(
@@ -42,14 +78,19 @@ def find_named(
     keys = {name: _key_of(actor, name) for name in names}
     ids = [key for key in keys.values() if isinstance(key, int) and key <= INT_MAX]
     emails = [key for key in keys.values() if isinstance(key, str)]
-    wanted = select(*_COLUMNS).where(
-        User.realm_id == actor.realm_id, id_in(db, User.id, ids) | User.email_key.in_(emails)
+    query = _named(
+        bool(ids),
+        bool(emails),
+        system_bots=system_bots,
+        sees_everybody=sees_everybody(db, actor),
     )
-    if not system_bots:
-        wanted = wanted.where(~User.is_system_bot)
-    if not sees_everybody(db, actor):
-        wanted = wanted.where(User.id.in_(known_to(actor.id)))
-    rows: Sequence[NamedUser] = db.execute(wanted, {"realm_id": actor.realm_id}).all()
+    asked = {
+        "realm_id": actor.realm_id,
+        "actor_id": actor.id,
+        "ids": bound_ids(dialect_of(db), ids),
+        "email_keys": bound_ids(dialect_of(db), emails),
+    }
+    rows = [*map(NamedUser._make, query.all(db, asked))]
     by_key: dict[int | str, NamedUser] = {row.id: row for row in rows}
     by_key |= {row.email_key: row for row in rows if visible_email(actor, row) is not None}
     return {name: by_key[key] for name, key in keys.items() if key in by_key}

@@ -6,7 +6,7 @@ from datetime import datetime
 from hashlib import md5
 from typing import Any, Protocol
 
-from sqlalchemy import Select, bindparam, exists, or_, select
+from sqlalchemy import BindParameter, Select, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
 from models.chat.access.membership import belongs
@@ -96,7 +96,7 @@ def visible_user_id(user_id: int | None, known_ids: Container[int] | None) -> in
     return user_id if known_ids is None or user_id in known_ids else None
 
 
-def known_to(user_id: int) -> Select[Any]:
+def known_to(user_id: int | BindParameter[int]) -> Select[Any]:
     """Ids of the users a restricted guest may know, in realm :realm_id: bots, fellow subscribers,
     those they wrote with directly, and themselves.
     """

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from models.chat.access.naming import NamedUser
 from models.chat.access.people import USER_COLUMNS, visible_email
 from models.chat.identity.actors import Actor
 from models.chat.invitations.errors import InvalidInvitees, NobodyInvited, NoInvitees
@@ -94,7 +93,7 @@ def _check(db: Db, actor: Actor, written: str, problems: list[Problem]) -> str:
 
 
 def _sort(db: Db, actor: Actor, emails: dict[str, str]) -> Invitees:
-    holders: dict[str, NamedUser] = {
+    holders = {
         row.email_key: row
         for row in db.execute(
             _USERS.where(User.realm_id == actor.realm_id, User.email_key.in_(emails))
