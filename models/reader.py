@@ -19,10 +19,12 @@ from sqlalchemy import (
     column,
     func,
     select,
+    type_coerce,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.types import NullType
 
 Db = Connection | Session
 """What a read may run on: a Core connection of a GET, or the session of a write unit."""
@@ -96,3 +98,18 @@ def bound_text_in(
 def bound_ids(dialect: str, ids: Sequence[Listed]) -> str | list[Listed]:
     """The value of such a parameter."""
     return orjson.dumps(ids).decode() if dialect == "sqlite" else list(ids)
+
+
+def gathered_ids(dialect: str, ids_column: IdColumn) -> ColumnElement[str | list[int] | None]:
+    """The ids of all rows of a subquery as one value, which `read_ids` reads: many rows that hold
+    one number each take longer to fetch than to find.
+    """
+    make = func.json_group_array if dialect == "sqlite" else func.array_agg
+    gathered: ColumnElement[str | list[int] | None] = type_coerce(make(ids_column), NullType())
+    return gathered
+
+
+def read_ids(gathered: str | list[int] | None) -> list[int]:
+    """The ids that were gathered, ascending; none of a subquery without rows."""
+    found: list[int] = orjson.loads(gathered) if isinstance(gathered, str) else gathered or []
+    return sorted(found)

@@ -4,13 +4,12 @@ A value on the wire is a group's id, or an object of direct members and direct s
 becomes an anonymous group. In the database it is always one group id.
 """
 
-from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import (
@@ -32,10 +31,14 @@ from models.chat.identity.roles import (
     OWNERS,
 )
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
-from models.reader import Db, id_in
+from models.prepared import Query
+from models.reader import Db, bound_id_in, bound_ids, dialect_of, gathered_ids, id_in, read_ids
 
 GroupValue = int | dict[str, list[int]]
 """A group id, or `{"direct_members": [user ids], "direct_subgroups": [group ids]}`, sorted."""
+
+Held = str | list[int] | None
+"""Ids of what a group holds, as `gathered_ids` has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,39 +257,36 @@ def check_members(
         raise InvalidUserId(user_id=missing)
 
 
+def _anonymous(dialect: str) -> Select[int, Held, Held]:
+    """Those of groups :group_ids that are anonymous, with their direct members and subgroups."""
+    member_ids = gathered_ids(dialect, UserGroupMember.user_id)
+    subgroup_ids = gathered_ids(dialect, Subgroup.subgroup_id)
+    return select(
+        UserGroup.id,
+        select(member_ids).where(UserGroupMember.group_id == UserGroup.id).scalar_subquery(),
+        select(subgroup_ids).where(Subgroup.group_id == UserGroup.id).scalar_subquery(),
+    ).where(bound_id_in(dialect, UserGroup.id, "group_ids"), UserGroup.kind == "anonymous")
+
+
+_ANONYMOUS = Query(_anonymous)
+
+
 def find_group_values(
     db: Db, group_ids: Iterable[int], *, known_ids: Container[int] | None = None
 ) -> dict[int, GroupValue]:
-    """Group id -> value on the wire, for as many settings as one likes, in three statements.
+    """Group id -> value on the wire, for as many settings as one likes, in one statement.
 
     `known_ids`: the only users that its reader may know; None: everybody.
     """
     values: dict[int, GroupValue] = {group_id: group_id for group_id in group_ids}
-    anonymous = set(
-        db.execute(
-            select(UserGroup.id).where(UserGroup.id.in_(values), UserGroup.kind == "anonymous")
-        ).scalars()
-    )
-    if not anonymous:
-        return values
-    members: dict[int, list[int]] = defaultdict(list)
-    subgroups: dict[int, list[int]] = defaultdict(list)
-    for group_id, user_id in db.execute(
-        select(UserGroupMember.group_id, UserGroupMember.user_id)
-        .where(UserGroupMember.group_id.in_(anonymous))
-        .order_by(UserGroupMember.user_id)
-    ):
-        if known_ids is None or user_id in known_ids:
-            members[group_id].append(user_id)
-    for group_id, subgroup_id in db.execute(
-        select(Subgroup.group_id, Subgroup.subgroup_id)
-        .where(Subgroup.group_id.in_(anonymous))
-        .order_by(Subgroup.subgroup_id)
-    ):
-        subgroups[group_id].append(subgroup_id)
-    for group_id in anonymous:
+    asked = {"group_ids": bound_ids(dialect_of(db), list(values))}
+    for group_id, member_ids, subgroup_ids in _ANONYMOUS.all(db, asked):
         values[group_id] = {
-            "direct_members": members[group_id],
-            "direct_subgroups": subgroups[group_id],
+            "direct_members": [
+                user_id
+                for user_id in read_ids(member_ids)
+                if known_ids is None or user_id in known_ids
+            ],
+            "direct_subgroups": read_ids(subgroup_ids),
         }
     return values

@@ -1,20 +1,20 @@
 """User groups as things: the system groups of a realm, and those that people make."""
 
-from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InvalidUserGroup, InvalidUserGroupName, UserGroupExists
 from models.chat.access.group_settings import (
     CREATOR,
     USER_GROUP_GROUPS,
-    GroupFacts,
     GroupValue,
+    Held,
     check_members,
     find_group_values,
     store_group_value,
@@ -28,7 +28,8 @@ from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
-from models.reader import Db
+from models.prepared import Query
+from models.reader import Db, gathered_ids, read_ids
 
 NAME_MAX = 100
 RESERVED_PREFIXES = ("@", "role:", "user:", "stream:", "channel:")
@@ -162,32 +163,57 @@ def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> N
         raise InvalidUserGroup()
 
 
-_IN_REALM = (UserGroup.realm_id == bindparam("realm_id")) & (UserGroup.kind != "anonymous")
-_GROUPS = select(UserGroup.__table__).where(_IN_REALM).order_by(UserGroup.id)
-_MEMBERS = (
-    select(UserGroupMember.group_id, UserGroupMember.user_id)
-    .join(UserGroup, UserGroup.id == UserGroupMember.group_id)
-    .join(User, User.id == UserGroupMember.user_id)
-    .where(_IN_REALM, User.is_active, ~User.is_system_bot)
-    .order_by(UserGroupMember.user_id)
-)
-_SUBGROUPS = (
-    select(Subgroup.group_id, Subgroup.subgroup_id)
-    .join(UserGroup, UserGroup.id == Subgroup.group_id)
-    .where(_IN_REALM)
-    .order_by(Subgroup.subgroup_id)
-)
+_SETTINGS = [getattr(UserGroup, name) for name in USER_GROUP_GROUPS]
 
 
-class _GroupRow(GroupFacts, Protocol):
-    """A row of `_GROUPS`; it also has a column for each of `USER_GROUP_GROUPS`."""
+@cache
+def _groups(*, one: bool) -> Query[*tuple[Any, ...]]:
+    """The groups of realm :realm_id, or :group_id of them: what `_render` takes."""
 
-    @property
-    def description(self) -> str: ...
-    @property
-    def creator_id(self) -> int | None: ...
-    @property
-    def date_created(self) -> datetime: ...
+    def build(dialect: str) -> Select[*tuple[Any, ...]]:
+        members = (
+            select(gathered_ids(dialect, UserGroupMember.user_id))
+            .join(User, User.id == UserGroupMember.user_id)
+            .where(UserGroupMember.group_id == UserGroup.id, User.is_active, ~User.is_system_bot)
+        )
+        subgroups = select(gathered_ids(dialect, Subgroup.subgroup_id)).where(
+            Subgroup.group_id == UserGroup.id
+        )
+        wanted = select(
+            UserGroup.id,
+            UserGroup.name,
+            UserGroup.description,
+            UserGroup.kind,
+            UserGroup.creator_id,
+            UserGroup.date_created,
+            UserGroup.is_deactivated,
+            members.scalar_subquery(),
+            subgroups.scalar_subquery(),
+            *_SETTINGS,
+        ).where(UserGroup.realm_id == bindparam("realm_id"), UserGroup.kind != "anonymous")
+        if one:
+            return wanted.where(UserGroup.id == bindparam("group_id"))
+        return wanted.order_by(UserGroup.id)
+
+    return Query(build)
+
+
+class _Group(NamedTuple):
+    """A row of `_groups`, `settings` as the ids of groups."""
+
+    id: int
+    name: str
+    description: str
+    kind: str
+    creator_id: int | None
+    date_created: datetime
+    is_deactivated: bool
+    members: Held
+    subgroups: Held
+    settings: Sequence[int]
+
+
+_OWN = len(_Group._fields) - 1
 
 
 def find_groups(
@@ -198,45 +224,40 @@ def find_groups(
     group_id: int | None = None,
     known_ids: Container[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """The realm's named and system groups, in order of their ids, as clients see them.
+    """The realm's named and system groups, or one of them, in order of their ids, as clients see
+    them.
 
     `known_ids`: the only users that their reader may know; None: everybody.
     """
-    rows: Sequence[_GroupRow] = db.execute(_GROUPS, {"realm_id": realm_id}).all()
-    if group_id is not None:
-        rows = [row for row in rows if row.id == group_id]
+    query = _groups(one=group_id is not None)
+    rows = query.all(db, {"realm_id": realm_id, "group_id": group_id})
+    groups = [_Group._make((*row[:_OWN], row[_OWN:])) for row in rows]
     if not include_deactivated:
-        rows = [row for row in rows if not row.is_deactivated]
-    members: dict[int, list[int]] = defaultdict(list)
-    for group, user_id in db.execute(_MEMBERS, {"realm_id": realm_id}):
-        if known_ids is None or user_id in known_ids:
-            members[group].append(user_id)
-    subgroups: dict[int, list[int]] = defaultdict(list)
-    for group, subgroup in db.execute(_SUBGROUPS, {"realm_id": realm_id}):
-        subgroups[group].append(subgroup)
+        groups = [group for group in groups if not group.is_deactivated]
     values = find_group_values(
-        db,
-        {getattr(row, setting) for row in rows for setting in USER_GROUP_GROUPS},
-        known_ids=known_ids,
+        db, {held for group in groups for held in group.settings}, known_ids=known_ids
     )
-    return [
-        _render(row, members[row.id], subgroups[row.id], values)
-        | {"creator_id": visible_user_id(row.creator_id, known_ids)}
-        for row in rows
-    ]
+    return [_render(group, values, known_ids) for group in groups]
 
 
 def _render(
-    row: _GroupRow, members: list[int], subgroups: list[int], values: Mapping[int, GroupValue]
+    group: _Group, values: Mapping[int, GroupValue], known_ids: Container[int] | None
 ) -> dict[str, Any]:
+    members = read_ids(group.members)
     return {
-        "id": row.id,
-        "name": row.name,
-        "description": row.description,
-        "members": members,
-        "direct_subgroup_ids": subgroups,
-        "is_system_group": row.kind == "system",
-        "date_created": int(row.date_created.timestamp()),
-        "deactivated": row.is_deactivated,
-        **{setting: values[getattr(row, setting)] for setting in USER_GROUP_GROUPS},
+        "id": group.id,
+        "name": group.name,
+        "description": group.description,
+        "members": members
+        if known_ids is None
+        else [user_id for user_id in members if user_id in known_ids],
+        "direct_subgroup_ids": read_ids(group.subgroups),
+        "is_system_group": group.kind == "system",
+        "date_created": int(group.date_created.timestamp()),
+        "deactivated": group.is_deactivated,
+        **{
+            setting: values[held]
+            for setting, held in zip(USER_GROUP_GROUPS, group.settings, strict=True)
+        },
+        "creator_id": visible_user_id(group.creator_id, known_ids),
     }
