@@ -7,7 +7,6 @@ unread; it is `historical`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import cast
 
 from sqlalchemy import BigInteger, Insert, Table, Update, bindparam, insert, select, update
@@ -26,6 +25,7 @@ from models.chat.messages.conversations import find_members
 from models.chat.messages.flags import ANY_MENTION, EDITABLE, FIXED, READ, WITHOUT_COPY
 from models.chat.reading.errors import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.tables import Message, Subscription, UserMessage
+from models.prepared import Change
 from models.reader import bound_id_in, bound_ids, dialect_of, id_in
 
 _COPY = cast(Table, UserMessage.__table__)
@@ -73,9 +73,9 @@ def update_flags(
         ids = [message_id for message_id in ids if message_id not in ignored]
     changed = 0
     if ids:
-        if not (bit == READ and adding):
+        changed = _flip(session, actor, ids, bit, adding)
+        if changed < len(ids) and not (bit == READ and adding):
             changed += _make_copies(session, actor, ids, bit, adding)
-        changed += _flip(session, actor, ids, bit, adding)
     event: ClientEvent = UpdateMessageFlagsAddEvent(flag=flag, messages=ids)
     if not adding:
         details = _details(session, actor, ids) if bit == READ else ABSENT
@@ -88,11 +88,10 @@ def _flip(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: 
     """Change the copies that are not as wanted yet; returns how many."""
     dialect = dialect_of(session)
     asked = {"reader_id": actor.id, "ids": bound_ids(dialect, ids), "bit": bit}
-    return int(session.connection().execute(_flipping(dialect, adding), asked).rowcount)
+    return _FLIP[adding].run(session, asked)
 
 
-@cache
-def _flipping(dialect: str, adding: bool) -> Update:
+def _flipping(dialect: str, *, adding: bool) -> Update:
     flags, bit = UserMessage.flags, bindparam("bit", type_=BigInteger)
     is_set = flags.op("&")(bit) != 0
     return (
@@ -106,6 +105,12 @@ def _flipping(dialect: str, adding: bool) -> Update:
     )
 
 
+_FLIP = {
+    True: Change(lambda dialect: _flipping(dialect, adding=True)),
+    False: Change(lambda dialect: _flipping(dialect, adding=False)),
+}
+
+
 def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
     """Copies of messages read without one, where the flag makes them differ from none."""
     flags = WITHOUT_COPY | bit if adding else WITHOUT_COPY & ~bit
@@ -113,10 +118,9 @@ def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, a
         return 0
     dialect = dialect_of(session)
     asked = {"reader_id": actor.id, "ids": bound_ids(dialect, ids), "flags": flags}
-    return int(session.connection().execute(_copying(dialect), asked).rowcount)
+    return _COPY_MISSING.run(session, asked)
 
 
-@cache
 def _copying(dialect: str) -> Insert:
     reader_id = bindparam("reader_id", type_=BigInteger)
     known = select(UserMessage.message_id).where(
@@ -125,11 +129,10 @@ def _copying(dialect: str) -> Insert:
     missing = select(
         as_type(reader_id, BigInteger), Message.id, as_type(bindparam("flags"), BigInteger)
     ).where(bound_id_in(dialect, Message.id, "ids"), Message.id.not_in(known))
-    return (
-        insert(_COPY)
-        .from_select(["user_id", "message_id", "flags"], missing)
-        .execution_options(preserve_rowcount=True)
-    )
+    return insert(_COPY).from_select(["user_id", "message_id", "flags"], missing)
+
+
+_COPY_MISSING = Change(_copying)
 
 
 def _of_left_channels(
