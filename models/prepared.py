@@ -9,7 +9,7 @@ come out as SQLAlchemy's, and who listens to its statements hears of these too.
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Generic, NoReturn, Protocol, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Connection, Dialect, Executable, type_coerce
+from sqlalchemy import ColumnElement, Connection, Dialect, Executable, Insert, type_coerce
 from sqlalchemy.orm import QueryableAttribute, Session
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.selectable import TypedReturnsRows
@@ -56,6 +56,8 @@ class _Text:
 
     def __init__(self, statement: Executable, dialect: Dialect, names: Sequence[str]) -> None:
         element = cast(Any, statement)
+        if isinstance(statement, Insert):
+            element = statement.inline()  # nobody asks for the new row's key
         compiled: SQLCompiler = element.compile(dialect=dialect, column_keys=sorted(names))
         if compiled.insert_prefetch or compiled.update_prefetch or compiled.post_compile_params:
             raise TypeError("a prepared statement has no defaults and no expanding parameters")

@@ -248,7 +248,7 @@ def bot_owner(db: Db, actor: Actor) -> Actor | None:
 
 
 @cache
-def readable_channels(is_guest: bool) -> Select[Any]:
+def readable_channels(dialect: str, is_guest: bool) -> Select[int]:
     """Select of the ids of all channels somebody has content access to; `reading_as` says who.
 
     The same rule as `has_content_access`, for many channels at once.
@@ -260,10 +260,9 @@ def readable_channels(is_guest: bool) -> Select[Any]:
         open_to_all: SQLColumnExpression[bool] = Channel.is_web_public
         by_group: ColumnElement[bool] = false()
     else:
-        groups: BindParameter[list[int]] = bindparam("reader_group_ids", expanding=True)
         open_to_all = Channel.is_web_public | ~Channel.invite_only
-        by_group = Channel.can_subscribe_group.in_(groups) | (
-            Channel.can_add_subscribers_group.in_(groups)
+        by_group = bound_id_in(dialect, Channel.can_subscribe_group, "reader_group_ids") | (
+            bound_id_in(dialect, Channel.can_add_subscribers_group, "reader_group_ids")
         )
     return select(Channel.id).where(
         Channel.realm_id == bindparam("reader_realm_id"),
@@ -275,10 +274,10 @@ def reading_as(db: Db, actor: Actor) -> dict[str, Any]:
     """The parameters of `readable_channels` for an actor."""
     parameters: dict[str, Any] = {"reader_id": actor.id, "reader_realm_id": actor.realm_id}
     if not actor.is_guest:
-        parameters["reader_group_ids"] = sorted(group_ids_of(db, actor))
+        parameters["reader_group_ids"] = bound_ids(dialect_of(db), sorted(group_ids_of(db, actor)))
     return parameters
 
 
-def readable_channel_ids(db: Db, actor: Actor) -> Select[Any]:
+def readable_channel_ids(db: Db, actor: Actor) -> Select[int]:
     """`readable_channels` with an actor's parameters filled in: for `IN` and joins."""
-    return readable_channels(actor.is_guest).params(reading_as(db, actor))
+    return readable_channels(dialect_of(db), actor.is_guest).params(reading_as(db, actor))

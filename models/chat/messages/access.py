@@ -8,7 +8,6 @@ own copies. Administrators get nothing by their role.
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
@@ -24,6 +23,7 @@ from models.chat.access.membership import group_ids_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage
+from models.prepared import Query
 from models.reader import INT_MAX, Db, bound_id_in, bound_ids, dialect_of
 
 
@@ -97,9 +97,9 @@ def access_open_message(db: Db, actor: Actor, message_id: int) -> MessageView:
     return message
 
 
-def readable_messages(is_guest: bool) -> ColumnElement[bool]:
+def readable_messages(dialect: str, is_guest: bool) -> ColumnElement[bool]:
     """`access_message`'s rule as a condition on `Message`, for who asks (`reading_as`)."""
-    readable = readable_channels(is_guest)
+    readable = readable_channels(dialect, is_guest)
     own_copy = exists().where(
         UserMessage.user_id == bindparam("reader_id"), UserMessage.message_id == Message.id
     )
@@ -113,12 +113,16 @@ def readable_messages(is_guest: bool) -> ColumnElement[bool]:
     )
 
 
-@cache
-def _find_readable(dialect: str, is_guest: bool) -> Select[Any]:
+def _readable(*, is_guest: bool) -> Query[int]:
     """The rule for many messages at once: :ids, and who asks."""
-    return select(Message.id).where(
-        bound_id_in(dialect, Message.id, "ids"), readable_messages(is_guest)
+    return Query(
+        lambda dialect: select(Message.id).where(
+            bound_id_in(dialect, Message.id, "ids"), readable_messages(dialect, is_guest)
+        )
     )
+
+
+_READABLE = {is_guest: _readable(is_guest=is_guest) for is_guest in (False, True)}
 
 
 def find_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:
@@ -126,9 +130,8 @@ def find_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]
     ids = [i for i in set(message_ids) if 0 < i <= INT_MAX]
     if not ids:
         return []
-    dialect = dialect_of(db)
-    asked = {"ids": bound_ids(dialect, ids), **reading_as(db, actor)}
-    return sorted(db.execute(_find_readable(dialect, actor.is_guest), asked).scalars())
+    asked = {"ids": bound_ids(dialect_of(db), ids), **reading_as(db, actor)}
+    return sorted([message_id for (message_id,) in _READABLE[actor.is_guest].all(db, asked)])
 
 
 def check_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:

@@ -32,7 +32,7 @@ def _find_shown(dialect: str, is_guest: bool) -> Select[Any]:
         .join(Message, Message.id == LINKS.c.message_id)
         .where(
             bound_id_in(dialect, LINKS.c.attachment_id, "attachment_ids"),
-            readable_messages(is_guest),
+            readable_messages(dialect, is_guest),
         )
         .distinct()
     )
