@@ -84,6 +84,15 @@ def malformed_percent_in_the_path(request: Request, document: Document) -> bool:
 
 
 @differs(
+    "core",
+    verdicts=MILDER,
+    reason="RFC 8259, section 8.1: nobody adds a byte order mark to JSON; a reader may refuse it.",
+)
+def byte_order_mark(request: Request, document: Document) -> bool:
+    return request.body.startswith(b"\xef\xbb\xbf")
+
+
+@differs(
     "stock",
     "core",
     verdicts=MILDER,
