@@ -46,6 +46,8 @@ def schema_gaps(document: Node, schema: Node, place: str) -> Iterator[Gap]:
         {"enum", "maxLength", "pattern"} & schema.keys() or schema.get("format") in SHORT_FORMATS
     ):
         yield "maxLength", place
+    if "default" in schema and "x-enum-varnames" in schema:  # Python SDKs would not import
+        yield "a component for the enumeration", place
     for name, item in schema.get("properties", {}).items():
         if not (item.get("description") or resolve(document, item).get("description")):
             yield "description", f"{place}/{name}"
