@@ -6,9 +6,10 @@ no tickets. The operator's commands know no quotas.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, bindparam, func, select
+from sqlalchemy import BindParameter, Integer, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from models.chat.ground.errors import QuotaExceeded
@@ -37,6 +38,7 @@ from models.chat.tables import (
     UserGroup,
     UserTopic,
 )
+from models.prepared import Query
 from settings import Settings
 
 _OWNER: BindParameter[int] = bindparam("owner_id")
@@ -221,9 +223,12 @@ def require_within(session: Session, settings: Settings, quota: Quota, owner_id:
     `QuotaExceeded`.
     """
     most: int = getattr(settings, quota.setting)
-    some = quota.counted.limit(most + 1).subquery()
-    count = session.execute(
-        select(func.count()).select_from(some), {"owner_id": owner_id}
-    ).scalar_one()
+    (count,) = _count_of(quota).one(session, {"owner_id": owner_id, "enough": most + 1})
     if count > most:
         raise QuotaExceeded(what=quota.what, limit=most)
+
+
+@cache
+def _count_of(quota: Quota) -> Query[int]:
+    some = quota.counted.limit(bindparam("enough", type_=Integer)).subquery()
+    return Query(select(func.count()).select_from(some))

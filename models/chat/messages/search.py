@@ -78,10 +78,14 @@ def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -
     if not messages:
         return
     describe = _columns_of if dialect_of(session) == "sqlite" else _vector_of
-    _INDEX.run_all(
-        session,
-        [{"id": message_id, **describe(topic, text)} for message_id, topic, text in messages],
-    )
+    described: dict[tuple[str, str], dict[str, str]] = {}  # notices say the same to many
+    rows = []
+    for message_id, topic, content in messages:
+        words = described.get((topic, content))
+        if words is None:
+            words = described[topic, content] = describe(topic, content)
+        rows.append({"id": message_id, **words})
+    _INDEX.run_all(session, rows)
 
 
 def index_soon(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:

@@ -106,7 +106,7 @@ def find_first_unread(db: Db, actor: Actor, narrow: Narrow) -> int:
 
 
 def _read(db: Db, wanted: Select[Any], limit: int) -> list[int]:
-    return list(db.execute(wanted.limit(limit)).scalars())
+    return list(db.execute(wanted.limit(limit)).scalars().all())  # iterating fetches one by one
 
 
 @dataclass(frozen=True, slots=True)
