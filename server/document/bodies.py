@@ -196,7 +196,7 @@ class Body:
         if self.form is not None and (self.required or self.form.in_query):
             return self.form.decode({}, query)
         if self.form is not None:
-            return self.form.with_defaults({}), set()
+            return dict(self.form.defaults), set()
         if self.required:
             raise InvalidRequest((Violation("/body", "is required", "required"),))
         return {}, set()

@@ -50,9 +50,13 @@ class Form:
             if name not in self._aliases.of
         }
         self.arguments = {field.argument for field in self.fields.values()}
-        self.without_default = {
-            field.argument for field in self.fields.values() if field.default is _MISSING
+        self.defaults = {
+            field.argument: field.default
+            for field in self.fields.values()
+            if field.default is not _MISSING
         }
+        """The arguments that are there when nothing was sent."""
+        self.without_default = self.arguments - self.defaults.keys()
         self.optional = self.without_default - {
             field.argument for name, field in self.fields.items() if name in required
         }
@@ -101,21 +105,23 @@ class Form:
         names of fields no document knows. Raises `InvalidRequest`.
         """
         values: dict[str, Any] = {}
+        arguments = dict(self.defaults)
+        violations: list[Violation] = []
         unknown = sent.keys() - self.names
         if self.in_query and query:
             sent = {**query, **sent}
-        sent, violations = self._aliases.resolve(sent)
+        if self._aliases.of:
+            sent, violations = self._aliases.resolve(sent)
         for name, field in self.fields.items():
             texts = sent.get(name)
             if texts is None or (field.binary and not _is_file(texts)):
                 continue
-            if isinstance(texts, JsonValue):
-                values[name] = texts.value
-                continue
             try:
-                values[name] = field.decode(texts)
+                value = texts.value if isinstance(texts, JsonValue) else field.decode(texts)
             except InvalidRequest as error:
                 violations.extend(error.violations)
+                continue
+            values[name] = arguments[field.argument] = value
         if self._closed and unknown:
             violations.extend(
                 Violation(
@@ -131,15 +137,7 @@ class Form:
         violations.extend(self._validate(texts_only, "/body"))
         if violations:
             raise InvalidRequest(violations)
-        arguments = {self.fields[name].argument: value for name, value in values.items()}
-        return self.with_defaults(arguments), unknown
-
-    def with_defaults(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """`arguments`, completed by the defaults of fields that were not sent."""
-        for field in self.fields.values():
-            if field.default is not _MISSING and field.argument not in arguments:
-                arguments[field.argument] = field.default
-        return arguments
+        return arguments, unknown
 
 
 class Field:

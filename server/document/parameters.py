@@ -253,15 +253,12 @@ def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
     text = decode_text(raw.replace(b"+", b" ") if b"+" in raw else raw, f"/{where}")
     for field in filter(None, text.split("&")):
         name, _, value = field.partition("=")
-        if "%" in field:
-            name = _unquote(name, f"/{where}")
-            value = _unquote(value, f"/{where}/{pointer_step(name)}")
+        if "%" in name:
+            name = decode_text(unquote(name.encode()), f"/{where}")
+        if "%" in value:
+            value = decode_text(unquote(value.encode()), f"/{where}/{pointer_step(name)}")
         if name in pairs:
             pairs[name].append(value)
         else:
             pairs[name] = [value]
     return pairs
-
-
-def _unquote(text: str, pointer: str) -> str:
-    return decode_text(unquote(text.encode()), pointer) if "%" in text else text

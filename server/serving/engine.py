@@ -54,7 +54,6 @@ class Engine(SpecMiddleware):
         self.waiting = Waiting()
         self._ids = count(int.from_bytes(os.urandom(4), "big"))
         self._id_prefix = ""
-        self._concluded: list[tuple[Exchange, int, float]] = []
 
     def add_api(self, specification: Specification, *, service: Service, **_: Any) -> None:
         """Compile one document. Raises `DocumentError`."""
@@ -170,32 +169,20 @@ class Engine(SpecMiddleware):
         except Disconnected:
             service = exchange.api.service.name
             facts = {"id": exchange.request_id, "service": service, "status": 499}
-            requests.write([{"event": "request", **facts}])
+            requests.line({"event": "request", **facts})
             return
         await deliver(response, exchange, receive, send)
         self.conclude(exchange, response)
 
     def conclude(self, exchange: Exchange, response: Response) -> None:
-        """Count a request that was answered, and write its line in the log: both when all has been
-        done that the loop has found to do, for all requests at once.
-        """
-        if not self._concluded:
-            asyncio.get_running_loop().call_soon(self._account)
+        """Count a request that was answered, and write its line in the log."""
         seconds = time.perf_counter() - exchange.started
-        self._concluded.append((exchange, response.status, seconds))
-
-    def _account(self) -> None:
-        concluded, self._concluded = self._concluded, []
-        loop = asyncio.get_running_loop()
-        lines = []
-        for exchange, status, seconds in concluded:
-            api, operation = exchange.api, exchange.operation
-            meter = api.unrouted if operation is None else api.meters[operation]
-            if meter.is_flushed:
-                loop.call_later(METRICS_LAG_S, meter.flush)
-            meter.count(status, seconds)
-            lines.append(exchange.line(status, seconds))
-        requests.write(lines)
+        api, operation = exchange.api, exchange.operation
+        meter = api.unrouted if operation is None else api.meters[operation]
+        if meter.is_flushed:
+            asyncio.get_running_loop().call_later(METRICS_LAG_S, meter.flush)
+        meter.count(response.status, seconds)
+        requests.line(exchange.line(response.status, seconds))
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Response:
         route = find_route(exchange)

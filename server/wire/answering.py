@@ -8,9 +8,9 @@ import re
 from starlette.types import Message, Receive
 
 from server.response import JSON, NOT_KEPT, Headers, Response
-from server.wire.started import into_a_task
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
+_BODILESS = (204, 304)
 END: Message = {"type": "http.response.body", "body": b""}
 _JSON = (b"content-type", JSON.encode("ascii"))
 _LINGER_BYTES = 4 * 1024 * 1024
@@ -34,7 +34,7 @@ def start(
     """The head of an answer; `standing` are the headers that every answer has."""
     headers.extend(standing)
     is_kept = False
-    if response.status not in (204, 304):
+    if response.status not in _BODILESS:
         media_type = response.media_type
         headers.append(_JSON if media_type == JSON else (b"content-type", media_type.encode()))
         headers.append((b"content-length", b"%d" % len(response.body)))
@@ -51,44 +51,62 @@ def start(
 
 class Heads:
     """The heads of a service's answers as bytes, up to and without the empty line; `standing` are
-    the headers that every answer has. Most answers say nothing of their own: their heads are made
-    once for each status.
+    the headers that every answer has. What only the names of headers decide is made once.
     """
 
     def __init__(self, standing: RawHeaders) -> None:
         self._standing = standing
-        self._made: dict[int, bytes] = {}
+        self._forms: dict[_Shape, bytes] = {}
 
     def head(self, response: Response, request_id: str, extra: Headers) -> bytes | None:
         """None where the head needs a closer look: a header that comes twice, ends the connection,
         frames the body in another way, or cannot go out.
         """
-        facts = {b"id": request_id.encode("ascii"), b"length": len(response.body)}
-        if not (response.headers or extra) and response.media_type == JSON:
-            made = self._made.get(response.status)
-            if made is None:
-                made = self._make(response, extra)
-                assert made is not None
-                self._made[response.status] = made
-            return made % facts
-        made = self._make(response, extra)
-        return None if made is None else made % facts
-
-    def _make(self, response: Response, extra: Headers) -> bytes | None:
-        message = start(response, [(b"request-id", b"")], extra, self._standing)
-        values = dict(message["headers"])
-        for name, value in values.items():
-            if name in _FRAMING or _NO_NAME.search(name) or _NO_VALUE.search(value):
-                return None
-        if len(values) != len(message["headers"]):
+        status, headers = response.status, response.headers
+        shape: _Shape = status
+        if headers or extra:
+            shape = (status, _names(headers), _names(extra))
+        form = self._forms.get(shape)
+        if form is None:
+            form = self._forms[shape] = self._form(status, _names(headers), _names(extra))
+        if not form:
             return None
-        values = {name: value.replace(b"%", b"%%") for name, value in values.items()}
-        values.update({name: _OF_THE_REQUEST[name] for name in _OF_THE_REQUEST & values.keys()})
-        return b"".join(b"%b: %b\r\n" % pair for pair in values.items())
+        values: tuple[bytes | int, ...] = (request_id.encode("ascii"),)
+        if status not in _BODILESS:
+            values = (*values, response.media_type.encode(), len(response.body))
+        if headers or extra or response.media_type != JSON:
+            told = [value.encode("latin-1") for _, value in headers + extra]
+            if _NO_VALUE.search(b"".join((response.media_type.encode(), *told))):
+                return None
+            values = (*values, *told)
+        return form % values
+
+    def _form(self, status: int, own: tuple[str, ...], extra: tuple[str, ...]) -> bytes:
+        """All heads of one shape, with a place for each value that differs; nothing where they
+        need a closer look.
+        """
+        place = "\0"
+        response = Response(status, b"", tuple((name, place) for name in own), place)
+        told = tuple((name, place) for name in extra)
+        message = start(response, [(b"request-id", place.encode())], told, self._standing)
+        values = dict(message["headers"])
+        if len(values) < len(message["headers"]):
+            return b""
+        if any(name in _FRAMING or _NO_NAME.search(name) for name in values):
+            return b""
+        lines = []
+        for name, value in values.items():
+            value = b"%b" if value == place.encode() else value.replace(b"%", b"%%")
+            lines.append(b"%b: %b\r\n" % (name, b"%d" if name == b"content-length" else value))
+        return b"".join(lines)
 
 
-_OF_THE_REQUEST = {b"request-id": b"%(id)b", b"content-length": b"%(length)d"}
-"""What differs from one answer to the next."""
+def _names(headers: Headers) -> tuple[str, ...]:
+    return tuple([name for name, _ in headers])
+
+
+_Shape = int | tuple[int, tuple[str, ...], tuple[str, ...]]
+"""A status, or with it the names of an answer's own headers and of those that come besides."""
 _FRAMING = frozenset((b"connection", b"transfer-encoding"))
 _NO_NAME = re.compile(rb"[^a-z0-9-]")  # within RFC 9110, section 5.6.2
 _NO_VALUE = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # RFC 9110, section 5.5
@@ -101,7 +119,6 @@ async def linger(receive: Receive) -> None:
     and a client that is still writing might never see the answer.
     """
     size = 0
-    await into_a_task()
     try:
         async with asyncio.timeout(_LINGER_SECONDS):
             while size < _LINGER_BYTES:

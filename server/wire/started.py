@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import types
 from collections.abc import Generator
 from typing import Any
@@ -22,9 +21,3 @@ def go_on(started: Any, pending: Any) -> Generator[Any, Any, Any]:
             pending = step(told)
         except StopIteration as end:
             return end.value
-
-
-async def into_a_task() -> None:
-    """Go on in a task, for what needs one (`asyncio.timeout`), where there is none yet."""
-    if asyncio.current_task() is None:
-        await asyncio.sleep(0)
