@@ -6,16 +6,18 @@ all occur, and "quoted phrases".
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import (
     ColumnElement,
+    Select,
     SQLColumnExpression,
+    Text,
     bindparam,
     cast,
     column,
     delete,
     false,
-    literal,
     select,
     table,
     text,
@@ -27,8 +29,8 @@ from models.chat.messages.errors import BadNarrow
 from models.chat.messages.words import Part, index_words, parse_query
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
-from models.prepared import Change
-from models.reader import Db, bound_ids, dialect_of, id_in
+from models.prepared import Change, Query
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
 MOST_WORDS = 50
 """In one narrow."""
@@ -162,31 +164,58 @@ def check_size(queries: Sequence[str]) -> None:
         raise BadNarrow(desc=f"more than {MOST_WORDS} words to search for")
 
 
-def matches_all(
-    db: Db, queries: Sequence[str], message_id: SQLColumnExpression[int]
-) -> ColumnElement[bool]:
-    """The condition that the message with that id (a column) matches every query. One without a
-    word matches nothing.
+@dataclass(frozen=True, slots=True)
+class Finds:
+    """What a search finds, as a condition knows it: `NOTHING`, by the `value` as a query in the
+    database's own language (`QUERY`), or the `value` as a list of ids (`IDS`).
     """
+
+    kind: str
+    value: str | list[int]
+
+
+NOTHING, QUERY, IDS = "nothing", "query", "ids"
+
+
+def find_all(db: Db, queries: Sequence[str]) -> Finds:
+    """The messages that match every query. One without a word matches nothing."""
     parsed = [parse_query(query) for query in queries]
     if not all(parsed):
-        return false()
-    return _matches(db, [[part for parts in parsed for part in parts]], message_id)
+        return Finds(NOTHING, "")
+    return _find(db, [[part for parts in parsed for part in parts]])
 
 
-def matches_any(
-    db: Db, queries: Sequence[str], message_id: SQLColumnExpression[int]
-) -> ColumnElement[bool]:
-    """The condition that it matches one of them."""
+def find_any(db: Db, queries: Sequence[str]) -> Finds:
+    """The messages that match one of them."""
     parsed = [parts for parts in map(parse_query, queries) if parts]
-    return _matches(db, parsed, message_id) if parsed else false()
+    return _find(db, parsed) if parsed else Finds(NOTHING, "")
 
 
-def _matches(
-    db: Db,
-    alternatives: Sequence[Sequence[Part]],
-    message_id: SQLColumnExpression[int],
+def matches(
+    dialect: str, kind: str, message_id: SQLColumnExpression[int], name: str
 ) -> ColumnElement[bool]:
+    """The condition that the message with that id (a column) is among the finds of that kind;
+    their value is the parameter `name`.
+    """
+    if kind == NOTHING:
+        return false()
+    if kind == IDS:
+        return bound_id_in(dialect, message_id, name)
+    return message_id.in_(_found_by(dialect, name))
+
+
+def _found_by(dialect: str, name: str) -> Select[int]:
+    if dialect == "sqlite":
+        query = bindparam(name, type_=Text)
+        return select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(query))
+    whole = cast(bindparam(name, type_=Text), TSQUERY)
+    return select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
+
+
+_FIRST = Query(lambda dialect: _found_by(dialect, "query").limit(FEW + 1))
+
+
+def _find(db: Db, alternatives: Sequence[Sequence[Part]]) -> Finds:
     """One of the alternatives, each of parts that must all occur.
 
     On PostgreSQL a query that finds few messages is run at once, and its finds are the condition:
@@ -194,17 +223,11 @@ def _matches(
     first, for twenty that are not there.
     """
     if dialect_of(db) == "sqlite":
-        wanted = _written(alternatives, _fts_phrase, " AND ", " OR ")
-        return message_id.in_(
-            select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(literal(wanted)))
-        )
+        return Finds(QUERY, _written(alternatives, _fts_phrase, " AND ", " OR "))
     # One query of all parts: the index then begins with the rarest word, not with each.
-    whole = cast(literal(_written(alternatives, _tsquery_phrase, " & ", " | ")), TSQUERY)
-    matching = select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
-    found = db.execute(matching.limit(FEW + 1)).scalars().all()
-    if len(found) <= FEW:
-        return id_in(db, message_id, found)
-    return message_id.in_(matching)
+    whole = _written(alternatives, _tsquery_phrase, " & ", " | ")
+    found = [message_id for (message_id,) in _FIRST.all(db, {"query": whole})]
+    return Finds(IDS, bound_ids("postgresql", found)) if len(found) <= FEW else Finds(QUERY, whole)
 
 
 def _written(

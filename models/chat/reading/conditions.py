@@ -4,41 +4,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy import (
-    ColumnElement,
-    SQLColumnExpression,
-    TextClause,
-    and_,
-    exists,
-    false,
-    func,
-    not_,
-    or_,
-    select,
-    text,
-    true,
-)
-
 from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_conversations
 from models.chat.messages.errors import BadNarrow
+from models.chat.reading import parts
 from models.chat.reading.channels import NamedChannels
+from models.chat.reading.parts import Part
 from models.chat.reading.people import NamedUsers
 from models.chat.reading.terms import NAMES_PEOPLE, Operand, Term
-from models.chat.reading.together import SMALLEST_GROUP, CollectedTerms, shared_conversations
-from models.chat.tables import (
-    Channel,
-    Message,
-    Reaction,
-    Subscription,
-    UserTopic,
-)
-from models.chat.topics.names import NO_TOPIC, RESOLVED, key_of
-from models.chat.topics.visibility import VisibilityPolicy
-from models.reader import INT_MAX, Db
-
-Condition = ColumnElement[bool]
+from models.chat.reading.together import SMALLEST_GROUP, CollectedTerms, shared_with
+from models.chat.topics.names import NO_TOPIC, key_of
+from models.reader import INT_MAX, Db, dialect_of
 
 # Written out, not bound: the partial indexes are found by the same words. Each with its opposite.
 _BY_FLAG: dict[str, tuple[str, str]] = {
@@ -55,25 +32,33 @@ _BY_FLAG: dict[str, tuple[str, str]] = {
 class Narrow:
     """What a reader looks for.
 
-    `messages`: conditions on `message`; `copies`: conditions on the reader's `user_message`.
+    `messages`: conditions on `message`; `copies`: those on the reader's `user_message`, as SQL;
+    `values`: by the names that the conditions give them, besides who reads (`reading_as`).
     `with_history`: messages count that the reader has no copy of; the terms have then made sure
     that they may read them. `selective`: the conditions on messages find few, by an index.
     `by_copies`: those on copies do.
     """
 
-    messages: list[Condition] = field(default_factory=list)
-    copies: list[TextClause] = field(default_factory=list)
+    messages: list[Part] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
+    values: dict[str, object] = field(default_factory=dict)
     with_history: bool = False
     selective: bool = False
     by_copies: bool = False
     searched: list[str] = field(default_factory=list)
+
+    def value(self, value: object) -> str:
+        """A name for a value of a condition."""
+        name = f"value_{len(self.values)}"
+        self.values[name] = value
+        return name
 
 
 def without_reads(narrow: Narrow) -> Narrow:
     """The same narrow, only of what is unread: where a reader left off."""
     return replace(
         narrow,
-        copies=[*narrow.copies, text(_BY_FLAG["unread"][0])],
+        copies=[*narrow.copies, _BY_FLAG["unread"][0]],
         with_history=False,
         by_copies=True,
     )
@@ -115,85 +100,74 @@ class Builder:
 
     def add(self, term: Term) -> None:
         method = "by_" + term.operator.replace("-", "_").lstrip("_")
-        build: Callable[[Operand, bool], Condition | None] = getattr(self, method)
-        condition = build(term.operand, term.negated)
-        if condition is not None:
-            self.narrow.messages.append(not_(condition) if term.negated else condition)
+        build: Callable[[Operand, bool], Part | None] = getattr(self, method)
+        part = build(term.operand, term.negated)
+        if part is not None:
+            self.narrow.messages.append(replace(part, negated=term.negated))
+
+    def _of(self, value: object) -> tuple[str]:
+        return (self.narrow.value(value),)
 
     def _selective(self, negated: bool) -> None:
         self.narrow.selective = self.narrow.selective or not negated
 
     # --- where it stands ----------------------------------------------------------------------
 
-    def by_channel(self, operand: int | str, negated: bool) -> Condition:
+    def by_channel(self, operand: int | str, negated: bool) -> Part:
         channel = self.named_channels.access(operand)
         self._selective(negated)
-        if negated:
-            return func.coalesce(Message.channel_id, 0) == channel.id
-        self.channels.append(channel)
-        return Message.channel_id == channel.id
+        if not negated:
+            self.channels.append(channel)
+        return Part(parts.in_any_channel if negated else parts.in_channel, self._of(channel.id))
 
-    def by_channels(self, operand: str, negated: bool) -> Condition:
-        which: SQLColumnExpression[bool]
-        match operand:
-            case "public":
-                which = ~Channel.invite_only
-            case "web-public":
-                which = Channel.is_web_public
-            case "archived":
-                which = Channel.is_archived
-            case _:
-                raise BadNarrow(desc=f"unknown channels operand {operand}")
-        ids = select(Channel.id).where(Channel.realm_id == self.actor.realm_id, which)
-        return (
-            func.coalesce(Message.channel_id, 0).in_(ids)
-            if negated
-            else (Message.channel_id.in_(ids))
-        )
+    def by_channels(self, operand: str, negated: bool) -> Part:
+        if operand not in parts.CHANNELS:
+            raise BadNarrow(desc=f"unknown channels operand {operand}")
+        return Part(parts.in_some_channels if negated else parts.in_channels, (operand,))
 
-    def by_topic(self, operand: str, negated: bool) -> Condition:
+    def by_topic(self, operand: str, negated: bool) -> Part:
         topic = operand.strip()
         empty = self.actor.realm.empty_topic_display_name
         if topic == NO_TOPIC or topic.casefold() == empty.casefold():
             topic = ""
         self._selective(negated)
-        return and_(Message.topic_key == key_of(topic), Message.channel_id.is_not(None))
+        return Part(parts.in_topic, self._of(key_of(topic)))
 
-    def by_conversation(self, operand: int, negated: bool) -> Condition:
+    def by_conversation(self, operand: int, negated: bool) -> Part:
         self._selective(negated)
-        return Message.conversation_id == operand
+        return Part(parts.in_conversation, self._of(operand))
 
-    def by_dm(self, operand: Operand, negated: bool) -> Condition:
+    def by_dm(self, operand: Operand, negated: bool) -> Part:
         people = {self.actor.id, *self._people(operand)}
         found = self.conversations.get(frozenset(people))
         self._selective(negated)
-        if negated:
-            return func.coalesce(Message.conversation_id, 0) == (found or -1)
-        return false() if found is None else Message.conversation_id == found
+        # No conversation has the id -1: nobody ever wrote there.
+        make = parts.in_any_conversation if negated else parts.in_conversation
+        return Part(make, self._of(found or -1))
 
-    def by_dm_including(self, operand: Operand, negated: bool) -> Condition | None:
+    def by_dm_including(self, operand: Operand, negated: bool) -> Part | None:
         return self._among_conversations(operand, negated, self.together.included, least=1)
 
-    def by_group_pm_with(self, operand: Operand, negated: bool) -> Condition | None:
+    def by_group_pm_with(self, operand: Operand, negated: bool) -> Part | None:
         wanted = self.together.grouped
         return self._among_conversations(operand, negated, wanted, least=SMALLEST_GROUP)
 
     def _among_conversations(
         self, operand: Operand, negated: bool, wanted: set[int], *, least: int
-    ) -> Condition | None:
+    ) -> Part | None:
         self._selective(negated)
         people = self._people(operand)
         if not negated:
             wanted.update(people)
             return None
-        shared = shared_conversations(self.db, self.actor, people, least=least)
-        return func.coalesce(Message.conversation_id, 0).in_(shared)
+        value = self.narrow.value
+        return shared_with(dialect_of(self.db), value, people, least=least, or_elsewhere=True)
 
     # --- who ----------------------------------------------------------------------------------
 
-    def by_sender(self, operand: Operand, negated: bool) -> Condition:
+    def by_sender(self, operand: Operand, negated: bool) -> Part:
         self._selective(negated)
-        return Message.sender_id == self._person(operand)
+        return Part(parts.from_sender, self._of(self._person(operand)))
 
     def by_mentions(self, operand: Operand, negated: bool) -> None:
         together = self.together
@@ -212,69 +186,31 @@ class Builder:
 
     # --- what it is ---------------------------------------------------------------------------
 
-    def by_is(self, operand: str, negated: bool) -> Condition | None:
+    def by_is(self, operand: str, negated: bool) -> Part | None:
         if operand in _BY_FLAG:
             self.narrow.by_copies |= not negated
-            self.narrow.copies.append(text(_BY_FLAG[operand][negated]))
+            self.narrow.copies.append(_BY_FLAG[operand][negated])
             return None
-        match operand:
-            case "resolved":
-                resolved = func.substr(Message.topic, 1, len(RESOLVED)) == RESOLVED
-                return and_(Message.channel_id.is_not(None), resolved)
-            case "followed":
-                return self._with_policy(VisibilityPolicy.FOLLOWED)
-            case "muted":
-                return not_(self._home())
-            case _:
-                raise BadNarrow(desc=f"unknown 'is' operand {operand}")
+        if operand not in parts.KINDS:
+            raise BadNarrow(desc=f"unknown 'is' operand {operand}")
+        return Part(parts.KINDS[operand])
 
-    def by_has(self, operand: str, negated: bool) -> Condition:
-        match operand:
-            case "link":
-                return Message.has_link.is_(true())
-            case "image":
-                return Message.has_image.is_(true())
-            case "attachment":
-                return Message.has_attachment.is_(true())
-            case "reaction":
-                return exists().where(Reaction.message_id == Message.id)
-        raise BadNarrow(desc=f"unknown 'has' operand {operand}")
+    def by_has(self, operand: str, negated: bool) -> Part:
+        if operand not in parts.CONTENTS:
+            raise BadNarrow(desc=f"unknown 'has' operand {operand}")
+        return Part(parts.CONTENTS[operand])
 
-    def by_in(self, operand: str, negated: bool) -> Condition | None:
+    def by_in(self, operand: str, negated: bool) -> Part | None:
         match operand:
             case "home":
-                return self._home()
+                return Part(parts.at_home)
             case "all":
                 return None
         raise BadNarrow(desc=f"unknown 'in' operand {operand}")
 
-    def _with_policy(self, *policies: VisibilityPolicy) -> Condition:
-        return exists().where(
-            UserTopic.user_id == self.actor.id,
-            UserTopic.channel_id == Message.channel_id,
-            UserTopic.topic_key == Message.topic_key,
-            UserTopic.visibility_policy.in_(policies),
-        )
-
-    def _home(self) -> Condition:
-        """Neither muted itself, nor in a muted channel without being unmuted or followed."""
-        in_muted_channel = exists().where(
-            Subscription.user_id == self.actor.id,
-            Subscription.channel_id == Message.channel_id,
-            Subscription.is_active,
-            Subscription.is_muted,
-        )
-        return and_(
-            not_(self._with_policy(VisibilityPolicy.MUTED)),
-            or_(
-                not_(in_muted_channel),
-                self._with_policy(VisibilityPolicy.UNMUTED, VisibilityPolicy.FOLLOWED),
-            ),
-        )
-
-    def by_id(self, operand: Operand, negated: bool) -> Condition:
+    def by_id(self, operand: Operand, negated: bool) -> Part:
         self._selective(negated)
-        return Message.id == message_id_of(operand, "id")
+        return Part(parts.with_id, self._of(message_id_of(operand, "id")))
 
     def by_near(self, operand: Operand, negated: bool) -> None:
         """Only a hint for where a client puts its anchor."""

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from models.chat.ground.errors import InvalidParameter, MissingParameter
 from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow
-from models.chat.reading.ranges import NEWEST, id_select
+from models.chat.reading.ranges import NEWEST, Ids
 from models.chat.tables import Message
 from models.reader import Db
 
@@ -25,10 +25,9 @@ def parse_anchor_date(text: str | None) -> datetime:
 
 def find_dated(db: Db, actor: Actor, narrow: Narrow, moment: datetime) -> int:
     """The id of that message; `NEWEST` when all are older."""
-    ids = id_select(db, actor, narrow)
     bound = _first_since(db, actor.realm_id, moment)
-    found = db.execute(ids.after(bound).limit(1)).scalar()
-    return NEWEST if found is None else int(found)
+    found = Ids(db, actor, narrow).after(bound, 1)
+    return found[0] if found else NEWEST
 
 
 def _first_since(db: Db, realm_id: int, moment: datetime) -> int:

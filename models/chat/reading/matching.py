@@ -11,7 +11,7 @@ from models.chat.identity.actors import Actor
 from models.chat.messages.view import ViewOptions
 from models.chat.reading.marks import mark_matches
 from models.chat.reading.narrow import build_narrow
-from models.chat.reading.ranges import id_select
+from models.chat.reading.ranges import Ids
 from models.chat.tables import Message
 from models.chat.topics.names import display_topic
 from models.json import Json
@@ -30,11 +30,10 @@ def find_matches(
     """
     # An event told of them: what only the history of a channel holds is none of them.
     built = replace(build_narrow(db, actor, narrow), with_history=False)
-    ids = id_select(db, actor, built)
-    wanted = ids.select.where(id_in(db, ids.column, message_ids))
+    found = Ids(db, actor, built).among(message_ids)
     rows = db.execute(
         select(Message.id, Message.channel_id, Message.topic, Message.rendered_content)
-        .where(Message.id.in_(wanted))
+        .where(id_in(db, Message.id, found))
         .order_by(Message.id)
     )
     empty_name = actor.realm.empty_topic_display_name

@@ -25,7 +25,7 @@ def build_narrow(db: Db, actor: Actor, narrow: Sequence[Json]) -> Narrow:
     builder = Builder(db, actor, terms)
     for term in terms:
         builder.add(term)
-    builder.narrow.messages += builder.together.conditions(db, actor)
+    builder.narrow.messages += builder.together.parts(db, builder.narrow.value)
     builder.narrow.searched = builder.together.searched
     builder.narrow.with_history = _includes_history(builder, actor, terms)
     return builder.narrow

@@ -3,16 +3,29 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
-from sqlalchemy import Exists, Select, SQLColumnExpression, exists, or_, select
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Integer,
+    Select,
+    SQLColumnExpression,
+    bindparam,
+    exists,
+    or_,
+    select,
+    text,
+)
 
-from models.chat.access.channels import readable_channel_ids
+from models.chat.access.channels import readable_channels, reading_as
 from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow, without_reads
 from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
+from models.chat.reading.parts import Part
 from models.chat.tables import Message, UserMessage
-from models.reader import Db
+from models.prepared import Query
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
 OLDEST = 0
 NEWEST = 10**16
@@ -75,17 +88,17 @@ def find_range(
     if anchor is None:
         anchor = find_first_unread(db, actor, narrow)
     at_left, at_right = anchor == OLDEST, anchor >= NEWEST
-    ids = id_select(db, actor, narrow)
+    ids = Ids(db, actor, narrow)
     before: Sequence[int] = ()
     at_and_after: Sequence[int] = ()
     if num_before > 0 and not at_left:
-        before = _read(db, ids.before(anchor - 1), num_before)[::-1]
+        before = ids.before(anchor - 1, num_before)[::-1]
     if at_right:
         num_after = 0
     elif num_after > 0:
-        at_and_after = _read(db, ids.after(anchor), num_after + 1)
+        at_and_after = ids.after(anchor, num_after + 1)
     elif include_anchor and not at_left:
-        at_and_after = _read(db, ids.at(anchor), 1)
+        at_and_after = ids.at(anchor)
     has_anchor = bool(at_and_after) and at_and_after[0] == anchor
     after = list(at_and_after[1:] if has_anchor else at_and_after)[:num_after]
     shown = [anchor] if has_anchor and include_anchor else []
@@ -100,56 +113,106 @@ def find_range(
 
 def find_first_unread(db: Db, actor: Actor, narrow: Narrow) -> int:
     """The oldest unread message within the narrow; `NEWEST` when everything is read."""
-    ids = id_select(db, actor, without_reads(narrow))
-    found = _read(db, ids.after(OLDEST), 1)
+    found = Ids(db, actor, without_reads(narrow)).after(OLDEST, 1)
     return found[0] if found else NEWEST
 
 
-def _read(db: Db, wanted: Select[Any], limit: int) -> list[int]:
-    return list(db.execute(wanted.limit(limit)).scalars().all())  # iterating fetches one by one
-
-
 @dataclass(frozen=True, slots=True)
-class IdSelect:
-    """The select of a narrow's message ids, and the id column that orders it."""
+class Form:
+    """All that a narrow's statement depends on but values."""
 
-    select: Select[Any]
-    column: SQLColumnExpression[int]
+    is_guest: bool
+    messages: tuple[Part, ...]
+    copies: tuple[str, ...]
+    with_history: bool
+    walks_messages: bool
+    step: str
 
-    def before(self, anchor: int) -> Select[Any]:
-        return self.select.where(self.column <= anchor).order_by(self.column.desc())
+    def ids(self, dialect: str) -> Select[int]:
+        """The ids of messages; of its values the anchor and the limit come with each look.
 
-    def after(self, anchor: int) -> Select[Any]:
-        return self.select.where(self.column >= anchor).order_by(self.column)
+        Walks messages or own copies, whichever the narrow makes few, and asks the other side of
+        each: a plan that the size of the organization does not change.
+        """
+        column: SQLColumnExpression[int] = Message.id
+        conditions = [part.condition(dialect) for part in self.messages]
+        mine = or_(
+            Message.channel_id.is_(None),
+            Message.channel_id.in_(readable_channels(dialect, self.is_guest)),
+        )
+        copies = [text(copy) for copy in self.copies]
+        own = UserMessage.user_id == bindparam("reader_id")
+        copy_exists = exists().where(own, UserMessage.message_id == Message.id, *copies)
+        if self.with_history:
+            ours = Message.realm_id == bindparam("reader_realm_id")
+            wanted = select(Message.id).where(ours, *conditions)
+            if copies:
+                wanted = wanted.where(copy_exists)
+        elif self.walks_messages:
+            wanted = select(Message.id).where(mine, *conditions, copy_exists)
+        else:
+            of_message = exists().where(Message.id == UserMessage.message_id, mine, *conditions)
+            wanted = select(UserMessage.message_id).where(own, *copies, of_message)
+            column = UserMessage.message_id
+        return self._step(dialect, wanted, column)
 
-    def at(self, anchor: int) -> Select[Any]:
-        return self.select.where(self.column == anchor)
+    def _step(
+        self, dialect: str, wanted: Select[int], column: SQLColumnExpression[int]
+    ) -> Select[int]:
+        anchor: BindParameter[int] = bindparam("anchor", type_=BigInteger)
+        limit: BindParameter[int] = bindparam("most", type_=Integer)
+        match self.step:
+            case "before":
+                return wanted.where(column <= anchor).order_by(column.desc()).limit(limit)
+            case "after":
+                return wanted.where(column >= anchor).order_by(column).limit(limit)
+            case "at":
+                return wanted.where(column == anchor)
+            case _:
+                return wanted.where(bound_id_in(dialect, column, "among"))
 
 
-def id_select(db: Db, actor: Actor, narrow: Narrow) -> IdSelect:
-    """Walks messages or own copies, whichever the narrow makes few, and asks the other side of
-    each: a plan that the size of the organization does not change.
-    """
-    if narrow.with_history:
-        wanted = select(Message.id).where(Message.realm_id == actor.realm_id, *narrow.messages)
-        if narrow.copies:
-            wanted = wanted.where(_copy_exists(actor, narrow))
-        return IdSelect(wanted, Message.id)
-    mine = or_(
-        Message.channel_id.is_(None),
-        Message.channel_id.in_(readable_channel_ids(db, actor)),
-    )
-    if narrow.selective and not narrow.by_copies:
-        wanted = select(Message.id).where(mine, *narrow.messages, _copy_exists(actor, narrow))
-        return IdSelect(wanted, Message.id)
-    of_message = exists().where(Message.id == UserMessage.message_id, mine, *narrow.messages)
-    wanted = select(UserMessage.message_id).where(
-        UserMessage.user_id == actor.id, *narrow.copies, of_message
-    )
-    return IdSelect(wanted, UserMessage.message_id)
+@lru_cache(maxsize=500)
+def _query(form: Form) -> Query[int]:
+    return Query(form.ids)
 
 
-def _copy_exists(actor: Actor, narrow: Narrow) -> Exists:
-    return exists().where(
-        UserMessage.user_id == actor.id, UserMessage.message_id == Message.id, *narrow.copies
-    )
+class Ids:
+    """The messages that a narrow finds for its reader, by their ids."""
+
+    def __init__(self, db: Db, actor: Actor, narrow: Narrow) -> None:
+        self._db = db
+        self._is_guest = actor.is_guest
+        self._narrow = narrow
+        reader = {"reader_id": actor.id, "reader_realm_id": actor.realm_id}
+        if not narrow.with_history:
+            reader = reading_as(db, actor)
+        self._values = {**reader, **narrow.values}
+
+    def _find(self, step: str, **more: object) -> list[int]:
+        narrow = self._narrow
+        form = Form(
+            self._is_guest,
+            tuple(narrow.messages),
+            tuple(narrow.copies),
+            narrow.with_history,
+            narrow.selective and not narrow.by_copies,
+            step,
+        )
+        found = _query(form).all(self._db, {**self._values, **more})
+        return [message_id for (message_id,) in found]
+
+    def before(self, anchor: int, most: int) -> list[int]:
+        """So many up to the anchor, the newest first."""
+        return self._find("before", anchor=anchor, most=most)
+
+    def after(self, anchor: int, most: int) -> list[int]:
+        """So many from the anchor on, the oldest first."""
+        return self._find("after", anchor=anchor, most=most)
+
+    def at(self, anchor: int) -> list[int]:
+        return self._find("at", anchor=anchor)
+
+    def among(self, message_ids: Sequence[int]) -> list[int]:
+        """Those of the messages."""
+        return self._find("among", among=bound_ids(dialect_of(self._db), message_ids))

@@ -4,24 +4,25 @@ Each subquery of its own is one more table to join: PostgreSQL would plan a hund
 longer than anybody waits.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
-from sqlalchemy import ColumnElement, Select, exists, func, not_, select
+from sqlalchemy import Select, bindparam, exists, func, select
 
-from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.flags import MENTIONED
+from models.chat.reading.parts import Condition, Part
 from models.chat.tables import ConversationMember, Message, UserMessage
-from models.reader import Db, id_in
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
-Condition = ColumnElement[bool]
+Value = Callable[[object], str]
+"""Gives a value a name."""
 SMALLEST_GROUP = 3
 
 
 @dataclass(slots=True)
 class CollectedTerms:
-    """What was collected of all terms; `conditions` are then few.
+    """What was collected of all terms; its `parts` are then few.
 
     `included` and `grouped`: who must be in the conversation, and in one of three and more.
     """
@@ -33,63 +34,102 @@ class CollectedTerms:
     mentioned: set[int] = field(default_factory=set)
     unmentioned: set[int] = field(default_factory=set)
 
-    def conditions(self, db: Db, actor: Actor) -> list[Condition]:
+    def parts(self, db: Db, value: Value) -> list[Part]:
         """Raises `BadNarrow` for more words than one narrow may look for."""
         search.check_size([*self.searched, *self.excluded])
-        found: list[Condition] = []
+        dialect = dialect_of(db)
+        found: list[Part] = []
         if self.searched:
-            found.append(search.matches_all(db, self.searched, Message.id))
+            found.append(_found(search.find_all(db, self.searched), value))
         if self.excluded:
-            found.append(not_(search.matches_any(db, self.excluded, Message.id)))
+            without = _found(search.find_any(db, self.excluded), value)
+            found.append(replace(without, negated=True))
         for people, least in ((self.included, 1), (self.grouped, SMALLEST_GROUP)):
             if people:
-                shared = shared_conversations(db, actor, people, least=least)
-                found.append(Message.conversation_id.in_(shared))
+                found.append(shared_with(dialect, value, people, least=least))
         if self.mentioned:
-            found.append(_mentions_all(db, self.mentioned))
+            asked = value(bound_ids(dialect, sorted(self.mentioned)))
+            count = (value(len(self.mentioned)),) if len(self.mentioned) > 1 else ()
+            found.append(Part(_mentions_all if count else _mentions, (asked, *count)))
         if self.unmentioned:
-            found.append(not_(_mentions(db, self.unmentioned)))
+            asked = value(bound_ids(dialect, sorted(self.unmentioned)))
+            found.append(Part(_mentions, (asked,), negated=True))
         return found
 
 
-def shared_conversations(db: Db, actor: Actor, people: Iterable[int], *, least: int) -> Select[int]:
-    """Select of the ids of the actor's conversations with all of these, of `least` and more."""
-    people = set(people)
-    ids = select(ConversationMember.conversation_id).where(ConversationMember.user_id == actor.id)
-    theirs = select(ConversationMember.conversation_id).where(
-        id_in(db, ConversationMember.user_id, people)
+def _found(finds: search.Finds, value: Value) -> Part:
+    return Part(_among, (finds.kind, value(finds.value)))
+
+
+def _among(dialect: str, kind: str, name: str) -> Condition:
+    return search.matches(dialect, kind, Message.id, name)
+
+
+def shared_with(
+    dialect: str,
+    value: Value,
+    people: Iterable[int],
+    *,
+    least: int,
+    or_elsewhere: bool = False,
+) -> Part:
+    """The message is in one of the reader's conversations with all of these, of `least` and more.
+    `or_elsewhere`: for a channel message that is false, and not unknown.
+    """
+    wanted = sorted(set(people))
+    make = _in_any_shared if or_elsewhere else _in_shared
+    count = value(len(wanted)) if len(wanted) > 1 else ""
+    return Part(make, (value(bound_ids(dialect, wanted)), count, value(least) if least > 1 else ""))
+
+
+def _in_shared(dialect: str, people: str, count: str, least: str) -> Condition:
+    return Message.conversation_id.in_(_shared(dialect, people, count, least))
+
+
+def _in_any_shared(dialect: str, people: str, count: str, least: str) -> Condition:
+    shared = _shared(dialect, people, count, least)
+    return func.coalesce(Message.conversation_id, 0).in_(shared)
+
+
+def _shared(dialect: str, people: str, count: str, least: str) -> Select[int]:
+    """Select of the ids of the reader's conversations with all of these, where `count` says how
+    many they are (else there is one), and of `least` and more (else of any size).
+    """
+    ids = select(ConversationMember.conversation_id).where(
+        ConversationMember.user_id == bindparam("reader_id")
     )
-    if len(people) > 1:
-        together = func.count() == len(people)
+    theirs = select(ConversationMember.conversation_id).where(
+        bound_id_in(dialect, ConversationMember.user_id, people)
+    )
+    if count:
+        together = func.count() == bindparam(count)
         theirs = theirs.group_by(ConversationMember.conversation_id).having(together)
     ids = ids.where(ConversationMember.conversation_id.in_(theirs))
-    if least > 1:
+    if least:
         large = (
             select(ConversationMember.conversation_id)
             .group_by(ConversationMember.conversation_id)
-            .having(func.count() >= least)
+            .having(func.count() >= bindparam(least))
         )
         ids = ids.where(ConversationMember.conversation_id.in_(large))
     return ids
 
 
-def _mentions(db: Db, people: Iterable[int]) -> Condition:
+def _mentions(dialect: str, people: str) -> Condition:
     """The message mentions one of these."""
     theirs = UserMessage.__table__.alias()
     return exists().where(
-        id_in(db, theirs.c.user_id, people),
+        bound_id_in(dialect, theirs.c.user_id, people),
         theirs.c.message_id == Message.id,
         theirs.c.flags.op("&")(MENTIONED) != 0,
     )
 
 
-def _mentions_all(db: Db, people: set[int]) -> Condition:
-    if len(people) == 1:
-        return _mentions(db, people)
+def _mentions_all(dialect: str, people: str, how_many: str) -> Condition:
     theirs = UserMessage.__table__.alias()
     count = select(func.count()).where(
-        id_in(db, theirs.c.user_id, people),
+        bound_id_in(dialect, theirs.c.user_id, people),
         theirs.c.message_id == Message.id,
         theirs.c.flags.op("&")(MENTIONED) != 0,
     )
-    return count.scalar_subquery() == len(people)
+    return count.scalar_subquery() == bindparam(how_many)

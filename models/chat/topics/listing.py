@@ -10,9 +10,10 @@ from sqlalchemy.orm import aliased
 from models.chat.access.channels import ChannelView, access_channel
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription, Topic, UserMessage
+from models.prepared import Query
 from models.reader import Db
 
-_ALL = (
+_ALL = Query(
     select(Topic.name, Topic.max_id)
     .where(Topic.channel_id == bindparam("channel_id"))
     .order_by(Topic.max_id.desc())
@@ -52,9 +53,12 @@ def _own_topics() -> Select[str, int]:
     )
 
 
-_MINE = _own_topics()
-_JOINED_AFTER = select(Subscription.joined_after_id).where(
-    Subscription.channel_id == bindparam("channel_id"), Subscription.user_id == bindparam("user_id")
+_MINE = Query(_own_topics())
+_JOINED_AFTER = Query(
+    select(Subscription.joined_after_id).where(
+        Subscription.channel_id == bindparam("channel_id"),
+        Subscription.user_id == bindparam("user_id"),
+    )
 )
 
 
@@ -67,12 +71,10 @@ def find_topics(db: Db, actor: Actor, channel_id: int) -> list[tuple[str, int]]:
     channel = access_channel(db, actor, channel_id)
     key: dict[str, Any] = {"channel_id": channel_id}
     if not channel.has_protected_history:
-        return [(name, max_id) for name, max_id in db.execute(_ALL, key).all()]
+        return _ALL.all(db, key)
     key["user_id"] = actor.id
-    after = db.execute(_JOINED_AFTER, key).scalar()
-    if after is None:
-        return []
-    return [(name, max_id) for name, max_id in db.execute(_MINE, {**key, "after": after}).all()]
+    joined = _JOINED_AFTER.first(db, key)
+    return [] if joined is None else _MINE.all(db, {**key, "after": joined[0]})
 
 
 _THERE = select(Topic.channel_id).where(

@@ -7,13 +7,15 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from sqlalchemy import column, select, table
+from sqlalchemy import ColumnClause, column, select, table
 
 from models.chat.messages import search
 from models.chat.messages.stems import stem_of
 from models.chat.messages.words import Part, index_words, parse_query
 from models.chat.reading.marks import mark_matches
 from models.database import Database
+from models.prepared import Query
+from models.reader import Db, dialect_of
 
 ROOT = Path(__file__).parents[3]
 WORDS = (
@@ -149,8 +151,6 @@ def test_a_database_finds_what_the_rule_says(chat_database: Database) -> None:
     chat_database.run(
         lambda s: search.index_messages(s, [(n, *texts) for n, texts in messages.items()])
     )
-    key = column("rowid" if chat_database.dialect == "sqlite" else "message_id")
-    index = table("message_search")
     queries = [[word] for word in WORDS]
     queries += [[text(1), text(1)] for _ in range(60)]
     queries += [[f'"{text(2)}"'.replace('""', '"')] for _ in range(60)]
@@ -158,25 +158,28 @@ def test_a_database_finds_what_the_rule_says(chat_database: Database) -> None:
     found_any = 0
     with chat_database.reading() as reader:
         for query in queries:
-            wanted = select(key).select_from(index)
-            found = reader.scalars(wanted.where(search.matches_all(reader, query, key)))
+            found = looked_up(reader, search.find_all(reader, query))
             assert set(found) == expected(messages, query), query
-            either = reader.scalars(wanted.where(search.matches_any(reader, query, key)))
+            either = looked_up(reader, search.find_any(reader, query))
             one_by_one = [expected(messages, [part]) for part in query if parse_query(part)]
             assert set(either) == set().union(*one_by_one), query
             found_any += bool(expected(messages, query))
     assert found_any > 100
 
 
+def looked_up(reader: Db, finds: search.Finds) -> list[int]:
+    key: ColumnClause[int] = column("rowid" if dialect_of(reader) == "sqlite" else "message_id")
+    condition = search.matches(dialect_of(reader), finds.kind, key, "found")
+    query = Query(lambda _: select(key).select_from(table("message_search")).where(condition))
+    return [message_id for (message_id,) in query.all(reader, {"found": finds.value})]
+
+
 def test_a_text_is_indexed_anew(chat_database: Database) -> None:
-    key = column("rowid" if chat_database.dialect == "sqlite" else "message_id")
     for text in ("first", "second"):
         chat_database.run(lambda s, text=text: search.index_messages(s, [(1, "", text)]))  # type: ignore[misc]
     with chat_database.reading() as reader:
         for word, ids in (("first", []), ("second", [1])):
-            wanted = select(key).select_from(table("message_search"))
-            found = reader.scalars(wanted.where(search.matches_all(reader, [word], key)))
-            assert list(found) == ids
+            assert looked_up(reader, search.find_all(reader, [word])) == ids
 
 
 def test_the_longest_words_and_texts_fit(chat_database: Database) -> None:
