@@ -123,18 +123,18 @@ def known_to(user_id: int | BindParameter[int]) -> Select[Any]:
 # --- by which email: the real one for those who may see it, or a dummy one ------------------------
 
 
+_LEAST_ROLE: dict[int, int] = {
+    EmailVisibility.EVERYONE: Role.GUEST,
+    EmailVisibility.MEMBERS: Role.MEMBER,
+    EmailVisibility.MODERATORS: Role.MODERATOR,
+    EmailVisibility.ADMINISTRATORS: Role.ADMINISTRATOR,
+}
+"""Visibility -> the least mighty role that sees the address; nobody sees others."""
+
+
 def may_see_email(viewer_role: int, visibility: int) -> bool:
     """May users of that role see real emails of that visibility? (One's own and bots': always.)"""
-    match visibility:
-        case EmailVisibility.EVERYONE:
-            return True
-        case EmailVisibility.MEMBERS:
-            return viewer_role <= Role.MEMBER
-        case EmailVisibility.MODERATORS:
-            return viewer_role <= Role.MODERATOR
-        case EmailVisibility.ADMINISTRATORS:
-            return viewer_role <= Role.ADMINISTRATOR
-    return False
+    return viewer_role <= _LEAST_ROLE.get(visibility, 0)
 
 
 def visible_email(viewer: Actor, user: EmailOwner) -> str | None:

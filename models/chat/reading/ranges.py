@@ -172,7 +172,7 @@ class Form:
                 return wanted.where(bound_id_in(dialect, column, "among"))
 
 
-@lru_cache(maxsize=500)
+@lru_cache(maxsize=200)
 def _query(form: Form) -> Query[int]:
     return Query(form.ids)
 
