@@ -1,7 +1,8 @@
 """The official Python client (PyPI: zulip 0.9.1), unmodified, against a real server.
 
-Each of its methods that has an operation here is called, the other operations by `call_endpoint`,
-whose leading slash makes the path `/api/v1//...`, as in the client's own examples.
+Here one call follows from another; tests/clients/test_methods.py calls each method. Operations
+without a method are called by `call_endpoint`, whose leading slash makes the path `/api/v1//...`,
+as in the client's own examples.
 """
 
 from __future__ import annotations

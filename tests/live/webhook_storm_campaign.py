@@ -40,7 +40,7 @@ def storm_of_bots(messages: int, workers: int) -> bool:
 
 
 def main(argv: list[str]) -> int:
-    given = (int(text) for text in (argv + ["20000", "1000", "3"][len(argv) :]))
+    given = (int(text) for text in (argv + ["20000", "500", "3"][len(argv) :]))
     transitions, messages, workers = given
     return (
         0 if all([storm_of_events(transitions, workers), storm_of_bots(messages, workers)]) else 1
