@@ -144,13 +144,19 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         return Parameters(where, chosen, self.requests, place)
 
     def add(self, path: str, method: str, operation: Operation) -> None:
-        integers = frozenset(
-            parameter["name"]
+        schemas = {
+            parameter["name"]: self.requests.resolve(parameter.get("schema", {}))
             for parameter in self._parameters(path, self.document["paths"][path][method])
             if parameter["in"] == "path"
-            and self.requests.resolve(parameter.get("schema", {})).get("type") == "integer"
+        }
+        self.router.add(
+            operation.path,
+            operation.method,
+            frozenset(name for name, schema in schemas.items() if schema.get("type") == "integer"),
+            operation,
+            # connexion's word for a parameter that may hold slashes
+            takes_slashes=any(schema.get("format") == "path" for schema in schemas.values()),
         )
-        self.router.add(operation.path, operation.method, integers, operation)
 
     def refuse(self, path: str, method: str, error: Exception) -> NoReturn:
         if isinstance(error, (DocumentError, ResolverError)):

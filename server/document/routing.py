@@ -39,10 +39,20 @@ class Router(Generic[T]):
     def __init__(self, *, strict_integers: bool = False) -> None:
         self._fixed: dict[bytes, Route[T]] = {}
         self._root: _Node[T] = _Node()
+        self._with_slashes: dict[str, Route[T]] = {}
         self._strict = strict_integers
 
-    def add(self, path: str, method: str, integers: frozenset[str], target: T) -> Route[T]:
+    def add(
+        self,
+        path: str,
+        method: str,
+        integers: frozenset[str],
+        target: T,
+        *,
+        takes_slashes: bool = False,
+    ) -> Route[T]:
         """Register `method` on the path template `path`; `integers` are its integer parameters.
+        With `takes_slashes` its only parameter, at the end, may hold slashes as they are.
 
         Raises `DocumentError` for a segment that mixes text and a parameter, and for a second
         template of the same shape.
@@ -70,6 +80,11 @@ class Router(Generic[T]):
         elif node.route.path != path:
             raise DocumentError(f"{path}: cannot be told from {node.route.path}")
         route = node.route
+        if takes_slashes:
+            start, _, name = path.rpartition("/")
+            if names != [name[1:-1]]:
+                raise DocumentError(f"{path}: only a single parameter at the end takes slashes")
+            self._with_slashes[start + "/"] = route
         route.methods[method] = target
         methods = set(route.methods) | {"OPTIONS"} | ({"HEAD"} if "GET" in route.methods else set())
         route.allow = tuple(sorted(methods))
@@ -93,10 +108,17 @@ class Router(Generic[T]):
             texts.clear()
             route = self._walk(self._root, segments, 1, texts)
             if route is None:
-                return None
+                return self._find_with_slashes("/".join(segments))
         if len(texts) == 1:
             return route, {route.names[0]: texts}
         return route, {name: [text] for name, text in zip(route.names, texts, strict=True)}
+
+    def _find_with_slashes(self, path: str) -> tuple[Route[T], Mapping[str, list[str]]] | None:
+        for start, route in self._with_slashes.items():
+            rest = path.removeprefix(start)
+            if rest and rest != path:
+                return route, {route.names[0]: [rest]}
+        return None
 
     def _descend(self, segments: list[str], texts: list[str]) -> Route[T] | None:
         """`_walk` without a way back: takes the best branch at each segment, and nearly always
@@ -148,10 +170,3 @@ class Router(Generic[T]):
         if digits.isascii() and digits.isdigit():
             return True
         return bool(segment) and not self._strict and node.text is None
-
-
-def merge_slashes(path: bytes) -> bytes:
-    """A path with one slash where it has several in a row."""
-    while b"//" in path:
-        path = path.replace(b"//", b"/")
-    return path

@@ -1,8 +1,7 @@
 """Whether a document is valid OpenAPI 3.0, found out in hundredths of a second.
 
-connexion checks a document with a validator written in Python, which takes a second for a long one.
-The same JSON Schema, which connexion brings along, is compiled here; the validator in Python is
-asked only when something is wrong, for its message.
+connexion's validator, written in Python, takes a second for a long document. The JSON Schema that
+it uses is compiled here; connexion is asked only when something is wrong, for its message.
 """
 
 from __future__ import annotations

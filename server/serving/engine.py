@@ -23,7 +23,6 @@ import security_events
 from server.document.arrivals import arriving_form
 from server.document.bodies import MULTIPART, URLENCODED, Disconnected
 from server.document.compiler import CompiledAPI
-from server.document.routing import merge_slashes
 from server.response import Response, standing_headers
 from server.service import Service
 from server.serving.exchange import Exchange, SentHeaders, deliver
@@ -31,7 +30,7 @@ from server.serving.health import Probes
 from server.serving.metrics import METRICS_LAG_S
 from server.serving.override import find_overriding_method, may_override, media_type_of
 from server.serving.request_log import RequestLog
-from server.serving.routes import checked, find_route, operation_of, whole
+from server.serving.routes import checked, find_route, merge_slashes, operation_of, whole
 from server.serving.served import ServedAPI
 from server.serving.waiting import Waiting
 from server.wire.answering import raw_headers, start

@@ -51,3 +51,10 @@ def checked(response: Response) -> Response:
 async def whole(reply: Response | Awaitable[Response]) -> Response:
     """An operation's answer, whether it is there or has to be waited for."""
     return reply if isinstance(reply, Response) else await reply
+
+
+def merge_slashes(path: bytes) -> bytes:
+    """A path with one slash where it has several in a row."""
+    while b"//" in path:
+        path = path.replace(b"//", b"/")
+    return path

@@ -114,3 +114,38 @@ def test_refuses_paths_it_cannot_tell_apart(path: str) -> None:
     made.add("/a/{name}", "GET", frozenset(), "1")
     with pytest.raises(DocumentError, match="/a/"):
         made.add(path, "GET", frozenset(), "2")
+
+
+def with_slashes() -> Router[str]:
+    made = router()
+    made.add("/v/{rest}", "GET", frozenset(), "/v/{rest}", takes_slashes=True)
+    made.add("/v/fixed/{id}", "GET", frozenset({"id"}), "/v/fixed/{id}")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("raw", "path", "texts"),
+    [
+        (b"/v/x", "/v/{rest}", {"rest": ["x"]}),
+        (b"/v/x/y/z", "/v/{rest}", {"rest": ["x/y/z"]}),
+        (b"/v/x%2Fy/z", "/v/{rest}", {"rest": ["x/y/z"]}),
+        (b"/v/x/y/", "/v/{rest}", {"rest": ["x/y/"]}),
+        (b"/v/fixed/5", "/v/fixed/{id}", {"id": ["5"]}),
+        (b"/v/fixed/5/6", "/v/{rest}", {"rest": ["fixed/5/6"]}),
+    ],
+)
+def test_a_parameter_that_takes_slashes(raw: bytes, path: str, texts: dict[str, list[str]]) -> None:
+    found = with_slashes().find(raw)
+    assert found is not None
+    assert (found[0].path, found[1]) == (path, texts)
+
+
+@pytest.mark.parametrize("raw", [b"/v", b"/v/", b"/w/x/y", b"/a/v/x/y/z"])
+def test_it_takes_nothing_else(raw: bytes) -> None:
+    assert with_slashes().find(raw) is None
+
+
+@pytest.mark.parametrize("path", ["/v/{a}/{b}", "/v/{a}/end"])
+def test_only_the_last_may(path: str) -> None:
+    with pytest.raises(DocumentError, match="only a single parameter at the end takes slashes"):
+        Router[str]().add(path, "GET", frozenset(), path, takes_slashes=True)

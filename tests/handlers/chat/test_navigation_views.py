@@ -125,6 +125,15 @@ class TestUpdateNavigationView:
         assert place.read() == []
         assert as_nobody.request("PATCH", path, {}).status_code == 401
 
+    def test_slashes_as_they_are(self, chat: ChatClient, place: Place) -> None:
+        """As clients send them that put the fragment into the address unchanged."""
+        add(chat, ALERTED)
+        assert chat.patch(f"{PATH}/narrow/is/alerted", is_pinned=False) == DONE
+        assert listed(chat) == [ALERTED | {"is_pinned": False}]
+        assert chat.patch(f"{PATH}/narrow//is%2Falerted/", is_pinned=True)["msg"] == ABSENT["msg"]
+        assert chat.delete(f"{PATH}/narrow/is/alerted") == DONE
+        assert listed(chat) == []
+
 
 class TestRemoveNavigationView:
     def test_one_s_own(

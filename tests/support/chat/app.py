@@ -177,6 +177,8 @@ class ChatClient:
         path = raw if "%2F" in raw else request.url.path  # a slash inside a parameter
         while "//" in path:
             path = path.replace("//", "/")
+        start, view, fragment = path.partition("/navigation_views/")  # which takes slashes
+        path = start + view + fragment.replace("/", "%2F")
         method = request.method
         if method == "POST":
             headers = {name.lower(): value for name, value in request.headers.raw}

@@ -50,7 +50,9 @@ class Generated:
         }
         arguments = {_snake(name): value for name, value in values.items()}
         if call["body"] is not None:
-            arguments[_snake(call["body_schema"])] = call["body"]
+            schema = call["body_schema"]  # any object is no class of its own
+            name = "request_body" if schema == "AnyObject" else _snake(schema)
+            arguments[name] = call["body"]
         hints = typing.get_type_hints(inspect.unwrap(method), include_extras=False)
         typed = {name: self._typed(hints[name], value) for name, value in arguments.items()}
         try:
