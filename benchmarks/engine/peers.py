@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 class Peer:
     """An ASGI application by import string, and its gunicorn worker class.
 
-    `validates` is False for the floor only.
+    `validates` is False for the two floors only.
 
     `deviations` names refusals (operation, case) that the peer, written as its documentation
     writes it, does not answer with a 4xx, and why.
@@ -24,7 +24,11 @@ class Peer:
 OURS = "specd"
 STOCK = "connexion AsyncApp"
 FASTAPI = "FastAPI"
-FLOOR = "Starlette, bare"
+LITESTAR = "Litestar"
+FALCON = "Falcon"
+BLACKSHEEP = "BlackSheep"
+STARLETTE = "Starlette, bare"
+CONSTANT = "constant answers"
 
 PEERS = (
     Peer(OURS, "benchmarks.engine.app:app", 8700, worker="server.serving.worker.Worker"),
@@ -36,10 +40,19 @@ PEERS = (
     ),
     Peer(FASTAPI, "benchmarks.peers.echo_fastapi:app", 8702),
     Peer(
-        "Litestar",
+        LITESTAR,
         "benchmarks.peers.echo_litestar:app",
         8703,
         deviations={("post", "type"): '201: bodies are converted leniently, "3" is taken for 3'},
     ),
-    Peer(FLOOR, "benchmarks.peers.echo_starlette:app", 8704, validates=False),
+    Peer(FALCON, "benchmarks.peers.echo_falcon:app", 8705),
+    Peer(BLACKSHEEP, "benchmarks.peers.echo_blacksheep:app", 8706),
+    Peer(STARLETTE, "benchmarks.peers.echo_starlette:app", 8704, validates=False),
+    Peer(
+        CONSTANT,
+        "benchmarks.peers.echo_constant:app",
+        8707,
+        worker="benchmarks.peers.echo_constant.ConstantWorker",
+        validates=False,
+    ),
 )

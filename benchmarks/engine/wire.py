@@ -138,6 +138,15 @@ class Checkout:
         return taken
 
 
+def rounds_of(roots: Sequence[Path], count: int, rounds: int) -> list[list[Round]]:
+    """So many rounds of all checkouts in turn, in processes of their own."""
+    with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
+        checkouts = [stack.enter_context(Checkout(root, count, Path(directory))) for root in roots]
+        for checkout in checkouts:
+            checkout.round()  # warm-up
+        return [[checkout.round() for checkout in checkouts] for _ in range(rounds)]
+
+
 def table(names: Sequence[str], rounds: Sequence[Sequence[Round]]) -> str:
     operations = list(rounds[0][0])
     lines = ["| us per request | " + " | ".join(operations) + " |"]
@@ -153,8 +162,9 @@ def table(names: Sequence[str], rounds: Sequence[Sequence[Round]]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.engine.wire", description=__doc__)
-    parser.add_argument("--count", type=int, default=2000, help="requests of one measurement")
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--count", type=int, default=1000, help="requests of one measurement")
+    parser.add_argument("--starts", type=int, default=5, help="how often processes begin anew")
+    parser.add_argument("--rounds", type=int, default=10, help="rounds of one start")
     parser.add_argument("--beside", type=Path, help="another checkout")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -166,13 +176,9 @@ def main() -> int:
     roots = [Path(__file__).parents[2]]
     if arguments.beside is not None:
         roots.append(arguments.beside.resolve())
-    with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
-        checkouts = [
-            stack.enter_context(Checkout(root, arguments.count, Path(directory))) for root in roots
-        ]
-        for checkout in checkouts:
-            checkout.round()  # warm-up
-        rounds = [[checkout.round() for checkout in checkouts] for _ in range(arguments.rounds)]
+    rounds = []
+    for _ in range(arguments.starts):
+        rounds += rounds_of(roots, arguments.count, arguments.rounds)
     print(table([root.name for root in roots], rounds))
     return 0
 

@@ -71,8 +71,9 @@ def figures_table(title: str, row: Mapping[str, Figures]) -> str:
 def machine() -> dict[str, Any]:
     """Where and with what the run was made, so that two files can be compared."""
     distributions = (
-        "connexion", "fastapi", "gunicorn", "httptools", "jsonschema_rs", "litestar", "msgspec",
-        "orjson", "psycopg", "pydantic", "sqlalchemy", "starlette", "uvicorn", "uvloop",
+        "blacksheep", "connexion", "falcon", "fastapi", "gunicorn", "httptools", "jsonschema_rs",
+        "litestar", "msgspec", "orjson", "psycopg", "pydantic", "sqlalchemy", "starlette",
+        "uvicorn", "uvloop",
     )  # fmt: skip
     versions = {}
     for name in distributions:

@@ -10,6 +10,8 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+pytest.importorskip("blacksheep", reason="the peers are not installed (extra: bench)")
+pytest.importorskip("falcon", reason="the peers are not installed (extra: bench)")
 pytest.importorskip("fastapi", reason="the peers are not installed (extra: bench)")
 pytest.importorskip("litestar", reason="the peers are not installed (extra: bench)")
 
