@@ -121,6 +121,9 @@ class Engine(SpecMiddleware):
             if isinstance(route, Response):
                 return route
             method = exchange.method
+            asked = route.methods.get("GET" if method == "HEAD" else method)
+            if asked is not None and (asked.is_async or asked.takes_files):
+                return None
             if exchange.api.service.method_override and method == "POST":
                 if may_override(body):
                     return None
@@ -128,8 +131,6 @@ class Engine(SpecMiddleware):
             operation = operation_of(route, method)
             if isinstance(operation, Response):
                 return operation
-            if operation.is_async or operation.takes_files:
-                return None
             if operation.body is not None and exchange.unread:
                 body = exchange.take(body)
             call = exchange.call_of(operation, exchange.query, body)

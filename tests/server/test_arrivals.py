@@ -53,8 +53,8 @@ def client(folder: Path) -> Client:
     return taking(folder, make_thing)
 
 
-def taking(folder: Path, handler: Callable[..., Any], **more: Any) -> Client:
-    return post(MEDIA, handler, files=FileIntake(folder, LIMIT, TooLarge), **more)
+def taking(folder: Path, handler: Callable[..., Any], *, limit: int = LIMIT, **more: Any) -> Client:
+    return post(MEDIA, handler, files=FileIntake(folder, limit, TooLarge), **more)
 
 
 def part(name: str, content: bytes, more: str = "") -> bytes:

@@ -3,15 +3,18 @@
 import asyncio
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
+from server.context import Context
 from server.serving.app import build_app
 from server.serving.protocol import Protocol
-from tests.server.services import shop_service
+from tests.server.services import operation, serve, shop_service
+from tests.server.test_arrivals import a_file, make_thing, taking
 from tests.server.test_serving import Wire
 
 DATE = [(b"date", b"Sun, 22 Nov 2026 00:00:00 GMT")]
@@ -45,11 +48,11 @@ class Connection:
         return NAMED.sub(b"<id>", self.wire.written), closed
 
 
-def exchange(*chunks: bytes, as_ever: bool = False) -> tuple[bytes, bool, bool]:
+def exchange(*chunks: bytes, as_ever: bool = False, app: Any = None) -> tuple[bytes, bool, bool]:
     """What came back, whether the connection ended, and whether it was there at once."""
 
     async def run() -> tuple[bytes, bool, bool]:
-        connection = Connection(build_app([shop_service()]), as_ever=as_ever)
+        connection = Connection(app or build_app([shop_service()]), as_ever=as_ever)
         connection.feed(*chunks)
         at_once = not connection.state.tasks
         return (*await connection.settle(), at_once)
@@ -137,6 +140,30 @@ def test_every_way_gives_the_same_answer(name: str) -> None:
     assert exchange(raw) == (written, closed, name in WHOLE)
     for chunks in in_parts(raw):
         assert exchange(*chunks)[:2] == (written, closed), chunks
+
+
+@pytest.mark.parametrize("override", [False, True])
+@pytest.mark.parametrize("size", [10, 200_000, 400_000])
+def test_a_file_that_arrives_in_one_packet(tmp_path: Path, size: int, *, override: bool) -> None:
+    """It may be larger than other bodies."""
+    app = taking(tmp_path, make_thing, limit=300_000, method_override=override).app
+    head = b"Content-Type: multipart/form-data; boundary=x"
+    raw = request(b"POST /t/things", head, body=a_file(b"a" * size) + b"--x--\r\n")
+    written, closed, _ = exchange(raw, as_ever=True, app=app)
+    assert written[9:12] == (b"400" if size == 400_000 else b"200")
+    assert exchange(raw, app=app) == (written, closed, False)
+
+
+@pytest.mark.parametrize("method", [b"GET", b"HEAD"])
+def test_a_read_that_waits_has_its_way_to_wait(method: bytes) -> None:
+    async def read_thing(ctx: Context) -> dict[str, bool]:
+        return {"came": await ctx.wait(asyncio.get_running_loop().create_future(), 0.01)}
+
+    client = serve({"/things": {"get": operation("read_thing")}}, {"read_thing": read_thing})
+    raw = request(method + b" /t/things")
+    written, closed, _ = exchange(raw, as_ever=True, app=client.app)
+    assert written.startswith(b"HTTP/1.1 200 ")
+    assert exchange(raw, app=client.app) == (written, closed, False)
 
 
 @pytest.mark.parametrize("name", REFUSED)
