@@ -5,17 +5,14 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
-from sqlalchemy import select
-
 from models.chat.identity.actors import Actor
 from models.chat.messages.view import ViewOptions
 from models.chat.reading.marks import mark_matches
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Ids
-from models.chat.tables import Message
 from models.chat.topics.names import display_topic
 from models.json import Json
-from models.reader import Db, id_in
+from models.reader import Db
 
 
 def find_matches(
@@ -30,12 +27,7 @@ def find_matches(
     """
     # An event told of them: what only the history of a channel holds is none of them.
     built = replace(build_narrow(db, actor, narrow), with_history=False)
-    found = Ids(db, actor, built).among(message_ids)
-    rows = db.execute(
-        select(Message.id, Message.channel_id, Message.topic, Message.rendered_content)
-        .where(id_in(db, Message.id, found))
-        .order_by(Message.id)
-    )
+    rows = Ids(db, actor, built).among(message_ids)
     empty_name = actor.realm.empty_topic_display_name
     messages: list[dict[str, Any]] = [
         {

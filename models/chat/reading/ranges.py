@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -117,6 +118,18 @@ def find_first_unread(db: Db, actor: Actor, narrow: Narrow) -> int:
     return found[0] if found else NEWEST
 
 
+class Found(NamedTuple):
+    """A message among those that were asked about."""
+
+    id: int
+    channel_id: int | None
+    topic: str
+    rendered_content: str
+
+
+_SHOWN = [getattr(Message, name) for name in Found._fields]
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """All that a narrow's statement depends on but values."""
@@ -128,7 +141,7 @@ class Form:
     walks_messages: bool
     step: str
 
-    def ids(self, dialect: str) -> Select[int]:
+    def select(self, dialect: str) -> Select[*tuple[Any, ...]]:
         """The ids of messages; of its values the anchor and the limit come with each look.
 
         Walks messages or own copies, whichever the narrow makes few, and asks the other side of
@@ -158,7 +171,7 @@ class Form:
 
     def _step(
         self, dialect: str, wanted: Select[int], column: SQLColumnExpression[int]
-    ) -> Select[int]:
+    ) -> Select[*tuple[Any, ...]]:
         anchor: BindParameter[int] = bindparam("anchor", type_=BigInteger)
         limit: BindParameter[int] = bindparam("most", type_=Integer)
         match self.step:
@@ -169,12 +182,13 @@ class Form:
             case "at":
                 return wanted.where(column == anchor)
             case _:
-                return wanted.where(bound_id_in(dialect, column, "among"))
+                found = wanted.where(bound_id_in(dialect, column, "among"))
+                return select(*_SHOWN).where(Message.id.in_(found)).order_by(Message.id)
 
 
 @lru_cache(maxsize=200)
-def _query(form: Form) -> Query[int]:
-    return Query(form.ids)
+def _query(form: Form) -> Query[*tuple[Any, ...]]:
+    return Query(form.select)
 
 
 class Ids:
@@ -189,7 +203,7 @@ class Ids:
             reader = reading_as(db, actor)
         self._values = {**reader, **narrow.values}
 
-    def _find(self, step: str, **more: object) -> list[int]:
+    def _find(self, step: str, **more: object) -> list[tuple[Any, ...]]:
         narrow = self._narrow
         form = Form(
             self._is_guest,
@@ -199,20 +213,20 @@ class Ids:
             narrow.selective and not narrow.by_copies,
             step,
         )
-        found = _query(form).all(self._db, {**self._values, **more})
-        return [message_id for (message_id,) in found]
+        return _query(form).all(self._db, {**self._values, **more})
 
     def before(self, anchor: int, most: int) -> list[int]:
         """So many up to the anchor, the newest first."""
-        return self._find("before", anchor=anchor, most=most)
+        return [row[0] for row in self._find("before", anchor=anchor, most=most)]
 
     def after(self, anchor: int, most: int) -> list[int]:
         """So many from the anchor on, the oldest first."""
-        return self._find("after", anchor=anchor, most=most)
+        return [row[0] for row in self._find("after", anchor=anchor, most=most)]
 
     def at(self, anchor: int) -> list[int]:
-        return self._find("at", anchor=anchor)
+        return [row[0] for row in self._find("at", anchor=anchor)]
 
-    def among(self, message_ids: Sequence[int]) -> list[int]:
-        """Those of the messages."""
-        return self._find("among", among=bound_ids(dialect_of(self._db), message_ids))
+    def among(self, message_ids: Sequence[int]) -> list[Found]:
+        """Those of the messages, ascending."""
+        rows = self._find("among", among=bound_ids(dialect_of(self._db), message_ids))
+        return [*map(Found._make, rows)]
