@@ -130,6 +130,7 @@ PAGES = {
     "/exports/<int:export_id>": "API key",
     "/user_uploads/temporary/<sealed>/<filename>": "upload link",
     "/user_uploads/<realm>/<filename>": "API key",
+    "/user_uploads/thumbnail/<realm>/<filename>/<form>": "API key",
     "/user_avatars/<int:realm_id>/emoji/images/<handle>.webp": EMOJI,
     "/user_avatars/<int:realm_id>/emoji/images/still/<handle>.webp": EMOJI,
 }
