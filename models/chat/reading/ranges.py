@@ -203,7 +203,7 @@ class Ids:
             reader = reading_as(db, actor)
         self._values = {**reader, **narrow.values}
 
-    def _find(self, step: str, **more: object) -> list[tuple[Any, ...]]:
+    def _query(self, step: str) -> Query[*tuple[Any, ...]]:
         narrow = self._narrow
         form = Form(
             self._is_guest,
@@ -213,20 +213,25 @@ class Ids:
             narrow.selective and not narrow.by_copies,
             step,
         )
-        return _query(form).all(self._db, {**self._values, **more})
+        return _query(form)
+
+    def _find(self, step: str, **more: int) -> list[int]:
+        rows = self._query(step).all(self._db, {**self._values, **more})
+        return [row[0] for row in rows]
 
     def before(self, anchor: int, most: int) -> list[int]:
         """So many up to the anchor, the newest first."""
-        return [row[0] for row in self._find("before", anchor=anchor, most=most)]
+        return self._find("before", anchor=anchor, most=most)
 
     def after(self, anchor: int, most: int) -> list[int]:
         """So many from the anchor on, the oldest first."""
-        return [row[0] for row in self._find("after", anchor=anchor, most=most)]
+        return self._find("after", anchor=anchor, most=most)
 
     def at(self, anchor: int) -> list[int]:
-        return [row[0] for row in self._find("at", anchor=anchor)]
+        return self._find("at", anchor=anchor)
 
     def among(self, message_ids: Sequence[int]) -> list[Found]:
         """Those of the messages, ascending."""
-        rows = self._find("among", among=bound_ids(dialect_of(self._db), message_ids))
+        asked = bound_ids(dialect_of(self._db), message_ids)
+        rows = self._query("among").all(self._db, {**self._values, "among": asked})
         return [*map(Found._make, rows)]
