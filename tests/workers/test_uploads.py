@@ -10,10 +10,12 @@ from sqlalchemy import select, update
 from adapters.file_store.directory import DirectoryStore
 from adapters.file_store.store import StoreUnavailable
 from models.chat.tables import Attachment, Realm
+from models.chat.uploads.names import THUMBNAIL
 from models.database import Database
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
+from tests.support.pictures import picture
 from workers.uploads import Uploads
 
 DAY_S = 86_400.0
@@ -68,6 +70,24 @@ def test_a_deleted_file_goes_at_once(
     assert stored(folder, other, clock).exists()
     assert rows(chat_database) == [second["path_id"].partition("/")[2][:32]]
     assert chat.get("/attachments")["upload_space_used"] == second["size"]
+
+
+def test_a_thumbnail_lives_as_long_as_its_picture(
+    chat: ChatClient, worker: Uploads, folder: Path, clock: FrozenClock
+) -> None:
+    file = SentFile("red.png", picture("PNG"), "image/png")
+    url = str(chat.post("/user_uploads", file=file)["url"])
+    path = stored(folder, url, clock, age_s=DAY_S)
+    thumbnail = path.with_name(path.name + THUMBNAIL)
+    os.utime(thumbnail, (path.stat().st_mtime,) * 2)
+    assert worker.sweep() == 0
+    assert path.exists()
+    assert thumbnail.exists()
+    [record] = chat.get("/attachments")["attachments"]
+    assert chat.delete(f"/attachments/{record['id']}")["result"] == "success"
+    work(worker)
+    assert not path.exists()
+    assert not thumbnail.exists()
 
 
 def test_a_row_outlives_its_file_and_not_the_other_way_round(
@@ -138,3 +158,5 @@ def test_what_no_row_names_is_swept(
     worker.sweep()
     assert {path: path.exists() for path in files} == files
     assert kept.exists()
+    for path in files:  # the folder is the next test's too
+        path.unlink(missing_ok=True)

@@ -55,7 +55,15 @@ def find_previews(db: Db, realm_id: int, handles: Sequence[str]) -> dict[str, Pr
     """
     if not handles:
         return {}
-    wanted = select(*Attachment.__table__.c).where(
+    wanted = select(
+        Attachment.handle,
+        Attachment.path_name,
+        Attachment.name,
+        Attachment.media_type,
+        Attachment.width,
+        Attachment.height,
+        Attachment.is_animated,
+    ).where(
         Attachment.handle.in_(handles),
         Attachment.realm_id == realm_id,
         Attachment.width.is_not(None),
