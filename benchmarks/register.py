@@ -17,10 +17,10 @@ import httpx
 import orjson
 from sqlalchemy import text
 
-from benchmarks.chat.__main__ import POSTGRES_PORT, serve
+from benchmarks.chat.__main__ import serve
 from benchmarks.chat.realm import RECENT, Stage, fill, found
 from benchmarks.load.figures import write_json
-from benchmarks.load.processes import Server
+from benchmarks.load.processes import Server, free_port
 from benchmarks.payment.postgres import create_database, running_postgres
 from models.database import Database
 from models.migrate import upgrade
@@ -139,7 +139,7 @@ def main() -> int:
             url = f"sqlite:///{directory / 'chat.db'}"
             tables["SQLite"] = run(url, directory, arguments)
         if "postgresql" in kinds:
-            with running_postgres(port=POSTGRES_PORT, core=1) as prefix:
+            with running_postgres(port=free_port(), core=1) as prefix:
                 tables["PostgreSQL"] = run(create_database(prefix, "chat"), directory, arguments)
     for name, measured in tables.items():
         print(table(name, measured), end="\n\n")

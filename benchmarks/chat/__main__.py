@@ -1,46 +1,50 @@
 """python -m benchmarks.chat: a realm of a thousand people, a million messages, both databases."""
 
 import argparse
-import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import Any
+from statistics import median
 
 import httpx
 
+import logs
+from benchmarks.chat.databases import databases, filled, founded
 from benchmarks.chat.operations import API, FLAT, OPERATIONS, SIZES, Operation, headers
-from benchmarks.chat.realm import SECRET, Stage, fill, found
+from benchmarks.chat.realm import SECRET, Stage
 from benchmarks.load.figures import write_json
-from benchmarks.load.processes import Server
+from benchmarks.load.processes import Server, free_port
 from benchmarks.load.wrk import Load, run_wrk
-from benchmarks.payment.postgres import connect, create_database, running_postgres
-from models.migrate import upgrade
 
-PORT, POSTGRES_PORT = 8721, 8723
 CROWDED = 16
 
-Figures = dict[str, Any]
+TITLES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+
+Figures = dict[str, float]
 
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.chat", description=__doc__)
     parser.add_argument("--seconds", type=int, default=3, help="length of one load")
     parser.add_argument("--messages", type=int, default=SIZES[-1])
-    parser.add_argument("--database", action="append", choices=["sqlite", "postgresql"])
+    parser.add_argument("--database", action="append", choices=list(TITLES))
     parser.add_argument("--operation", action="append", choices=list(OPERATIONS))
+    parser.add_argument("--rounds", type=int, default=1, help="of loads, sizes in turn")
+    parser.add_argument("--keep", type=Path, help="a directory where the databases stay")
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-chat.json"))
     return parser.parse_args()
 
 
 def serve(url: str, directory: Path) -> Server:
     """As in production, one worker on core 0; wrk and PostgreSQL share core 1."""
+    port = free_port()
     env = {
-        "SPECD_BIND": f"127.0.0.1:{PORT}",
+        "SPECD_BIND": f"127.0.0.1:{port}",
         "SPECD_WORKERS": "1",
-        "SPECD_DATA_DIR": str(directory / "server"),
+        "SPECD_DATA_DIR": str(directory / f"server-{port}"),
         "SPECD_CHAT_DATABASE_URL": url,
         "SPECD_CHAT_SECRET": SECRET.decode(),
         "SPECD_RATE_LIMITS": "false",
@@ -48,7 +52,8 @@ def serve(url: str, directory: Path) -> Server:
         "SPECD_LOG_LEVEL": "warning",
     }
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:chat"]
-    return Server("specd", command, port=PORT, log=directory / "server.log", env=env, core=0)
+    log = directory / f"server-{port}.log"
+    return Server("specd", command, port=port, log=log, env=env, core=0)
 
 
 def load(server: Server, operation: Operation, stage: Stage, seconds: int, crowd: int) -> Load:
@@ -62,30 +67,51 @@ def load(server: Server, operation: Operation, stage: Stage, seconds: int, crowd
     )
 
 
-def measure(server: Server, stage: Stage, names: Sequence[str], seconds: int) -> dict[str, Figures]:
-    """For each operation: latencies of one connection, requests a second of many."""
-    measured = {}
+def measure(
+    servers: Mapping[int, Server], stage: Stage, names: Sequence[str], seconds: int, rounds: int
+) -> dict[int, dict[str, Figures]]:
+    """For each number of messages and operation: latencies of one connection, requests a second of
+    many. Servers take turns, so that a slow minute of the machine hits all of them alike.
+    """
+    measured: dict[int, dict[str, Figures]] = {size: {} for size in servers}
     for name in names:
-        operation = OPERATIONS[name]
-        settle(server)
-        load(server, operation, stage, 1, 1)
-        before = server.cpu_seconds()
-        alone = load(server, operation, stage, seconds, 1)
-        cpu_us = (server.cpu_seconds() - before) * 1e6 / alone.requests
-        in_turn = operation.script == "alternate.lua"
-        if not in_turn:
-            settle(server)
-        crowded = alone if in_turn else load(server, operation, stage, seconds, CROWDED)
-        measured[name] = {
-            "per_second": crowded.per_second,
-            "p50_ms": alone.p50_ms,
-            "p99_ms": alone.p99_ms,
-            "cpu_us": cpu_us,
-        }
-        print(
-            f"{name:<14}{crowded.per_second:>8,.0f}/s  p50 {alone.p50_ms:.2f} ms", file=sys.stderr
-        )
+        sizes = [size for size in servers if name in FLAT or size in largest(servers)]
+        found: dict[int, list[Figures]] = {size: [] for size in sizes}
+        for _ in range(rounds):
+            for size in sizes:
+                found[size].append(measure_once(servers[size], stage, OPERATIONS[name], seconds))
+        for size, several in found.items():
+            figures = {part: median(one[part] for one in several) for part in several[0]}
+            measured[size][name] = figures
+            print(
+                f"{size:>10,} {name:<14}{figures['per_second']:>8,.0f}/s"
+                f"  p50 {figures['p50_ms']:.2f} ms, CPU {figures['cpu_us']:,.0f} us",
+                file=sys.stderr,
+            )
     return measured
+
+
+def largest(sizes: Mapping[int, object]) -> list[int]:
+    """All operations are measured at the largest size, and at every one from a million on."""
+    return [size for size in sizes if size >= SIZES[-1] or size == max(sizes)]
+
+
+def measure_once(server: Server, stage: Stage, operation: Operation, seconds: int) -> Figures:
+    settle(server)
+    load(server, operation, stage, 1, 1)
+    before = server.cpu_seconds()
+    alone = load(server, operation, stage, seconds, 1)
+    cpu_us = (server.cpu_seconds() - before) * 1e6 / alone.requests
+    crowded = alone
+    if operation.script != "alternate.lua":
+        settle(server)
+        crowded = load(server, operation, stage, seconds, CROWDED)
+    return {
+        "per_second": crowded.per_second,
+        "p50_ms": alone.p50_ms,
+        "p99_ms": alone.p99_ms,
+        "cpu_us": cpu_us,
+    }
 
 
 def settle(server: Server) -> None:
@@ -123,60 +149,38 @@ def check(server: Server, stage: Stage, messages: int) -> None:
 
 def main() -> int:
     arguments = read_arguments()
-    kinds = arguments.database or ["sqlite", "postgresql"]
-    names = arguments.operation or list(OPERATIONS)
+    logs.configure("warning")
     sizes = sorted({size for size in SIZES if size < arguments.messages} | {arguments.messages})
     tables: dict[str, dict[int, dict[str, Figures]]] = {}
-    with tempfile.TemporaryDirectory(prefix="specd-chat-") as directory_name:
-        directory = Path(directory_name)
-        if "sqlite" in kinds:
-            base = f"sqlite:///{directory / 'base.db'}"
-
-            def copy(size: int) -> str:
-                return f"sqlite:///{shutil.copy(directory / 'base.db', directory / f'{size}.db')}"
-
-            tables["SQLite"] = run(base, copy, sizes, names, arguments.seconds, directory)
-        if "postgresql" in kinds:
-            with running_postgres(port=POSTGRES_PORT, core=1) as prefix:
-                base = create_database(prefix, "base")
-
-                def template(size: int) -> str:
-                    with connect(prefix) as connection:
-                        connection.execute(f'CREATE DATABASE "m{size}" TEMPLATE base'.encode())
-                    return f"{prefix}m{size}"
-
-                tables["PostgreSQL"] = run(
-                    base, template, sizes, names, arguments.seconds, directory
-                )
+    kept = arguments.keep
+    with nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="specd-chat-") as place:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        for kind in arguments.database or list(TITLES):
+            tables[TITLES[kind]] = run(kind, Path(place), sizes, arguments)
     for database, table in tables.items():
-        print(figures_table(database, table[sizes[-1]], sizes[-1]) + "\n")
+        for size in largest(table):
+            print(figures_table(database, table[size], size) + "\n")
         print(flatness_table(database, table) + "\n")
     write_json(arguments.out, figures=tables)
     return 0
 
 
 def run(
-    base: str,
-    copy: Callable[[int], str],
-    sizes: Sequence[int],
-    names: Sequence[str],
-    seconds: int,
-    directory: Path,
+    kind: str, directory: Path, sizes: Sequence[int], arguments: argparse.Namespace
 ) -> dict[int, dict[str, Figures]]:
-    """Each size on a copy of one founded realm; all operations only on the largest."""
-    upgrade(base, "chat")
-    stage = found(base)
-    tables = {}
-    for size in sizes:
-        began = time.monotonic()
-        url = copy(size)
-        fill(url, stage, size)
-        print(f"{size:,} messages loaded in {time.monotonic() - began:.0f} s", file=sys.stderr)
-        with serve(url, directory) as server:
-            check(server, stage, size)
-            wanted = names if size == sizes[-1] else [name for name in names if name in FLAT]
-            tables[size] = measure(server, stage, wanted, seconds)
-    return tables
+    """Each size on a copy of one founded realm, behind a server of its own."""
+    with ExitStack() as stack:
+        where = stack.enter_context(databases(kind, directory, stays=arguments.keep is not None))
+        stage = founded(where, directory / f"{kind}.json")
+        servers = {}
+        for size in sizes:
+            is_new = not where.exists(f"m{size}")
+            url = filled(where, stage, size)
+            servers[size] = stack.enter_context(serve(url, directory))
+            if is_new:
+                check(servers[size], stage, size)
+        names = arguments.operation or list(OPERATIONS)
+        return measure(servers, stage, names, arguments.seconds, arguments.rounds)
 
 
 def figures_table(database: str, table: dict[str, Figures], messages: int) -> str:
@@ -203,10 +207,10 @@ def flatness_table(database: str, tables: dict[int, dict[str, Figures]]) -> str:
         f"| {database}, p50 ms at | " + " | ".join(f"{size:,}" for size in sizes) + " | growth |",
         "|---|" + "---:|" * (len(sizes) + 1),
     ]
-    for name in FLAT:
-        if name in tables[sizes[0]]:
-            times = [tables[size][name]["p50_ms"] for size in sizes]
-            cells = " | ".join(f"{it:.2f}" for it in times)
+    for name in next(iter(sorted(tables.items(), reverse=True)))[1]:
+        times = [tables[size][name]["p50_ms"] for size in sizes if name in tables[size]]
+        if len(times) > 1:
+            cells = "| " * (len(sizes) - len(times)) + " | ".join(f"{it:.2f}" for it in times)
             lines.append(f"| {name} | {cells} | {times[-1] / times[0]:.2f} x |")
     return "\n".join(lines)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import psycopg
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
@@ -33,6 +34,7 @@ SECRET = b"the secret of the chat benchmark, 32 bytes and more"
 PEOPLE, CHANNELS, SUBSCRIBERS = 1_000, 200, 100
 HALL_TOPICS, ACT_MESSAGES, TOPICS_ELSEWHERE = 10_000, 1_000, 50
 RECENT = 20_000
+AT_ONCE = 1_000_000
 LEAST_MESSAGES = HALL_TOPICS + ACT_MESSAGES
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -106,27 +108,37 @@ def _found(session: Session) -> Stage:
 
 
 def fill(url: str, stage: Stage, messages: int) -> None:
-    """`messages` messages (at least LEAST_MESSAGES) with their copies, topics and search index."""
+    """`messages` messages (at least LEAST_MESSAGES) with their copies, topics and search index.
+
+    A unit of work for each million: one for all would fill the disk with SQLite's log.
+    """
     database = Database(url, lock_timeout_s=60)
     try:
-        database.run(lambda session: _fill(session, stage, messages))
+        for first in range(1, messages + 1, AT_ONCE):
+            last = min(messages, first + AT_ONCE - 1)
+            database.run(lambda session: _fill(session, stage, messages, first, last))  # noqa: B023
+        database.run(lambda session: _complete(session, messages))
     finally:
         database.dispose()
 
 
-def _fill(session: Session, stage: Stage, messages: int) -> None:
+def _fill(session: Session, stage: Stage, messages: int, first: int, last: int) -> None:
+    """Of `messages` messages those from `first` to `last`."""
     connection = session.connection()
     is_postgres = connection.dialect.name == "postgresql"
     if is_postgres:
         connection.execute(text("SET LOCAL statement_timeout = 0"))
+        connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        connection.execute(text("SET LOCAL session_replication_role = replica"))  # no foreign keys
     series = (
-        "generate_series(1, :total) AS series(n)"
+        "generate_series(CAST(:since AS bigint), :last) AS series(n)"
         if is_postgres
-        else "(WITH RECURSIVE series(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series"
-        " WHERE n < :total) SELECT n FROM series)"
+        else "(WITH RECURSIVE series(n) AS (SELECT :since UNION ALL SELECT n + 1 FROM series"
+        " WHERE n < :last) SELECT n FROM series)"
     )
     facts: dict[str, Any] = {
-        "total": messages,
+        "since": first,
+        "last": last,
         "rest": messages - LEAST_MESSAGES,
         "upto_hall": messages - ACT_MESSAGES,
         "hall": stage.hall_id,
@@ -155,30 +167,51 @@ def _fill(session: Session, stage: Stage, messages: int) -> None:
         " 'Message ' || n || ' of the benchmark', '<p>Message ' || n || ' of the benchmark</p>',"
         f" :began + n * 1000, false, false, false, 'benchmark' FROM {series}",
         "sender", "rest", "first", "elsewhere", "upto_hall", "hall", "stage", "topics", "began",
-        "total",
+        "since", "last",
     )  # fmt: skip
     run(
         "INSERT INTO user_message (user_id, message_id, flags) SELECT s.user_id, m.id, 1"
         " FROM message m JOIN subscription s ON s.channel_id = m.channel_id"
-        " WHERE m.id > :recent OR s.user_id = :reader",
-        "recent", "reader",
+        " WHERE m.id BETWEEN :since AND :last AND (m.id > :recent OR s.user_id = :reader)",
+        "since", "last", "recent", "reader",
     )  # fmt: skip
-    run(
-        "INSERT INTO topic (channel_id, topic_key, name, max_id)"
-        " SELECT channel_id, topic_key, topic_key, max(id) FROM message GROUP BY 1, 2, 3"
-    )
-    run(
-        "UPDATE channel SET first_message_id ="
-        " (SELECT min(m.id) FROM message m WHERE m.channel_id = channel.id)"
-    )
-    said = select(Message.id, Message.topic, Message.content)
-    for some in session.execute(said).partitions(5_000):
-        search.index_messages(session, [(row[0], row[1], row[2]) for row in some])
+    said = select(Message.id, Message.topic, Message.content).where(Message.id.between(first, last))
     if is_postgres:
-        run("SELECT setval(pg_get_serial_sequence('message', 'id'), :total)", "total")
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, psycopg.Connection)
+        with driver.cursor().copy("COPY message_search (message_id, vector) FROM STDIN") as copy:
+            for number, topic_name, content in session.execute(said):
+                copy.write_row((number, search.vector_of(topic_name, content)["vector"]))
     else:
-        run("UPDATE sqlite_sequence SET seq = :total WHERE name = 'message'", "total")
-    run("ANALYZE")
+        for some in session.execute(said).partitions(5_000):
+            search.index_messages(session, [(row[0], row[1], row[2]) for row in some])
+
+
+def _complete(session: Session, messages: int) -> None:
+    """Topics, what channels began with, and what the planner knows."""
+    connection = session.connection()
+    is_postgres = connection.dialect.name == "postgresql"
+    if is_postgres:
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
+    connection.execute(
+        text(
+            "INSERT INTO topic (channel_id, topic_key, name, max_id)"
+            " SELECT channel_id, topic_key, topic_key, max(id) FROM message GROUP BY 1, 2, 3"
+        )
+    )
+    connection.execute(
+        text(
+            "UPDATE channel SET first_message_id ="
+            " (SELECT min(m.id) FROM message m WHERE m.channel_id = channel.id)"
+        )
+    )
+    count = (
+        "SELECT setval(pg_get_serial_sequence('message', 'id'), :total)"
+        if is_postgres
+        else "UPDATE sqlite_sequence SET seq = :total WHERE name = 'message'"
+    )
+    connection.execute(text(count), {"total": messages})
+    connection.execute(text("ANALYZE"))
 
 
 def _reader_id(session: Session, stage: Stage) -> int:

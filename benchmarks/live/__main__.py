@@ -28,9 +28,9 @@ from benchmarks.live.report import (
     latency_table,
     waiting_table,
 )
-from benchmarks.live.servers import free_port
 from benchmarks.live.stage import HALL, STAGE, found
 from benchmarks.load.figures import write_json
+from benchmarks.load.processes import free_port
 from benchmarks.payment.postgres import connect, create_database, running_postgres
 
 NEAR_CLIENTS, SUBSCRIBERS, FAN_OUTS = 100, 1_000, 10

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.live.stage import SECRET
-from benchmarks.load.processes import Server
+from benchmarks.load.processes import Server, free_port
 
 QUIET = 0.10
 """A server that takes less than this of a core is at rest."""
@@ -32,7 +31,7 @@ class Running:
 
     def kib(self) -> int:
         """The memory of all processes, where shared pages count in parts (PSS)."""
-        return sum(_pss(pid) for pid in self.pids())
+        return sum(pss(pid) for pid in self.pids())
 
     def core_share(self, began: float, cpu_before: float) -> float:
         """The share of a core since then."""
@@ -55,7 +54,8 @@ class Running:
         return found
 
 
-def _pss(pid: int) -> int:
+def pss(pid: int) -> int:
+    """The memory of a process in KiB, where shared pages count in parts."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1])
@@ -73,12 +73,6 @@ async def settle(running: Running, *, seconds: float = 33.0) -> bool:
         await asyncio.sleep(0.5)
         calm = calm + 1 if running.core_share(began, before) < QUIET else 0
     return calm >= 3
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def ours(url: str, directory: Path, processes: int) -> Server:

@@ -18,6 +18,12 @@ class ServerFailed(Exception):
     """A server ended or did not listen in time; the message holds the end of its log."""
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 class Server:
     """One server in a process group of its own, from `with` to the end of the block."""
 

@@ -32,27 +32,32 @@ def find_programs() -> Path:
 
 
 @contextmanager
-def running_postgres(*, port: int, core: int | None, preload: str | None = None) -> Iterator[str]:
+def running_postgres(
+    *, port: int, core: int | None, preload: str | None = None, keep: Path | None = None
+) -> Iterator[str]:
     """The SQLAlchemy URL prefix (up to the database name) of a server with default durability.
 
-    `preload`: a library that the server loads when it starts.
+    `preload`: a library that the server loads when it starts. `keep`: a directory that stays, and
+    holds what an earlier server left there.
 
     PostgreSQL refuses to run as root, so root lends itself to the user `postgres`.
     """
     user = USER if os.geteuid() == 0 else None
     programs = find_programs()
-    directory = Path(tempfile.mkdtemp(prefix="specd-postgres-"))
+    directory = keep or Path(tempfile.mkdtemp(prefix="specd-postgres-"))
+    directory.mkdir(parents=True, exist_ok=True)
     try:
         if user:
             shutil.chown(directory, user)
         data = directory / "data"
-        subprocess.run(
-            [programs / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8"],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            user=user,
-            cwd=directory,
-        )
+        if not data.exists():
+            subprocess.run(
+                [programs / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8"],
+                check=True,
+                stdout=subprocess.DEVNULL,
+                user=user,
+                cwd=directory,
+            )
         command = [str(programs / "postgres"), "-D", str(data), "-p", str(port)]
         command += ["-k", str(directory), "-c", "listen_addresses=127.0.0.1"]
         command += ["-c", "max_connections=200", "-c", "fsync=on", "-c", "synchronous_commit=on"]
@@ -67,7 +72,8 @@ def running_postgres(*, port: int, core: int | None, preload: str | None = None)
             wait_until_ready(prefix, deadline=time.monotonic() + 20)
             yield prefix
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        if keep is None:
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def connect(prefix: str) -> psycopg.Connection:

@@ -6,6 +6,7 @@ Written straight into the database, because making them over HTTP would take lon
 from secrets import token_hex
 from uuid import uuid4
 
+from eth_utils.address import to_checksum_address
 from sqlalchemy import MetaData, Table, create_engine, select, text
 
 
@@ -20,7 +21,7 @@ def stock_invoices(url: str, *, like: str, count: int) -> list[str]:
                 **row,
                 "id": str(uuid4()),
                 "external_order_id": f"stock-{token_hex(12)}",
-                "deposit_address": f"0x{token_hex(20)}",
+                "deposit_address": to_checksum_address(f"0x{token_hex(20)}"),
             }
             for _ in range(count)
         ]

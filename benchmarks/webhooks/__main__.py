@@ -15,8 +15,8 @@ from pathlib import Path
 
 import structlog
 
-from benchmarks.live.servers import free_port
 from benchmarks.load.figures import write_json
+from benchmarks.load.processes import free_port
 from benchmarks.payment.postgres import create_database, running_postgres
 from benchmarks.webhooks.measures import (
     Burst,

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.live.servers import free_port
-from benchmarks.load.processes import Server
+from benchmarks.load.processes import Server, free_port
 from benchmarks.webhooks.receivers import Addresses, Arrival
 from benchmarks.webhooks.shops import SECRET
 

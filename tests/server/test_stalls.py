@@ -1,6 +1,7 @@
 """The stall meter: what it counts, and that a scrape shows it."""
 
 import asyncio
+import gc
 import re
 import time
 from typing import Any
@@ -10,7 +11,7 @@ from prometheus_client import REGISTRY
 
 from server.serving import stalls
 from server.serving.app import build_app
-from server.serving.stalls import STALL_S, TICK_S, StallMeter
+from server.serving.stalls import LEAST_LATENESS_S, STALL_S, TICK_S, StallMeter
 from tests.server.client import Client
 from tests.server.services import shop_service
 from tests.server.test_app import live
@@ -58,8 +59,34 @@ def test_a_late_tick_is_a_stall(monkeypatch: pytest.MonkeyPatch) -> None:
     assert watched(monkeypatch, STALL_S + 0.001) == [pytest.approx(STALL_S + 0.001)]
 
 
+@pytest.mark.parametrize("part", [0.0, 0.5, 1.0])
+def test_a_stall_of_20_ms_counts_wherever_it_begins(
+    monkeypatch: pytest.MonkeyPatch, part: float
+) -> None:
+    assert len(watched(monkeypatch, STALL_S + 1e-6 - part * TICK_S)) == 1
+
+
 def test_what_is_shorter_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert watched(monkeypatch, STALL_S - 0.001) == []
+    assert watched(monkeypatch, LEAST_LATENESS_S - 0.001) == []
+
+
+def test_collections_are_timed_while_the_meter_runs() -> None:
+    def known() -> float:
+        return REGISTRY.get_sample_value("specd_gc_pause_seconds_count") or 0.0
+
+    before = known()
+
+    async def play() -> None:
+        meter = StallMeter()
+        meter.start()
+        gc.collect()
+        while known() == before:
+            await asyncio.sleep(0.001)
+        meter.stop()
+
+    callbacks = list(gc.callbacks)
+    asyncio.run(play())
+    assert gc.callbacks == callbacks
 
 
 def test_a_scrape_shows_what_a_process_suffered() -> None:

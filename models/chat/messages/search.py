@@ -79,7 +79,7 @@ def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -
     """Make messages findable, as (id, topic, plain text); those that are known already, anew."""
     if not messages:
         return
-    describe = _columns_of if dialect_of(session) == "sqlite" else _vector_of
+    describe = _columns_of if dialect_of(session) == "sqlite" else vector_of
     described: dict[tuple[str, str], dict[str, str]] = {}  # notices say the same to many
     rows = []
     for message_id, topic, content in messages:
@@ -102,8 +102,11 @@ def _columns_of(topic: str, text: str) -> dict[str, str]:
     return {"topic": " ".join(index_words(topic)), "text": " ".join(index_words(text))}
 
 
-def _vector_of(topic: str, text: str) -> dict[str, str]:
-    """No phrase goes from the topic on into the text, as none goes from column to column."""
+def vector_of(topic: str, text: str) -> dict[str, str]:
+    """What PostgreSQL's index keeps of a message, as the text of a tsvector, named `vector`.
+
+    No phrase goes from the topic on into the text, as none goes from column to column.
+    """
     words = index_words(topic)
     places = [*enumerate(words, 1), *enumerate(index_words(text), len(words) + 2)]
     return {"vector": " ".join(f"'{word}':{min(place, LAST_PLACE)}" for place, word in places)}

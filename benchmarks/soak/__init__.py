@@ -1,0 +1,1 @@
+"""An hour of mixed load on both services: does a process grow?"""

@@ -1,0 +1,122 @@
+"""What the load consists of: every operation of benchmarks.chat and benchmarks.payment."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from benchmarks.chat.operations import API, OPERATIONS, headers
+from benchmarks.chat.realm import Stage
+from benchmarks.load.paced import Connection, Work, to_bytes
+from benchmarks.payment.story import METHOD_ID
+
+SELDOM = 40
+"""Every so many rounds 100 people join and leave a channel: each of them gets a message each time,
+and the operation takes a hundred times as long as others."""
+FORM = "application/x-www-form-urlencoded"
+
+
+def turns(stage: Stage, bearer: str) -> Iterator[Work]:
+    """One turn after the other, for ever. A turn leaves things as they were, but for what is sent,
+    scheduled and bought."""
+    chat = [_asking(stage, name) for name in OPERATIONS if name != "subscribe"]
+    subscribing = _asking(stage, "subscribe")
+    for number in itertools.count():
+        yield from chat
+        yield _queue(stage, number)
+        yield _search(stage, number)
+        yield _purchase(bearer, f"soak-{number}")
+        if number % SELDOM == 0:
+            yield subscribing
+
+
+def requests_of(stage: Stage, name: str) -> list[bytes]:
+    """The request of an operation of benchmarks.chat, or both of one that changes and undoes."""
+    operation = OPERATIONS[name]
+    parts = operation.arguments(stage)
+    path = API + operation.path(stage)
+    return [
+        to_bytes(method, path, body, _headers(stage))
+        for method, body in zip(parts[::2], parts[1::2], strict=True)
+    ]
+
+
+def _headers(stage: Stage) -> dict[str, str]:
+    pairs = headers(stage)
+    return dict(zip(pairs[::2], pairs[1::2], strict=True))
+
+
+def _asking(stage: Stage, name: str) -> Work:
+    requests = requests_of(stage, name)
+
+    async def ask(connection: Connection) -> None:
+        for request in requests:
+            await connection.ask(request)
+
+    return ask
+
+
+def _search(stage: Stage, number: int) -> Work:
+    """A search that differs from the others in words and in its form."""
+    terms = [["search", f"message {number}"], ["sender", stage.email], ["is", "unread"]]
+    narrow = json.dumps(terms[: 1 + number % 3])
+    query = urlencode({"anchor": "newest", "num_before": 20, "num_after": 0, "narrow": narrow})
+    request = to_bytes("GET", f"{API}/messages?{query}", headers=_headers(stage))
+    return lambda connection: connection.ask(request)
+
+
+def _queue(stage: Stage, number: int) -> Work:
+    """A client that comes, asks for events and goes; each tenth wants to know everything."""
+    wanted = {} if number % 10 == 0 else {"event_types": '["message"]'}
+    register = to_bytes("POST", f"{API}/register", urlencode(wanted), _headers(stage))
+
+    async def come_and_go(connection: Connection) -> None:
+        queue = json.loads(await connection.ask(register))
+        asked = {"queue_id": queue["queue_id"], "last_event_id": -1, "dont_block": "true"}
+        path = f"{API}/events?{urlencode(asked)}"
+        await connection.ask(to_bytes("GET", path, headers=_headers(stage)))
+        gone = urlencode({"queue_id": queue["queue_id"]})
+        await connection.ask(to_bytes("DELETE", f"{API}/events", gone, _headers(stage)))
+
+    return come_and_go
+
+
+def _purchase(bearer: str, name: str) -> Work:
+    """The five operations of benchmarks.payment, on an invoice of its own."""
+    shop = Shop(bearer)
+    create = shop.create(name)
+
+    async def buy(connection: Connection) -> None:
+        await connection.ask(shop.methods())
+        invoice_id = json.loads(await connection.ask(create))["id"]
+        await connection.ask(shop.get(invoice_id))
+        await connection.ask(create)
+        await connection.ask(shop.cancel(invoice_id))
+
+    return buy
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """The requests of benchmarks.payment."""
+
+    bearer: str
+
+    def methods(self) -> bytes:
+        return self._ask("GET", "/v1/payment-methods")
+
+    def get(self, invoice_id: str) -> bytes:
+        return self._ask("GET", f"/v1/invoices/{invoice_id}")
+
+    def create(self, name: str) -> bytes:
+        order = {"external_order_id": name, "attempt_no": 1, "amount": "12.50"}
+        body = json.dumps({**order, "payment_method_id": METHOD_ID})
+        return self._ask("POST", "/v1/invoices", body, key=f"create-{name}")
+
+    def cancel(self, invoice_id: str) -> bytes:
+        return self._ask("POST", f"/v1/invoices/{invoice_id}/cancel", key=f"cancel-{invoice_id}")
+
+    def _ask(self, method: str, path: str, body: str = "", key: str = "") -> bytes:
+        headers = {"Authorization": f"Bearer {self.bearer}", "Content-Type": "application/json"}
+        return to_bytes(method, path, body, headers | ({"Idempotency-Key": key} if key else {}))
