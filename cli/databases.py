@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from models import migrate
 from models.database import Database
+from models.revisions import is_current
 from settings import Settings
 
 SQLITE = "sqlite:///"
@@ -37,7 +37,7 @@ def require_all_migrated(settings: Settings, *only: str | None) -> None:
 
 def require_migrated(service: str, url: str) -> None:
     """Raises ClickException unless the database exists with this release's schema."""
-    if is_missing(url) or not migrate.is_current(url, service):
+    if is_missing(url) or not is_current(url, service):
         raise click.ClickException(
             f"The {service} database is not migrated to this release; run `specd migrate` first."
         )

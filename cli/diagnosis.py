@@ -15,10 +15,10 @@ from adapters.chain.json_rpc import (
     sync_client,
 )
 from cli.databases import is_missing
-from models import migrate
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.methods import MAIN_NETS
+from models.revisions import is_current
 from settings import Settings
 
 SLOW_S = 1.0
@@ -43,7 +43,7 @@ def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Fi
         yield Finding(name, "broken", "there is no such file yet; run `specd migrate`")
         return
     try:
-        if not migrate.is_current(url, service):
+        if not is_current(url, service):
             yield Finding(name, "broken", "not migrated to this release; run `specd migrate`")
             return
         database = Database(url, lock_timeout_s=settings.lock_timeout_s, pool_size=1)

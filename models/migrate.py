@@ -6,15 +6,13 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import Session
 
 from models.database import Database
+from models.revisions import history_of
 
-HISTORIES = Path(__file__).parent / "migrations"
 ADVISORY_LOCK = 0x5BECD  # one number for every migration of ours, whatever the service
 LOCK_WAIT_S = 60.0
 
@@ -43,18 +41,8 @@ def upgrade(url: str, service: str) -> None:
         database.run(work)
 
 
-def is_current(url: str, service: str) -> bool:
-    """Is every migration applied? Changes nothing. Raises `DatabaseUnavailable`."""
-    heads = set(ScriptDirectory.from_config(_config(service)).get_heads())
-    with closing(Database(url)) as database, database.reading() as connection:
-        return set(MigrationContext.configure(connection).get_current_heads()) == heads
-
-
 def _config(service: str) -> Config:
-    folder = HISTORIES / service
-    if not folder.is_dir():
-        raise ValueError(f"there is no service named {service}")
     config = Config()
-    config.set_main_option("script_location", str(folder).replace("%", "%%"))
+    config.set_main_option("script_location", str(history_of(service)).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config

@@ -7,11 +7,11 @@ from adapters.file_store.wiring import ARRIVING
 from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.limits import request_limits
-from models import migrate
 from models.chat.uploads.errors import UploadTooLarge
 from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
+from models.revisions import is_current
 from server.document.union import Document
 from server.errors import NotFound
 from server.files import FileIntake
@@ -34,7 +34,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
     """The chat service, ready for `server.serving.app.build_app`."""
 
     def check_migrations() -> None:
-        if not migrate.is_current(settings.database_urls["chat"], "chat"):
+        if not is_current(settings.database_urls["chat"], "chat"):
             raise DatabaseUnavailable()
 
     rate_limit = None

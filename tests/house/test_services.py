@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[2]
 # What goes through all services; each may name none of them.
 FOR_ALL = (
     "cli/databases.py", "cli/doctor.py", "cli/main.py", "cli/migrate.py", "cli/serve.py",
-    "cli/worker.py", "models/migrate.py", "pages/app.py", "settings.py", "workers/context.py",
-    "workers/registry.py", "wsgi.py",
+    "cli/worker.py", "models/migrate.py", "models/revisions.py", "pages/app.py", "settings.py",
+    "workers/context.py", "workers/registry.py", "wsgi.py",
 )  # fmt: skip
 
 

@@ -5,16 +5,20 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import inspect
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
+from sqlalchemy.orm import Session
 
 from models import migrate
 from models.base import PaymentBase
 from models.database import Database
+from models.revisions import history_of, is_current, newest_migration
 from services import NAMES
 from tests.support.postgres import PostgresServer
 
@@ -60,14 +64,14 @@ class TestUpgrade:
         for thread in threads:
             thread.join()
         assert failures == []
-        assert migrate.is_current(empty_url, "payment")
+        assert is_current(empty_url, "payment")
 
     def test_works_in_processes_of_their_own(self, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/payment.db"
         code = f"from models import migrate; migrate.upgrade({url!r}, 'payment')"
         running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
         assert [process.wait(60) for process in running] == [0, 0]
-        assert migrate.is_current(url, "payment")
+        assert is_current(url, "payment")
 
     @pytest.mark.parametrize("service", NAMES)
     def test_prints_nothing(self, service: str, tmp_path: Path) -> None:
@@ -82,11 +86,24 @@ class TestUpgrade:
 
 
 class TestIsCurrent:
+    @pytest.mark.parametrize("service", NAMES)
+    def test_the_last_number_is_the_end_of_the_history(self, service: str) -> None:
+        history = ScriptDirectory(str(history_of(service)))
+        assert history.get_heads() == [newest_migration(service)]
+
+    def test_an_earlier_and_a_later_number_are_not_current(self, empty_url: str) -> None:
+        migrate.upgrade(empty_url, "payment")
+        with closing(Database(empty_url)) as database:
+            for number in ("0001", "9999"):
+                statement = text(f"UPDATE alembic_version SET version_num = '{number}'")
+                database.run(partial(Session.execute, statement=statement))
+                assert not is_current(empty_url, "payment")
+
     def test_is_false_before_and_true_after(self, empty_url: str) -> None:
         if empty_url.startswith("sqlite"):
             Path(empty_url.removeprefix("sqlite:///")).parent.mkdir(parents=True)
-        assert not migrate.is_current(empty_url, "payment")
+        assert not is_current(empty_url, "payment")
         migrate.upgrade(empty_url, "payment")
-        assert migrate.is_current(empty_url, "payment")
+        assert is_current(empty_url, "payment")
         with closing(Database(empty_url)) as database:
             database.ping()
