@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from importlib import resources
 from typing import Any
 
+import orjson
 import yaml
 
 from specs.bundle import bundle
+from specs.kept import Parsed, parsed
 
 # libyaml's loader is ten times as fast; the pure one is there where the wheel lacks it.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@cache
 def text(name: str) -> bytes:
     """The document `specs/<name>.yaml`, byte for byte, with what it borrows of other documents."""
-    return bundle(_written(name), _written).encode()
+    return _parsed(name).text
 
 
 def load(name: str) -> dict[str, Any]:
     """The document `specs/<name>.yaml` as a mapping; status codes and other keys are text."""
-    document: dict[str, Any] = _text_keys(yaml.load(text(name), Loader=_LOADER))
+    document: dict[str, Any] = orjson.loads(_parsed(name).content)
     return document
+
+
+@lru_cache(maxsize=1)
+def _parsed(name: str) -> Parsed:
+    return parsed(name, _parse)
+
+
+def _parse(name: str) -> tuple[bytes, dict[str, Any]]:
+    whole = bundle(_written(name), _written).encode()
+    document: dict[str, Any] = _text_keys(yaml.load(whole, Loader=_LOADER))
+    return whole, document
 
 
 def _written(name: str) -> str:
