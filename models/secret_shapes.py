@@ -7,7 +7,7 @@ each and looks.
 import re
 
 from models.chat.identity.key_digests import API_KEY
-from models.payment.keys import SECRET
+from models.payment.key_shape import SECRET
 
 AUTHORIZATION = re.compile(r"\b(?:basic|bearer)\s+[A-Za-z0-9._~+/=-]+", re.IGNORECASE)
 """Credentials of an `Authorization` header (RFC 7617, RFC 6750)."""

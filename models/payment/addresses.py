@@ -1,14 +1,18 @@
-"""Deposit addresses from a watch-only key: the children `0/i` of an account-level BIP-32 xpub."""
+"""Deposit addresses from a watch-only key: the children `0/i` of an account-level BIP-32 xpub.
+
+coincurve counts on the curve. The rest of BIP-32 that is needed here, one text and one derivation,
+is written out: the library that has all of it is 350 modules of other currencies, which every
+server would import and hold.
+"""
 
 import hmac
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from hashlib import sha256
+from struct import Struct
 
-from bip_utils import Base58ChecksumError, Bip32KeyError, Bip32Slip10Secp256k1
-from eth_utils.address import is_address, to_checksum_address
-from eth_utils.crypto import keccak
+from coincurve import PublicKey
 
 from models.payment.errors import InvalidMethod, InvalidXpub, PrivateKeyRefused
 
@@ -16,6 +20,18 @@ ACCOUNT_DEPTH = 3  # m / purpose' / coin' / account'
 RECEIVING = 0
 
 _PRIVATE = re.compile(r"\s*[a-z]prv", re.IGNORECASE)
+_TOKEN = re.compile(r"0x[0-9a-fA-F]{40}")
+_DIGITS = {
+    letter: digit
+    for digit, letter in enumerate("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz")
+}
+"""Of base 58."""
+_XPUB_LENGTH = 111
+_XPUB_VERSION = 0x0488B21E
+_HARDENED = 1 << 31
+_CHECKSUM_LENGTH = 4
+_SERIALIZED = Struct(">I B 4s I 32s 33s")
+"""BIP-32, "Serialization format": version, depth, parent's fingerprint, index, chain code, key."""
 
 
 def check_xpub(xpub: str) -> None:
@@ -30,56 +46,81 @@ def check_xpub(xpub: str) -> None:
 
 def derive_deposit_address(xpub: str, index: int) -> str:
     """The EIP-55 address of child `0/index`. Raises `InvalidXpub`."""
-    parent = _receiving_point(xpub)
-    # BIP-32, CKDpub: the parent's point plus as many times the generator as the left half says.
-    told = parent.compressed + index.to_bytes(4, "big")
-    child = parent.point.add(hmac.digest(parent.chain_code, told, "sha512")[:32])
-    return to_checksum_address(keccak(child.format(compressed=False)[1:])[-20:])
+    point, _ = _receiving_node(xpub).derive(index)
+    return _spelled(_keccak(point.format(compressed=False)[1:])[-20:].hex())
 
 
 def parse_token_address(text: str) -> str:
     """A contract address in EIP-55 spelling. Mixed case must carry the right checksum."""
-    # eth_utils' is_address takes mixed case with a wrong checksum: a typing error, so not here.
-    spellings = (text.lower(), to_checksum_address(text)) if is_address(text) else ()
-    if text not in spellings or not text.startswith("0x"):
+    spelled = _spelled(text[2:].lower()) if _TOKEN.fullmatch(text) else ""
+    if text not in (spelled, spelled.lower()) or not text:
         raise InvalidMethod(
             problem="The token must be a contract address: 0x and 40 hex digits, "
             "all lower case or with its EIP-55 checksum."
         )
-    return to_checksum_address(text)
-
-
-class _Point(Protocol):
-    """coincurve's public key, with which bip_utils counts as well."""
-
-    def add(self, scalar: bytes, /) -> "_Point": ...
-    def format(self, compressed: bool) -> bytes: ...
+    return spelled
 
 
 @dataclass(frozen=True, slots=True)
-class _Parent:
-    """The public half of the node `0`: all that its children's addresses follow from."""
+class _Node:
+    """The public half of a node: all that its children follow from."""
 
-    point: _Point
+    point: PublicKey
     compressed: bytes
     chain_code: bytes
 
+    def derive(self, index: int) -> tuple[PublicKey, bytes]:
+        """The point and the chain code of a child that is not hardened (BIP-32, CKDpub): the
+        parent's point plus as many times the generator as the left half of the digest says.
+        """
+        told = self.compressed + index.to_bytes(4, "big")
+        digest = hmac.digest(self.chain_code, told, "sha512")
+        return self.point.add(digest[:32]), digest[32:]
+
 
 @lru_cache(maxsize=1024)
-def _receiving_point(xpub: str) -> _Parent:
-    """Decoding and the first derivation are paid once per key. Raises `InvalidXpub`."""
-    node = _receiving_node(xpub)
-    point = node.PublicKey().KeyObject().UnderlyingObject()
-    return _Parent(point, point.format(compressed=True), node.ChainCode().ToBytes())
+def _receiving_node(xpub: str) -> _Node:
+    """The node `0` of an account: decoding and the first derivation are paid once per key.
 
-
-def _receiving_node(xpub: str) -> Bip32Slip10Secp256k1:
-    try:
-        account = Bip32Slip10Secp256k1.FromExtendedKey(xpub)
-    except (Base58ChecksumError, Bip32KeyError, ValueError, IndexError):
-        raise InvalidXpub() from None
-    if not account.IsPublicOnly():
-        raise PrivateKeyRefused()
-    if account.Depth().ToInt() != ACCOUNT_DEPTH or not account.Index().IsHardened():
+    Raises `InvalidXpub`.
+    """
+    version, depth, _, index, chain_code, key = _SERIALIZED.unpack(_decode(xpub))
+    if version != _XPUB_VERSION or depth != ACCOUNT_DEPTH or index < _HARDENED:
         raise InvalidXpub()
-    return account.ChildKey(RECEIVING)
+    try:
+        point, chain_code = _Node(PublicKey(key), key, chain_code).derive(RECEIVING)
+    except ValueError:  # not a point of the curve
+        raise InvalidXpub() from None
+    return _Node(point, point.format(compressed=True), chain_code)
+
+
+def _decode(xpub: str) -> bytes:
+    """The bytes of an extended key, out of Base58Check. Raises `InvalidXpub`."""
+    if len(xpub) != _XPUB_LENGTH or not _DIGITS.keys() >= set(xpub):
+        raise InvalidXpub()
+    number = 0
+    for letter in xpub:
+        number = number * 58 + _DIGITS[letter]
+    whole = number.to_bytes(_SERIALIZED.size + _CHECKSUM_LENGTH, "big")
+    serialized, checksum = whole[: _SERIALIZED.size], whole[_SERIALIZED.size :]
+    if sha256(sha256(serialized).digest()).digest()[:_CHECKSUM_LENGTH] != checksum:
+        raise InvalidXpub()
+    return serialized
+
+
+def _spelled(digits: str) -> str:
+    """An address of 40 lower-case hex digits as EIP-55 spells it: a letter is upper case where the
+    digest of the digits has 8 or more.
+    """
+    digest = _keccak(digits.encode()).hex()
+    return "0x" + "".join(
+        letter.upper() if told >= "8" else letter
+        for letter, told in zip(digits, digest, strict=False)
+    )
+
+
+def _keccak(data: bytes) -> bytes:
+    from Crypto.Hash import keccak  # brings a parser of C with it
+
+    digest: bytes = keccak.new(data=data, digest_bits=256).digest()
+    return digest

@@ -4,7 +4,6 @@ A random 256-bit secret needs no slow hash. Several keys of a project may be act
 a revoked one is refused from the next request on.
 """
 
-import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +14,10 @@ from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from models.payment.errors import KeyDoesNotExist
+from models.payment.key_shape import SECRET
 from models.payment.projects import access_project
 from models.payment.tables import ApiKey, Project
 from models.prepared import Query
-
-SECRET = re.compile(r"prk_test_[0-9a-f]{8}_[A-Za-z0-9_-]{43}")
-"""What a key looks like, for those who must keep it out of logs."""
 
 _ACTIVE = (
     select(ApiKey.project_id, ApiKey.id, Project.xpub)

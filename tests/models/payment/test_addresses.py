@@ -1,6 +1,9 @@
-"""Deposit addresses, judged by another library's private-key derivation of the same accounts."""
+"""Deposit addresses, judged by other libraries' derivations of the same accounts."""
+
+from hashlib import sha256
 
 import pytest
+from bip_utils import Base58Decoder, Base58Encoder, Bip32Slip10Secp256k1, EthAddrEncoder
 from eth_account import Account
 
 from models.payment.addresses import check_xpub, derive_deposit_address, parse_token_address
@@ -22,6 +25,22 @@ RECEIVING = (
 )
 
 
+def _changed(place: int, value: bytes) -> str:
+    """Ada's key with other bytes there, and the checksum that goes with them."""
+    raw = bytearray(Base58Decoder.CheckDecode(ADA_XPUB))
+    raw[place : place + len(value)] = value
+    encoded: str = Base58Encoder.CheckEncode(bytes(raw))
+    return encoded
+
+
+def _not_a_point() -> str:
+    return _changed(45, b"\x02" + bytes(31) + b"\x05")
+
+
+def _not_hardened() -> str:
+    return _changed(9, bytes(4))
+
+
 class TestDeriveDepositAddress:
     @pytest.mark.parametrize("index", [0, 1, 2, 19, 1000, 2**31 - 1])
     @pytest.mark.parametrize(("account", "xpub"), [(0, ADA_XPUB), (1, BEN_XPUB)])
@@ -32,6 +51,16 @@ class TestDeriveDepositAddress:
         path = f"m/44'/60'/{account}'/0/{index}"
         expected = Account.from_mnemonic(MNEMONIC, account_path=path).address
         assert derive_deposit_address(xpub, index) == expected
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_is_the_address_that_a_library_derives(self, seed: int) -> None:
+        root = Bip32Slip10Secp256k1.FromSeed(sha256(seed.to_bytes(4, "big")).digest())
+        account = root.DerivePath(f"m/44'/60'/{seed}'")
+        receiving = account.DerivePath("0")
+        xpub = account.PublicKey().ToExtended()
+        for index in (0, 7, 2**31 - 1 - seed):
+            key = receiving.ChildKey(index).PublicKey().KeyObject()
+            assert derive_deposit_address(xpub, index) == EthAddrEncoder.EncodeKey(key)
 
     def test_gives_the_cast_their_addresses(self) -> None:
         assert tuple(derive_deposit_address(ADA_XPUB, n) for n in range(3)) == ADA_DEPOSITS
@@ -59,6 +88,10 @@ class TestCheckXpub:
             pytest.param(ADA_XPUB[:-1], id="too short"),
             pytest.param(ADA_XPUB[:-1] + "4", id="a wrong checksum"),
             pytest.param(ADA_XPUB + "1", id="too long"),
+            pytest.param("1" + ADA_XPUB, id="a zero before it"),
+            pytest.param("z" * 111, id="too large a number"),
+            pytest.param(_not_a_point(), id="not a point"),
+            pytest.param(_not_hardened(), id="not hardened"),
             pytest.param(ADA_XPUB[:20] + "0" + ADA_XPUB[21:], id="not base58"),
             pytest.param("\u00fc" * 111, id="umlauts"),
             pytest.param(ADA_DEPOSITS[0], id="an address"),
