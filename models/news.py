@@ -13,10 +13,13 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-import psycopg
 import structlog
 from sqlalchemy import URL
+
+if TYPE_CHECKING:
+    import psycopg
 
 CHANNEL = "specd_log"
 LOOK_S = 1.0
@@ -38,6 +41,8 @@ class News:
     def __init__(self, url: URL) -> None:
         self._url = url
         self._is_sqlite = url.get_backend_name() == "sqlite"
+        if not self._is_sqlite:
+            import psycopg  # noqa: F401 (now: a server imports it once, before its workers are forked)
         self._guard = threading.Lock()
         self._stopping = threading.Event()
         self._grown = threading.Event()
@@ -117,12 +122,16 @@ class News:
     # --- PostgreSQL ---------------------------------------------------------------------------
 
     def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
+        import psycopg
+
         url = self._url.set(drivername="postgresql").render_as_string(hide_password=False)
         return psycopg.connect(
             url, autocommit=True, connect_timeout=5, application_name="specd news"
         )
 
     def _follow_postgresql(self) -> None:
+        import psycopg
+
         stopping = self._stopping
         while not stopping.is_set():
             try:
@@ -139,6 +148,8 @@ class News:
                 stopping.wait(PAUSE_S)
 
     def _send(self) -> None:
+        import psycopg
+
         stopping = self._stopping
         connection: psycopg.Connection[tuple[object, ...]] | None = None
         while not stopping.is_set():

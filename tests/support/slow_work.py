@@ -57,7 +57,7 @@ def refused_in_units() -> Iterator[None]:
 
         watch(texts, "_render", _is_notice)
         watch(message_history, "content_html_diff", _is_never_allowed)
-        for name in ("zxcvbn", "hash_password", "is_password"):
+        for name in ("is_strong", "hash_password", "is_password"):
             watch(passwords, name, _is_never_allowed)
         yield
 

@@ -5,14 +5,11 @@ from threading import BoundedSemaphore
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from zxcvbn import zxcvbn
-from zxcvbn.matching import L33T_TABLE
 
 LENGTH_MIN, LENGTH_MAX = 8, 100
 LENGTH_ESTIMATED = 40
 MOST_LETTER_SIGNS = 6
 GUESSES_MIN = 10_000
-_LETTER_SIGNS = frozenset(sign for signs in L33T_TABLE.values() for sign in signs)
 
 HASHES_AT_ONCE = 2
 """In one process: each takes 64 MiB and a processor, and more at once would be no faster."""
@@ -26,6 +23,8 @@ def is_strong(password: str) -> bool:
 
     Takes some milliseconds: what follows the beginning only makes it stronger.
     """
+    from zxcvbn import zxcvbn  # 10 MiB of frequent words, for the few who choose a password
+
     if not LENGTH_MIN <= len(password) <= LENGTH_MAX:
         return False
     return int(zxcvbn(_beginning(password))["guesses"]) >= GUESSES_MIN
@@ -38,11 +37,18 @@ def _beginning(password: str) -> str:
     """
     signs: set[str] = set()
     for position, character in enumerate(password[:LENGTH_ESTIMATED]):
-        if character in _LETTER_SIGNS:
+        if character in _letter_signs():
             signs.add(character)
         if len(signs) > MOST_LETTER_SIGNS:
             return password[:position]
     return password[:LENGTH_ESTIMATED]
+
+
+@cache
+def _letter_signs() -> frozenset[str]:
+    from zxcvbn.matching import L33T_TABLE
+
+    return frozenset(sign for signs in L33T_TABLE.values() for sign in signs)
 
 
 @cache
