@@ -1,5 +1,7 @@
 """The console script `specd`: a click group that turns failures into a line and an exit status."""
 
+import ast
+import gc
 import logging
 import os
 import sys
@@ -7,6 +9,8 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import click
@@ -23,6 +27,10 @@ COMMANDS = {
     **{name: f"cli.{name}" for name in ("config", "doctor")},
 }
 """Command -> the module that has the function of its name."""
+COLLECT_AFTER = (20_000, 20, 50)
+"""When garbage is looked for. Modules are imported to stay: Python's own thresholds have it looked
+for in them again and again, which is a fifth of a server's start.
+"""
 TRACEBACK = "--traceback"
 USAGE_STATUS = 2
 FAILURE_STATUS = 1
@@ -44,6 +52,26 @@ class Commands(click.Group):
         command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, of their docstrings alone: no command is imported to be listed."""
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, listed(name).get_short_help_str(limit)) for name in COMMANDS]
+            )
+
+
+def listed(name: str) -> click.Command:
+    """A command that knows no more than its name and what its docstring says."""
+    spec = find_spec(COMMANDS[name])
+    assert spec is not None
+    assert spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    (function,) = (
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name
+    )
+    return click.Command(name, help=ast.get_docstring(function))
+
 
 @click.group(
     cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -64,6 +92,7 @@ def specd() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit: 0, 1 for a failure, 2 for a wrong command line."""
     words = sys.argv[1:] if arguments is None else arguments
+    gc.set_threshold(*COLLECT_AFTER)
     try:
         # No other user of this machine may read what a command writes.
         with _silent_logs(), private_files():

@@ -1,12 +1,14 @@
-"""`specd serve`: replaces the process with gunicorn."""
+"""`specd serve`: the process becomes gunicorn, with all that it has imported so far."""
 
-import os
 import sys
+import traceback
 
 import click
+from gunicorn.app import wsgiapp
 
 import services
 from cli.databases import require_all_migrated
+from cli.output import without_secrets
 from settings import Settings
 
 EVERYTHING = "app"
@@ -35,5 +37,12 @@ def serve(only: str | None) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     settings = Settings.from_env()
     require_all_migrated(settings, only)
-    argv = gunicorn_argv(only or EVERYTHING)
-    os.execv(argv[0], argv)
+    words = gunicorn_argv(only or EVERYTHING)[3:]
+    # On SIGUSR2 gunicorn starts Python with these words again.
+    sys.argv = ["-mgunicorn", *words]
+    try:
+        wsgiapp.run(prog="gunicorn")
+    except Exception:
+        # Whole, as gunicorn has it printed: it names the place of a document that is not served.
+        click.echo(without_secrets(traceback.format_exc()), err=True)
+        sys.exit(1)

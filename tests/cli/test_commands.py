@@ -4,8 +4,11 @@ import json
 import socket
 from pathlib import Path
 
+import click
 import pytest
 
+from cli.main import COMMANDS, listed
+from cli.main import specd as specd_group
 from services import NAMES
 from settings import Settings
 from tests.cli.runner import Specd
@@ -57,6 +60,21 @@ def test_without_migration_says_so_and_makes_no_file(
         "The payment database is not migrated to this release; run `specd migrate` first."
     )
     assert not (tmp_path / "var" / "payment.db").exists()
+
+
+class TestHelp:
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_lists_a_command_as_the_command_calls_itself(self, name: str) -> None:
+        command = specd_group.get_command(click.Context(specd_group), name)
+        assert command is not None
+        assert listed(name).get_short_help_str(200) == command.get_short_help_str(200)
+        assert not command.hidden
+
+    def test_names_every_command(self, specd: Specd) -> None:
+        status, out, err = specd("--help")
+        assert (status, err) == (0, "")
+        lines = out.partition("Commands:\n")[2].splitlines()
+        assert [line.split()[0] for line in lines if line[2:3].strip()] == list(COMMANDS)
 
 
 class TestConfigCheck:

@@ -91,6 +91,34 @@ def test_stops_on_sigterm_and_leaves_no_socket(
         client.get("/healthz")
 
 
+def children_of(pid: int) -> dict[int, str]:
+    """Process id -> command line of each child."""
+    found = {}
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found[int(child)] = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
+    return found
+
+
+def test_sigusr2_starts_it_again_beside_itself(
+    server: tuple[subprocess.Popen[str], httpx.Client],
+) -> None:
+    process, client = server
+    process.send_signal(signal.SIGUSR2)
+    deadline = time.monotonic() + START_WITHIN_S
+    while True:
+        again = [pid for pid, line in children_of(process.pid).items() if "gunicorn" in line]
+        if again and children_of(again[0]):
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert client.get("/readyz").status_code == 200
+    os.kill(again[0], signal.SIGTERM)
+    while children_of(process.pid).get(again[0], ""):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert client.get("/readyz").status_code == 200
+
+
 def test_a_start_that_fails_in_the_workers_ends_the_server(tmp_path: Path) -> None:
     env = environment(tmp_path, SPECD_WORKERS="1")
     assert specd(env, "migrate").wait(60) == 0
