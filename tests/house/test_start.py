@@ -1,0 +1,41 @@
+"""What a process does not import before it has a use for it: each is seconds or megabytes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHAINS = {"bip_utils", "coincurve", "Crypto", "eth_abi", "eth_utils", "pydantic", "web3"}
+RENDERING = {"markdown_it", "nh3", "pygments.formatters.html", "PIL"}
+SEARCHED_RARELY = {"alembic", "boto3", "psycopg", "PIL", "zxcvbn.frequency_lists"}
+ENGINE = {"connexion", "handlers", "jsonschema_rs", "prometheus_client"}
+
+ABSENT = {
+    "cli.main": {"sqlalchemy", "models.database", "gunicorn", *ENGINE, *CHAINS, *RENDERING},
+    # gunicorn's configuration says where metrics are kept, and is read before this is imported.
+    "cli.serve": {"alembic", "psycopg", *ENGINE, *CHAINS, *RENDERING},
+    "wsgi:chat": {"models.payment.tables", *SEARCHED_RARELY, *CHAINS},
+    "wsgi:payment": {"models.chat.tables", *SEARCHED_RARELY, *RENDERING, *CHAINS - {"coincurve"}},
+    "wsgi:app": {*SEARCHED_RARELY, *CHAINS - {"coincurve"}},
+    "workers.registry": {"alembic", "psycopg", "web3", "PIL", *ENGINE},
+}
+
+
+@pytest.mark.parametrize("what", ABSENT)
+def test_what_has_no_use_yet_is_not_imported(what: str, tmp_path: Path) -> None:
+    module, _, attribute = what.partition(":")
+    program = f"import json, sys, {module}; {module}{attribute and '.' + attribute}"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; print(json.dumps(sorted(sys.modules)))"],
+        cwd=ROOT,
+        env={**os.environ, "SPECD_DATA_DIR": str(tmp_path), "PYTHONWARNINGS": "ignore"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = set(json.loads(done.stdout))
+    assert imported & ABSENT[what] == set()
