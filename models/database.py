@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import ConnectionPoolEntry
 
+from models import sqlite
 from models.news import News
 from models.outages import is_lost_race, raise_outage
 from models.reader import UNIT_CONNECTION
@@ -26,8 +25,6 @@ T = TypeVar("T")
 STATEMENT_TIMEOUT_S = 30
 READ_TIMEOUT_S = 10
 """Of a statement that only reads (PostgreSQL), or of a whole reading unit (SQLite)."""
-SQLITE_STEPS_PER_LOOK = 100_000
-"""Steps of SQLite's machine, about a millisecond, between two looks at the time."""
 SNAPSHOT_TIMEOUT_S = 600
 CONNECT_TIMEOUT_S = 5
 _AFTER_COMMIT = "after_commit"
@@ -85,7 +82,9 @@ class Database:
         lock_timeout_s: float = 5.0,
         read_timeout_s: float = READ_TIMEOUT_S,
         pool_size: int = 8,
+        rewrites_tables: bool = False,
     ) -> None:
+        """`rewrites_tables`: a statement may change more than there is room for in memory."""
         self._url = make_url(url)
         self.dialect = self._url.get_backend_name()
         if self.dialect not in ("sqlite", "postgresql"):
@@ -97,6 +96,7 @@ class Database:
         self._lock_timeout_s = lock_timeout_s
         self._read_timeout_s = read_timeout_s
         self._pool_size = pool_size
+        self._rewrites_tables = rewrites_tables
         self.news = News(self._url)
         self._making = threading.Lock()
         self._reader: Engine | None = None
@@ -206,8 +206,7 @@ class Database:
             if self._reader is None:
                 engine = self._create_engine(read_only=True, isolation_level="AUTOCOMMIT")
                 if self.dialect == "sqlite":
-                    _prepare(engine, self._sqlite_pragmas("PRAGMA query_only = ON"))
-                    event.listen(engine, "connect", _watch_deadline)
+                    sqlite.prepare_reader(engine)
                 self._reader = engine
             return self._reader
 
@@ -216,8 +215,7 @@ class Database:
             if self._writer is None:
                 if self.dialect == "sqlite":
                     engine = self._create_engine(pool_size=1)
-                    _prepare(engine, self._sqlite_pragmas("PRAGMA journal_mode = WAL"))
-                    event.listen(engine, "begin", _begin_immediate)
+                    sqlite.prepare_writer(engine, rewrites_tables=self._rewrites_tables)
                 else:
                     engine = self._create_engine()
                 self._writer = engine
@@ -229,7 +227,7 @@ class Database:
             arguments: dict[str, Any] = {
                 "check_same_thread": False,
                 "timeout": self._lock_timeout_s,
-                "isolation_level": None,  # pysqlite begins nothing by itself; see _begin_immediate
+                "isolation_level": None,  # pysqlite begins nothing by itself; see models/sqlite.py
             }
         else:
             seconds = self._read_timeout_s if read_only else STATEMENT_TIMEOUT_S
@@ -259,9 +257,6 @@ class Database:
             **options,
         )
 
-    def _sqlite_pragmas(self, *more: str) -> tuple[str, ...]:
-        return ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", *more)
-
 
 class _TryAgain(Exception):
     def __init__(self, error: DBAPIError) -> None:
@@ -271,30 +266,3 @@ class _TryAgain(Exception):
 def _driver(url: URL) -> URL:
     """`postgresql://` means psycopg 3 here; a driver that is named stays."""
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
-
-
-def _prepare(engine: Engine, pragmas: tuple[str, ...]) -> None:
-    @event.listens_for(engine, "connect")
-    def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-        for pragma in pragmas:
-            connection.execute(pragma)
-
-
-class _Deadline:
-    """When SQLite gives up the reading under way; it calls this now and then."""
-
-    ends_at = float("inf")
-
-    def __call__(self) -> bool:
-        return time.monotonic() > self.ends_at
-
-
-def _watch_deadline(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-    record.info["deadline"] = deadline = _Deadline()
-    connection.set_progress_handler(deadline, SQLITE_STEPS_PER_LOOK)
-
-
-def _begin_immediate(connection: Connection) -> None:
-    # A deferred BEGIN that reads and then writes fails at once with "database is locked" when
-    # another writer came between; IMMEDIATE waits for its turn, up to the busy timeout.
-    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -32,7 +32,7 @@ def upgrade(url: str, service: str) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
-    database = Database(url, lock_timeout_s=LOCK_WAIT_S)
+    database = Database(url, lock_timeout_s=LOCK_WAIT_S, rewrites_tables=True)
     if database.dialect == "sqlite":
         Path(make_url(url).database or "").absolute().parent.mkdir(parents=True, exist_ok=True)
     with closing(database), warnings.catch_warnings():

@@ -186,6 +186,11 @@ class Change(_Prepared):
         _count(connection, text.sql, [text.bind(row) for row in rows], many=True)
 
 
+def run_plain(connection: Connection, sql: str) -> None:
+    """A statement without parameters and rows, as the database takes it."""
+    _count(connection, sql, ())
+
+
 def _connection_of(db: Db) -> Connection:
     if isinstance(db, Connection):
         return db

@@ -38,6 +38,20 @@ def connect(url: str) -> Any:
     return psycopg.connect(plain, autocommit=True, options=options)
 
 
+def connect_writing(url: str) -> Any:
+    """The same, in the state in which the service writes."""
+    where = make_url(url)
+    if where.get_backend_name() == "sqlite":
+        assert where.database is not None
+        connection = sqlite3.connect(where.database, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        for setting in ("synchronous = FULL", "foreign_keys = ON", "temp_store = MEMORY"):
+            connection.execute(f"PRAGMA {setting}")
+        return connection
+    plain = where.set(drivername="postgresql").render_as_string(hide_password=False)
+    return psycopg.connect(plain, options="-c jit=off")
+
+
 class Floor:
     """An ASGI application that makes one answer anew for every request."""
 
@@ -49,10 +63,15 @@ class Floor:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         for sql, parameters in self._statements:
             self._connection.execute(sql, parameters).fetchall()
-        body = orjson.dumps(self._answer) + b"\n"
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(body)).encode()),
-        ]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        await send_answer(send, self._answer)
+
+
+async def send_answer(send: Any, answer: Any) -> None:
+    """The answer, encoded anew."""
+    body = orjson.dumps(answer) + b"\n"
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,15 +1,24 @@
 """The floor answers with the service's own bytes, for the service's own statements."""
 
 import asyncio
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
+import pytest
 from sqlalchemy import create_engine, text
+from sqlalchemy.orm import Session
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from benchmarks.floor.__main__ import Row, table
+from benchmarks.floor.__main__ import table
 from benchmarks.floor.floor import Floor, connect, record
+from benchmarks.floor.places import Files
 from benchmarks.floor.profiling import on_this_thread, profile
+from benchmarks.floor.replay import Replay, Step, Steps
+from benchmarks.floor.requests import payment_requests, request
+from benchmarks.floor.turns import Row
 from benchmarks.floor.wire import Connection
+from models.database import Database, savepoint
 from server.serving.app import build_app
 from server.serving.protocol import Protocol
 from tests.server.services import shop_service
@@ -41,6 +50,61 @@ def test_the_floor_runs_the_statements_that_were_noted(tmp_path: Path) -> None:
     assert asked == ["SELECT x FROM t WHERE x = 1"] * 2
     driver.close()
     engine.dispose()
+
+
+def test_what_was_changed_is_changed_again_on_a_copy(tmp_path: Path) -> None:
+    place = Files(tmp_path)
+    with closing(Database(place.make("first"))) as database:
+        database.run(lambda session: session.execute(text("CREATE TABLE t (x INTEGER)")))
+    urls = [place.copy("first", name) for name in ("noted", "floor")]
+    insert = text("INSERT INTO t VALUES (:x)")
+
+    def one(session: Session) -> None:
+        session.execute(insert, {"x": 1})
+        with savepoint(session):
+            session.execute(insert, [{"x": 2}, {"x": 3}])
+
+    def refused(session: Session) -> None:
+        session.execute(insert, {"x": 4})
+        raise LookupError
+
+    def found(url: str) -> list[object]:
+        with closing(Database(url)) as database, database.reading() as reader:
+            return list(reader.execute(text("SELECT x FROM t ORDER BY x")).scalars())
+
+    noted: list[tuple[tuple[Step, ...], bytes]] = []
+    with closing(Database(urls[0])) as database:
+        steps = Steps(database)
+        steps.take()
+        database.run(one)
+        with pytest.raises(LookupError):
+            database.run(refused)
+        with database.reading() as reader:
+            reader.execute(text("SELECT x FROM t"))
+        noted.append((steps.take(), b'{"done": true}\n'))
+    ends = [kind for kind, _, _ in noted[0][0] if kind in ("commit", "rollback", "read", "many")]
+    assert ends == ["many", "commit", "rollback", "read"]
+
+    async def run() -> bytes:
+        replay = Replay(urls[1], iter(noted))
+        answer = await Connection(replay, HttpToolsProtocol).ask(REQUEST)
+        replay.close()
+        return answer
+
+    assert asyncio.run(run()).endswith(b'\r\n\r\n{"done":true}\n')
+    assert [found(url) for url in urls] == [[1, 2, 3]] * 2
+
+
+def test_requests_follow_each_other() -> None:
+    assert request("POST", "/a", ["X", "1"], '"\u00e9"') == (
+        b"POST /a HTTP/1.1\r\nHost: 127.0.0.1:8700\r\nX: 1\r\nContent-Length: 4\r\n\r\n"
+        + '"\u00e9"'.encode()
+    )
+    first, second = islice(payment_requests("create", "key", ()), 2)
+    assert b"Idempotency-Key: floor-order-0\r\n" in first
+    assert b"Idempotency-Key: floor-order-1\r\n" in second
+    paths = [sent.split(b" ")[1] for sent in payment_requests("cancel", "key", ["a", "b"])]
+    assert paths == [b"/v1/invoices/a/cancel", b"/v1/invoices/b/cancel"]
 
 
 def test_a_service_is_fed_by_hand_and_profiled() -> None:

@@ -201,6 +201,16 @@ class TestProfiles:
             assert database.run(ask) == ["wal", 2, 1]
             assert (database.reads_inline, database.write_threads) == (True, 1)
 
+    @pytest.mark.parametrize("rewrites_tables", [False, True])
+    def test_sqlite_undoes_statements_from_memory(
+        self, sqlite_url: str, rewrites_tables: bool
+    ) -> None:
+        def ask(session: Session) -> object:
+            return session.execute(text("PRAGMA temp_store")).scalar()
+
+        with closing(Database(sqlite_url, rewrites_tables=rewrites_tables)) as database:
+            assert database.run(ask) == (1 if rewrites_tables else 2)
+
     def test_postgresql_has_time_limits(self, postgres_url: str) -> None:
         names = ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
         with closing(Database(postgres_url, lock_timeout_s=2.5, pool_size=3)) as database:

@@ -1,0 +1,60 @@
+"""Connections to SQLite: what each one is told first, how units of work begin, when reads end."""
+
+import time
+
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from models.prepared import run_plain
+
+STEPS_PER_LOOK = 100_000
+"""Steps of SQLite's machine, about a millisecond, between two looks at the time."""
+_EVERYWHERE = ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON")
+
+
+def prepare_reader(engine: Engine) -> None:
+    """Have the connections of an engine change nothing, and give up when their time is over:
+    `connection.info["deadline"]` says when.
+    """
+    _tell(engine, *_EVERYWHERE, "PRAGMA query_only = ON")
+    event.listen(engine, "connect", _watch_deadline)
+
+
+def prepare_writer(engine: Engine, *, rewrites_tables: bool) -> None:
+    """Have the connections of an engine begin their units of work as writers.
+
+    SQLite keeps how pages were before a statement, in case the statement fails. Beyond 64 KiB it
+    does so in a file that it makes and removes for each statement, unless it may use memory. One
+    that `rewrites_tables` could need as much memory as the table takes.
+    """
+    store = "FILE" if rewrites_tables else "MEMORY"
+    _tell(engine, *_EVERYWHERE, "PRAGMA journal_mode = WAL", f"PRAGMA temp_store = {store}")
+    event.listen(engine, "begin", _begin_immediate)
+
+
+def _tell(engine: Engine, *pragmas: str) -> None:
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
+        for pragma in pragmas:
+            connection.execute(pragma)
+
+
+class _Deadline:
+    """When SQLite gives up the reading under way; it calls this now and then."""
+
+    ends_at = float("inf")
+
+    def __call__(self) -> bool:
+        return time.monotonic() > self.ends_at
+
+
+def _watch_deadline(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
+    record.info["deadline"] = deadline = _Deadline()
+    connection.set_progress_handler(deadline, STEPS_PER_LOOK)
+
+
+def _begin_immediate(connection: Connection) -> None:
+    # A deferred BEGIN that reads and then writes fails at once with "database is locked" when
+    # another writer came between; IMMEDIATE waits for its turn, up to the busy timeout.
+    run_plain(connection, "BEGIN IMMEDIATE")
