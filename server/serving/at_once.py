@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from server.response import Response
 from server.serving.engine import Engine
-from server.serving.exchange import Exchange
+from server.serving.exchange import Exchange, deliver
 
 
 class _DefaultHead:
@@ -49,16 +50,40 @@ def answer_at_once(
         reply = context.run(engine.answer_now, exchange, body)
     except BaseException as error:  # not the parser's to handle
         return Rest(engine, exchange, body, context, _fail(error))
-    if isinstance(reply, Response) and not (
-        exchange.leaves_a_body or (reply.body and reply.status in (204, 304))
-    ):
-        head = exchange.api.heads.head(reply, exchange.request_id, exchange.extra_headers)
-        if head is not None:
+    if isinstance(reply, Response):
+        answer = _written(exchange, reply, default_headers)
+        if answer is not None:
             engine.conclude(exchange, reply)
-            default_head = _default_head.of(default_headers)
-            sent = b"" if exchange.method == "HEAD" else reply.body
-            return b"".join((STATUS_LINE[reply.status], default_head, head, b"\r\n", sent))
+            return answer
     return Rest(engine, exchange, body, context, reply)
+
+
+def _written(
+    exchange: Exchange, response: Response, default_headers: list[tuple[bytes, bytes]]
+) -> bytes | None:
+    """A whole answer as it goes out; None where uvicorn has more to do than to write."""
+    if exchange.leaves_a_body or (response.body and response.status in (204, 304)):
+        return None
+    head = exchange.api.heads.head(response, exchange.request_id, exchange.extra_headers)
+    if head is None:
+        return None
+    default_head = _default_head.of(default_headers)
+    sent = b"" if exchange.method == "HEAD" else response.body
+    return b"".join((STATUS_LINE[response.status], default_head, head, b"\r\n", sent))
+
+
+class Cycle(RequestResponseCycle):
+    """uvicorn's cycle of a request that waits, and may be answered in one write."""
+
+    async def answer(self, answer: bytes) -> None:
+        """Send a whole answer, after which the connection goes on."""
+        if self.flow.write_paused and not self.disconnected:
+            await self.flow.drain()
+        if not self.disconnected:
+            self.response_started = self.response_complete = True
+            self.transport.write(answer)
+            self.message_event.set()
+            self.on_response()
 
 
 class Rest:
@@ -78,19 +103,30 @@ class Rest:
         self._body = body if reply is None or exchange.unread else None
         self._context = context
 
-    def task(self, cycle: Any, loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
-        """The task that does it, with uvicorn's `cycle` of this request."""
+    def task(self, cycle: Cycle, loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
+        """The task that does it, with the `cycle` of this request."""
         cycle.more_body = False
         if self._body is not None:
             cycle.body += self._body
             cycle.message_event.set()
-        return loop.create_task(cycle.run_asgi(self._run), context=self._context)
+        run: Any = partial(self._run, cycle)
+        return loop.create_task(cycle.run_asgi(run), context=self._context)
 
-    async def _run(self, _: Scope, receive: Receive, send: Send) -> None:
+    async def _run(self, cycle: Cycle, _: Scope, receive: Receive, send: Send) -> None:
         engine, exchange, reply = self._engine, self._exchange, self._reply
         if reply is None:
             reply = engine.answer(exchange, receive)
-        await engine.finish(exchange, reply, receive, send)
+        response = await engine.whole(exchange, reply)
+        if response is None:
+            return
+        answer = None
+        if cycle.keep_alive:
+            answer = _written(exchange, response, cycle.default_headers)
+        if answer is None:
+            await deliver(response, exchange, receive, send)
+        else:
+            await cycle.answer(answer)
+        engine.conclude(exchange, response)
 
 
 async def _fail(error: BaseException) -> Response:

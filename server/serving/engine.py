@@ -164,15 +164,22 @@ class Engine(SpecMiddleware):
         send: Send,
     ) -> None:
         """Send the answer when it is there, if somebody is, and conclude the exchange."""
+        response = await self.whole(exchange, reply)
+        if response is not None:
+            await deliver(response, exchange, receive, send)
+            self.conclude(exchange, response)
+
+    async def whole(
+        self, exchange: Exchange, reply: Response | Awaitable[Response]
+    ) -> Response | None:
+        """The answer when it is there; None where nobody is, which ends the exchange."""
         try:
-            response = await whole(reply)
+            return await whole(reply)
         except Disconnected:
             service = exchange.api.service.name
             facts = {"id": exchange.request_id, "service": service, "status": 499}
             requests.line({"event": "request", **facts})
-            return
-        await deliver(response, exchange, receive, send)
-        self.conclude(exchange, response)
+            return None
 
     def conclude(self, exchange: Exchange, response: Response) -> None:
         """Count a request that was answered, and write its line in the log."""

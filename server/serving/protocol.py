@@ -14,19 +14,21 @@ from weakref import WeakKeyDictionary
 
 import httptools
 from connexion.exceptions import ProblemException
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
 from server.serving.app import answer_deadline_s, engine_of, stop_waiting
-from server.serving.at_once import Rest, answer_at_once
+from server.serving.at_once import Cycle, Rest, answer_at_once
 from server.serving.engine import Engine
 from server.serving.refusals import refusal_of_no_one, refused
+from server.wire.coalescing import Coalescer, CoalescingTransport
 from server.wire.slow_readers import SlowReaders
 
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0
 _watches: WeakKeyDictionary[ServerState, SlowReaders] = WeakKeyDictionary()
+_coalescers: WeakKeyDictionary[ServerState, Coalescer] = WeakKeyDictionary()
 
 
 class _Nowhere(list[tuple[bytes, bytes]]):
@@ -54,7 +56,10 @@ class Protocol(HttpToolsProtocol):
     exchanges = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        coalescer = _coalescers.get(self.server_state)
+        if coalescer is None:
+            coalescer = _coalescers[self.server_state] = Coalescer(self.loop)
+        super().connection_made(CoalescingTransport(transport, coalescer))
         self._await_head()
         self._engine = engine_of(self.app)
         self._peer = self.client[0] if self.client else ""
@@ -224,7 +229,7 @@ class Protocol(HttpToolsProtocol):
 
     def _go_on_in_a_task(self, rest: Rest) -> None:
         self._begin_scope()
-        self.cycle = RequestResponseCycle(
+        self.cycle = cycle = Cycle(
             scope={**self.scope, "method": self.parser.get_method().decode("ascii")},
             transport=self.transport,
             flow=self.flow,
@@ -237,7 +242,7 @@ class Protocol(HttpToolsProtocol):
             keep_alive=True,
             on_response=self.on_response_complete,
         )
-        task = rest.task(self.cycle, self.loop)
+        task = rest.task(cycle, self.loop)
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)
 
