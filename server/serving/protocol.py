@@ -142,13 +142,14 @@ class Protocol(HttpToolsProtocol):
         """Is it worth waiting whether the whole request has arrived? One of those that came in one
         packet, and one that nothing has to be waited for.
         """
+        parser, cycle = self.parser, self.cycle
         return (
             self._is_first
             and self._engine is not None
-            and (self.cycle is None or self.cycle.response_complete)
-            and self.parser.get_http_version() == "1.1"
-            and self.parser.should_keep_alive()
-            and not self.parser.should_upgrade()
+            and (cycle is None or cycle.response_complete)
+            and parser.should_keep_alive()
+            and not parser.should_upgrade()
+            and parser.get_http_version() == "1.1"
             and not self.expect_100_continue
             and not self.flow.write_paused
             and not self.transport.is_closing()
