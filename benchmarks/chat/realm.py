@@ -177,10 +177,11 @@ def _fill(session: Session, stage: Stage, messages: int, first: int, last: int) 
     )  # fmt: skip
     said = select(Message.id, Message.topic, Message.content).where(Message.id.between(first, last))
     if is_postgres:
+        rows = [(row[0], row[1], row[2]) for row in session.execute(said)]
         driver = connection.connection.driver_connection
         assert isinstance(driver, psycopg.Connection)
         with driver.cursor().copy("COPY message_search (message_id, vector) FROM STDIN") as copy:
-            for number, topic_name, content in session.execute(said):
+            for number, topic_name, content in rows:
                 copy.write_row((number, search.vector_of(topic_name, content)["vector"]))
     else:
         for some in session.execute(said).partitions(5_000):

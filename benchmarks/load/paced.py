@@ -9,29 +9,47 @@ class Refused(Exception):
     """The answer was not 2xx; the message holds its beginning."""
 
 
-class Connection:
-    """One connection to 127.0.0.1, opened when it is first used and kept."""
+class Connection(asyncio.Protocol):
+    """One connection to 127.0.0.1, kept while the server keeps it."""
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._transport: asyncio.Transport | None = None
+        self._answer: asyncio.Future[bytes] | None = None
+        self._received = bytearray()
 
     async def ask(self, request: bytes) -> bytes:
-        """The body of the answer, which names its length. Raises Refused."""
-        if self._streams is None:
-            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
-        reader, writer = self._streams
-        writer.write(request)
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or 0)
-        body = await reader.readexactly(length)
+        """The body of the answer, which names its length. Raises Refused and ConnectionError."""
+        loop = asyncio.get_running_loop()
+        if self._transport is None or self._transport.is_closing():
+            self._transport, _ = await loop.create_connection(lambda: self, "127.0.0.1", self._port)
+        self._received.clear()
+        self._answer = loop.create_future()
+        self._transport.write(request)
+        answer = await self._answer
+        head, _, body = answer.partition(b"\r\n\r\n")
         if not head.startswith(b"HTTP/1.1 2"):
             raise Refused(f"{head.splitlines()[0].decode()} {body[:300]!r} to {request[:100]!r}")
         return body
 
+    def data_received(self, data: bytes) -> None:
+        received = self._received
+        received += data
+        end = received.find(b"\r\n\r\n", 0, 4096)
+        if end < 0 or self._answer is None or self._answer.done():
+            return
+        length = received[:end].lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+        if len(received) >= end + 4 + int(length or 0):
+            self._answer.set_result(bytes(received))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(error or ConnectionError("the server has closed"))
+
     def close(self) -> None:
-        if self._streams is not None:
-            self._streams[1].close()
+        if self._transport is not None:
+            self._transport.close()
 
 
 Work = Callable[[Connection], Awaitable[object]]
