@@ -6,7 +6,6 @@ idle transactions.
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -16,6 +15,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from models import sqlite
+from models.held import HeldConnections, Reading
 from models.news import News
 from models.outages import is_lost_race, raise_outage
 from models.reader import UNIT_CONNECTION
@@ -27,6 +27,10 @@ READ_TIMEOUT_S = 10
 """Of a statement that only reads (PostgreSQL), or of a whole reading unit (SQLite)."""
 SNAPSHOT_TIMEOUT_S = 600
 CONNECT_TIMEOUT_S = 5
+PREPARE_THRESHOLD = "prepare_threshold"
+"""`none` in the URL: prepare no statement, as behind a pooler that changes connections."""
+NEVER_BY_ITSELF = 10**9
+"""So many repetitions make a statement a prepared one."""
 _AFTER_COMMIT = "after_commit"
 AT_THE_END = "at_the_end"
 """Key of `Session.info`: what `at_the_end` was asked for so far."""
@@ -85,7 +89,9 @@ class Database:
         rewrites_tables: bool = False,
     ) -> None:
         """`rewrites_tables`: a statement may change more than there is room for in memory."""
-        self._url = make_url(url)
+        given = make_url(url)
+        self._prepares = given.query.get(PREPARE_THRESHOLD) != "none"
+        self._url = given.difference_update_query([PREPARE_THRESHOLD])
         self.dialect = self._url.get_backend_name()
         if self.dialect not in ("sqlite", "postgresql"):
             raise ValueError("a database URL starts with sqlite:/// or postgresql+psycopg://")
@@ -100,28 +106,15 @@ class Database:
         self.news = News(self._url)
         self._making = threading.Lock()
         self._reader: Engine | None = None
+        self._held: HeldConnections | None = None
         self._writer: Engine | None = None
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Reading:
         """A Core connection in AUTOCOMMIT, for reads: each statement sees the latest state.
 
         What takes longer than the time limit of reads ends as `DatabaseUnavailable`.
         """
-        with self._reading(self._read_timeout_s) as connection:
-            yield connection
-
-    @contextmanager
-    def _reading(self, seconds: float) -> Iterator[Connection]:
-        reader = self._reader or self._make_reader()
-        try:
-            with reader.connect() as connection:
-                if self.dialect == "sqlite":
-                    connection.info["deadline"].ends_at = time.monotonic() + seconds
-                yield connection
-        except SQLAlchemyError as error:
-            raise_outage(error)
-            raise
+        return Reading(self._held or self._make_held(), self._read_timeout_s)
 
     @contextmanager
     def snapshot(self, *, may_take_long: bool = False) -> Iterator[Connection]:
@@ -131,7 +124,7 @@ class Database:
         `yield_per` to read in batches.
         """
         seconds = SNAPSHOT_TIMEOUT_S if may_take_long else self._read_timeout_s
-        with self._reading(seconds) as connection:
+        with Reading(self._held or self._make_held(), seconds, keeps=False) as connection:
             if self.dialect == "sqlite":
                 connection.exec_driver_sql("BEGIN")
                 try:
@@ -172,6 +165,8 @@ class Database:
     def dispose(self) -> None:
         """Close every connection. The next use opens new ones."""
         self.news.close()
+        if self._held is not None:
+            self._held.let_all_go()
         for engine in (self._reader, self._writer):
             if engine is not None:
                 engine.dispose()
@@ -201,14 +196,15 @@ class Database:
                 call()
             return result
 
-    def _make_reader(self) -> Engine:
+    def _make_held(self) -> HeldConnections:
         with self._making:
-            if self._reader is None:
+            if self._held is None:
                 engine = self._create_engine(read_only=True, isolation_level="AUTOCOMMIT")
                 if self.dialect == "sqlite":
                     sqlite.prepare_reader(engine)
                 self._reader = engine
-            return self._reader
+                self._held = HeldConnections(engine, self._pool_size, self._lock_timeout_s)
+            return self._held
 
     def _make_writer(self) -> Engine:
         with self._making:
@@ -238,15 +234,19 @@ class Database:
                 "default_transaction_read_only": "on" if read_only else "off",
                 "jit": "off",
             }
-            if read_only:
-                # A plan for any values is thousands of times slower than one for those at hand
-                # where the data are uneven: rare and common words, small and large channels.
-                # Not for writers: each check of a foreign key would be planned anew.
-                limits["plan_cache_mode"] = "force_custom_plan"
             arguments = {
                 "connect_timeout": CONNECT_TIMEOUT_S,
                 "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
             }
+            if read_only:
+                # A plan for any values is thousands of times slower than one for those at hand
+                # where the data are uneven: rare and common words, small and large channels. So
+                # no read becomes a prepared statement by being repeated. Those with one plan for
+                # all values say so (models/prepared.py).
+                # Writers are not kept from it: each check of a foreign key would be planned anew.
+                arguments[PREPARE_THRESHOLD] = NEVER_BY_ITSELF
+            if not self._prepares:
+                arguments[PREPARE_THRESHOLD] = None
         return create_engine(
             _driver(self._url),
             connect_args=arguments,

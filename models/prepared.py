@@ -46,15 +46,21 @@ class _Driver(Protocol):
     """What the connections of `sqlite3` and psycopg have in common."""
 
     def cursor(self) -> _Cursor: ...
-    def execute(self, sql: str, parameters: Parameters, /) -> _Cursor: ...
+    def execute(self, sql: str, parameters: Parameters, /, **how: bool) -> _Cursor: ...
+
+
+PREPARE = {"prepare": True}
 
 
 class _Text:
     """A statement as the driver of one dialect takes it, with parameters of these names."""
 
-    __slots__ = ("_constants", "_is_positional", "_places", "_results", "sql")
+    __slots__ = ("_constants", "_is_positional", "_places", "_results", "how", "sql")
 
-    def __init__(self, statement: Executable, dialect: Dialect, names: Sequence[str]) -> None:
+    def __init__(
+        self, statement: Executable, dialect: Dialect, names: Sequence[str], *, one_plan: bool
+    ) -> None:
+        self.how = PREPARE if one_plan and dialect.name == "postgresql" else {}
         element = cast(Any, statement)
         if isinstance(statement, Insert):
             element = statement.inline()  # nobody asks for the new row's key
@@ -108,12 +114,18 @@ class _Prepared:
 
     It has neither defaults of Python nor parameters that expand (`models.reader.bound_id_in` takes
     the place of `in_`). A session writes what waits in it before a statement runs.
+
+    `one_plan`: the same way to the rows is good for all values, as it is for keys and lists of
+    them. PostgreSQL then finds it once for each connection, which takes it longer than to go it.
     """
 
-    __slots__ = ("_statement", "_texts")
+    __slots__ = ("_one_plan", "_statement", "_texts")
 
-    def __init__(self, statement: Executable | Callable[[str], Executable]) -> None:
+    def __init__(
+        self, statement: Executable | Callable[[str], Executable], *, one_plan: bool
+    ) -> None:
         self._statement = statement
+        self._one_plan = one_plan
         self._texts: dict[tuple[str, ...], _Text] = {}
 
     def _text(self, connection: Connection, names: Values) -> _Text:
@@ -123,7 +135,8 @@ class _Prepared:
         if text is None:
             made = self._statement
             statement = made if isinstance(made, Executable) else made(dialect.name)
-            text = self._texts[key] = _Text(statement, dialect, list(names))
+            text = _Text(statement, dialect, list(names), one_plan=self._one_plan)
+            self._texts[key] = text
         return text
 
 
@@ -135,14 +148,16 @@ class Query(_Prepared, Generic[*Columns]):
     def __init__(
         self,
         statement: TypedReturnsRows[*Columns] | Callable[[str], TypedReturnsRows[*Columns]],
+        *,
+        one_plan: bool = True,
     ) -> None:
-        super().__init__(statement)
+        super().__init__(statement, one_plan=one_plan)
 
     def all(self, db: Db, values: Values = NOTHING) -> list[tuple[*Columns]]:
         """Every row."""
         connection = _connection_of(db)
         text = self._text(connection, values)
-        rows = text.read(_fetch(connection, text.sql, text.bind(values)))
+        rows = text.read(_fetch(connection, text, text.bind(values)))
         return cast("list[tuple[*Columns]]", rows)
 
     def chunks(
@@ -151,7 +166,7 @@ class Query(_Prepared, Generic[*Columns]):
         """Every row, so many at a time: the database finds no more of them than are asked for."""
         connection = _connection_of(db)
         text = self._text(connection, values)
-        for rows in _fetch_some(connection, text.sql, text.bind(values), size):
+        for rows in _fetch_some(connection, text, text.bind(values), size):
             yield cast("list[tuple[*Columns]]", text.read(rows))
 
     def first(self, db: Db, values: Values = NOTHING) -> tuple[*Columns] | None:
@@ -165,10 +180,45 @@ class Query(_Prepared, Generic[*Columns]):
         return row
 
 
+class Known(_Prepared, Generic[T]):
+    """A statement that returns one row, most often one that it has returned before.
+
+    What is made of a row depends on the row alone, so it is kept with the row: the database is
+    asked every time, and only what follows is saved. No caller may change what is made.
+    """
+
+    __slots__ = ("_kept", "_make")
+
+    MOST = 1_000
+
+    def __init__(self, statement: Executable, make: Callable[[tuple[Any, ...]], T]) -> None:
+        super().__init__(statement, one_plan=True)
+        self._make = make
+        self._kept: dict[tuple[object, ...], T] = {}
+
+    def first(self, db: Db, values: Values = NOTHING) -> T | None:
+        """What is made of the first row; None: there is none."""
+        connection = _connection_of(db)
+        text = self._text(connection, values)
+        rows = _fetch(connection, text, text.bind(values))
+        if not rows:
+            return None
+        row = tuple(rows[0])
+        made = self._kept.get(row)
+        if made is None:
+            if len(self._kept) >= self.MOST:
+                self._kept.clear()
+            made = self._kept[row] = self._make(text.read([row])[0])
+        return made
+
+
 class Change(_Prepared):
     """A statement that changes rows and returns none."""
 
     __slots__ = ()
+
+    def __init__(self, statement: Executable | Callable[[str], Executable]) -> None:
+        super().__init__(statement, one_plan=False)
 
     def run(self, db: Session, values: Values = NOTHING) -> int:
         """How many rows it changed."""
@@ -203,31 +253,33 @@ def _connection_of(db: Db) -> Connection:
     return connection
 
 
-def _fetch(connection: Connection, sql: str, parameters: Parameters) -> Sequence[Sequence[object]]:
+def _fetch(
+    connection: Connection, text: _Text, parameters: Parameters
+) -> Sequence[Sequence[object]]:
     if connection.engine.dispatch.before_cursor_execute:  # somebody listens
-        return connection.exec_driver_sql(sql, parameters).fetchall()
+        return connection.exec_driver_sql(text.sql, parameters).fetchall()
     driver = cast(_Driver, connection.connection.driver_connection)
     try:
-        rows = driver.execute(sql, parameters).fetchall()
+        rows = driver.execute(text.sql, parameters, **text.how).fetchall()
     except connection.dialect.loaded_dbapi.Error as error:
-        _fail(connection, sql, error)
+        _fail(connection, text.sql, error)
     return rows
 
 
 def _fetch_some(
-    connection: Connection, sql: str, parameters: Parameters, size: int
+    connection: Connection, text: _Text, parameters: Parameters, size: int
 ) -> Iterator[Sequence[Sequence[object]]]:
     if connection.engine.dispatch.before_cursor_execute:
-        with connection.exec_driver_sql(sql, parameters) as result:
+        with connection.exec_driver_sql(text.sql, parameters) as result:
             yield from result.partitions(size)
         return
     driver = cast(_Driver, connection.connection.driver_connection)
     try:
-        cursor = driver.execute(sql, parameters)
+        cursor = driver.execute(text.sql, parameters, **text.how)
         while rows := cursor.fetchmany(size):
             yield rows
     except connection.dialect.loaded_dbapi.Error as error:
-        _fail(connection, sql, error)
+        _fail(connection, text.sql, error)
 
 
 def _count(connection: Connection, sql: str, parameters: Parameters, *, many: bool = False) -> int:

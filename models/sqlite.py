@@ -40,7 +40,7 @@ def _tell(engine: Engine, *pragmas: str) -> None:
             connection.execute(pragma)
 
 
-class _Deadline:
+class Deadline:
     """When SQLite gives up the reading under way; it calls this now and then."""
 
     ends_at = float("inf")
@@ -50,7 +50,7 @@ class _Deadline:
 
 
 def _watch_deadline(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-    record.info["deadline"] = deadline = _Deadline()
+    record.info["deadline"] = deadline = Deadline()
     connection.set_progress_handler(deadline, STEPS_PER_LOOK)
 
 

@@ -33,7 +33,7 @@ def connect(url: str) -> Any:
         connection = sqlite3.connect(where.database, isolation_level=None)
         connection.execute("PRAGMA query_only = ON")
         return connection
-    options = "-c jit=off -c plan_cache_mode=force_custom_plan -c default_transaction_read_only=on"
+    options = "-c jit=off -c default_transaction_read_only=on"
     plain = where.set(drivername="postgresql").render_as_string(hide_password=False)
     return psycopg.connect(plain, autocommit=True, options=options)
 

@@ -31,16 +31,10 @@ from server.response import Response
 def get_own_user(ctx: Context) -> Response:
     """Get your own user."""
     actor = ctx.actor
-    return envelope.success(
-        ctx,
-        user_view.describe_own_user(
-            actor,
-            max_message_id=users.find_max_message_id(ctx.session, actor.id),
-            profile_data=profiles.find_profile(
-                ctx.session, actor.id, known_ids=find_known_ids(ctx.session, actor)
-            ),
-        ),
-    )
+    known_ids = find_known_ids(ctx.session, actor)
+    profile, newest = profiles.find_own(ctx.session, actor.id, known_ids=known_ids)
+    body = user_view.describe_own_user(actor, max_message_id=newest, profile_data=profile)
+    return envelope.success(ctx, body)
 
 
 def list_users(

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert, select, text
+from sqlalchemy import Connection, bindparam, insert, make_url, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease
+from models.prepared import Query
 
 
 def add(session: Session, name: str, now: datetime) -> None:
@@ -221,13 +222,36 @@ class TestProfiles:
             assert written == "30s"
             assert (database.reads_inline, database.write_threads) == (False, 3)
 
-    def test_postgresql_plans_reads_for_their_values(self, postgres_url: str) -> None:
+    def test_postgresql_prepares_no_read_because_it_is_repeated(self, postgres_url: str) -> None:
+        prepared = text("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%name%'")
+        asked = select(Lease.name).where(Lease.name == bindparam("name"))
+
+        def ask(db: Connection | Session) -> int:
+            for _ in range(8):
+                db.execute(asked, {"name": "a"}).all()
+            return int(db.execute(prepared).scalar_one())
+
         with closing(Database(postgres_url)) as database:
             with database.reading() as connection:
-                read = connection.execute(text("SHOW plan_cache_mode")).scalar()
-            asked = text("SELECT current_setting('plan_cache_mode'), current_setting('jit')")
-            written = database.run(lambda session: tuple(session.execute(asked).one()))
-        assert (read, written) == ("force_custom_plan", ("auto", "off"))
+                assert ask(connection) == 0
+                assert connection.execute(text("SHOW jit")).scalar() == "off"
+            assert database.run(ask) == 1
+
+    def test_postgresql_prepares_nothing_where_the_url_says_so(self, postgres_url: str) -> None:
+        prepared = text("SELECT count(*) FROM pg_prepared_statements")
+        asked = Query(select(Lease.name).where(Lease.name == bindparam("name")))
+
+        def ask(db: Connection | Session) -> int:
+            for _ in range(8):
+                asked.all(db, {"name": "a"})
+                db.execute(select(Lease.name)).all()
+            return int(db.execute(prepared).scalar_one())
+
+        url = make_url(postgres_url).update_query_dict({"prepare_threshold": "none"})
+        with closing(Database(url.render_as_string(hide_password=False))) as database:
+            with database.reading() as connection:
+                assert ask(connection) == 0
+            assert database.run(ask) == 0
 
     @pytest.mark.parametrize("url", ["mysql://h/d", "sqlite://", "sqlite:///:memory:"])
     def test_refuses_other_databases(self, url: str) -> None:

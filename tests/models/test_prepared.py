@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from models.database import Database, savepoint
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease, Wallet
-from models.prepared import Change, Query, raw
+from models.prepared import Change, Known, Query, raw
 from models.reader import bound_id_in, bound_ids
 from models.types import to_ms
 
@@ -46,6 +46,52 @@ def test_first_is_none_where_there_is_nothing(kept: Database) -> None:
         assert NAMED.first(connection, {"its_name": "c"}) is None
         with pytest.raises(ValueError, match="not enough"):
             NAMED.one(connection, {"its_name": "c"})
+
+
+def test_what_is_made_of_a_row_is_made_once_for_equal_rows(kept: Database, now: datetime) -> None:
+    made: list[tuple[object, ...]] = []
+
+    def make(found: tuple[object, ...]) -> list[object]:
+        made.append(found)
+        return [*found]
+
+    of_lease = Known(
+        select(Lease.holder, Lease.expires_at).where(Lease.name == bindparam("its_name")), make
+    )
+    with kept.reading() as connection:
+        first = of_lease.first(connection, {"its_name": "a"})
+        assert first == ["test", now]
+        assert of_lease.first(connection, {"its_name": "b"}) is first
+        assert of_lease.first(connection, {"its_name": "c"}) is None
+        kept.run(lambda session: RENEW.run(session, {"its_name": "a", "expires_at": LATER + now}))
+        assert of_lease.first(connection, {"its_name": "a"}) == ["test", now + LATER]
+        assert of_lease.first(connection, {"its_name": "b"}) is first
+    assert made == [("test", now), ("test", now + LATER)]
+
+
+def test_only_so_much_is_kept_of_what_is_made(
+    kept: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Known, "MOST", 1)
+    named = Known(select(Lease.name).where(Lease.name == bindparam("its_name")), list)
+    with kept.reading() as connection:
+        for name in ("a", "b", "a", "a"):
+            assert named.first(connection, {"its_name": name}) == [name]
+    assert list(named._kept.values()) == [["a"]]
+
+
+def test_postgresql_keeps_the_plan_of_what_has_one_for_all_values(postgres_url: str) -> None:
+    by_name = select(Lease.holder).where(Lease.name == bindparam("its_name"))
+    steady, uneven = Query(by_name), Query(by_name.limit(7), one_plan=False)
+    asked = text(
+        "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
+        " WHERE statement LIKE '%lease%' AND statement NOT LIKE '%generic_plans%'"
+    )
+    with closing(Database(postgres_url)) as database, database.reading() as connection:
+        for _ in range(12):
+            steady.all(connection, {"its_name": "a"})
+            uneven.all(connection, {"its_name": "a"})
+        assert connection.execute(asked).all() == [(7, 5)]
 
 
 def test_a_change_counts_and_writes_the_columns_that_are_given(

@@ -64,7 +64,7 @@ def _named(
             wanted = wanted.where(User.id.in_(known_to(bindparam("actor_id"))))
         return wanted
 
-    return Query(build)
+    return Query(build, one_plan=sees_everybody)
 
 
 def find_named(

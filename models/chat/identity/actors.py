@@ -1,7 +1,7 @@
 """Who acts: a user with all that permissions ask of them, and their realm, read in one select."""
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -21,7 +21,7 @@ from models.chat.identity.errors import (
 from models.chat.identity.key_digests import API_KEY, digest_of
 from models.chat.identity.roles import BotType, Role
 from models.chat.tables import Realm, User
-from models.prepared import Query
+from models.prepared import Known
 from models.reader import Db
 
 
@@ -176,35 +176,44 @@ _REALM = [getattr(Realm, name) for name in _REALM_NAMES]
 _USER = [getattr(User, name) for name in _USER_NAMES]
 _WIDTH = len(_USER)
 
-_BY_KEY = Query(
+
+def _realm(row: Sequence[object]) -> RealmView:
+    """From a row of `_REALM`."""
+    realm: dict[str, Any] = dict(zip(_REALM_NAMES, row, strict=True))
+    return RealmView(**realm)
+
+
+_Found = tuple[Mapping[str, Any] | None, RealmView]
+"""A user by the names of `User`'s columns, None for nobody, and their realm."""
+
+
+def _found(row: Sequence[object]) -> _Found:
+    """From a row of `_USER` and `_REALM`."""
+    user = None if row[0] is None else dict(zip(_USER_NAMES, row[:_WIDTH], strict=True))
+    return user, _realm(row[_WIDTH:])
+
+
+_AT_HOST = Realm.host == bindparam("host")
+_BY_KEY = Known(
     select(*_USER, *_REALM)
     .select_from(Realm)
     .outerjoin(
         User, (User.realm_id == Realm.id) & (User.api_key_sha256 == bindparam("api_key_sha256"))
     )
-    .where(Realm.host == bindparam("host"))
+    .where(_AT_HOST),
+    _found,
 )
+_USERS = select(*_USER, *_REALM).join_from(User, Realm, User.realm_id == Realm.id)
+_ANYWHERE = _USERS.where(User.api_key_sha256 == bindparam("api_key_sha256"))
+_HERE = _ANYWHERE.where(_AT_HOST)
+_OF_ID = _USERS.where(User.id == bindparam("user_id"))
 # Outer joins cannot be locked.
-_LOCKED_BY_KEY = Query(
-    select(*_USER, *_REALM)
-    .join_from(User, Realm, User.realm_id == Realm.id)
-    .where(Realm.host == bindparam("host"), User.api_key_sha256 == bindparam("api_key_sha256"))
-    .with_for_update(read=True, key_share=True, of=User)
-)
-_BY_KEY_ANYWHERE = Query(
-    select(*_USER, *_REALM)
-    .join_from(User, Realm, User.realm_id == Realm.id)
-    .where(User.api_key_sha256 == bindparam("api_key_sha256"))
-)
-_OF_ID = (
-    select(*_USER, *_REALM)
-    .join_from(User, Realm, User.realm_id == Realm.id)
-    .where(User.id == bindparam("user_id"))
-)
-_BY_ID = Query(_OF_ID)
-_LOCKED_BY_ID = Query(_OF_ID.with_for_update(read=True, key_share=True, of=User))
-_REALM_BY_HOST = Query(select(*_REALM).where(Realm.host == bindparam("host")))
-_REALM_BY_ID = Query(select(*_REALM).where(Realm.id == bindparam("realm_id")))
+_LOCKED_BY_KEY = Known(_HERE.with_for_update(read=True, key_share=True, of=User), _found)
+_BY_KEY_ANYWHERE = Known(_ANYWHERE, _found)
+_BY_ID = Known(_OF_ID, _found)
+_LOCKED_BY_ID = Known(_OF_ID.with_for_update(read=True, key_share=True, of=User), _found)
+_REALM_BY_HOST = Known(select(*_REALM).where(_AT_HOST), _realm)
+_REALM_BY_ID = Known(select(*_REALM).where(Realm.id == bindparam("realm_id")), _realm)
 
 
 def authenticate(db: Db, *, host: str, email: str, api_key: str) -> Actor:
@@ -231,17 +240,17 @@ def _find_by_key(db: Db, host: str, api_key: str, email: str | None) -> Actor:
         access_realm(db, host)
         raise MalformedApiKey()
     asked = {"host": host, "api_key_sha256": digest_of(api_key)}
-    row = _LOCKED_BY_KEY.first(db, asked) if isinstance(db, Session) else None
-    row = row or _BY_KEY.first(db, asked)
-    if row is None:
+    found = _LOCKED_BY_KEY.first(db, asked) if isinstance(db, Session) else None
+    found = found or _BY_KEY.first(db, asked)
+    if found is None:
         raise NonexistentSubdomain()
-    if row[0] is None:
-        elsewhere = _BY_KEY_ANYWHERE.first(db, {"api_key_sha256": asked["api_key_sha256"]})
-        if elsewhere is None:
+    actor = _actor(found)
+    if actor is None:
+        actor = _actor(_BY_KEY_ANYWHERE.first(db, asked))
+        if actor is None:
             raise InvalidApiKey()
-        _require_usable(_actor(elsewhere), email)
+        _require_usable(actor, email)
         raise WrongSubdomain()
-    actor = _actor(row)
     _require_usable(actor, email)
     return actor
 
@@ -261,14 +270,12 @@ def _require_usable(actor: Actor, email: str | None) -> None:
 
 def find_actor(db: Db, user_id: int) -> Actor | None:
     """A user of any realm and in any state, by id: for workers and bots' owners."""
-    row = _BY_ID.first(db, {"user_id": user_id})
-    return None if row is None else _actor(row)
+    return _actor(_BY_ID.first(db, {"user_id": user_id}))
 
 
 def find_writer(session: Session, user_id: int) -> Actor | None:
     """The same for whom something is to be written: their row is locked as `authenticate` does."""
-    row = _LOCKED_BY_ID.first(session, {"user_id": user_id})
-    return None if row is None else _actor(row)
+    return _actor(_LOCKED_BY_ID.first(session, {"user_id": user_id}))
 
 
 def access_realm(db: Db, host: str) -> RealmView:
@@ -279,20 +286,15 @@ def access_realm(db: Db, host: str) -> RealmView:
 
 
 def find_realm_at(db: Db, host: str) -> RealmView | None:
-    return next(map(_realm, _REALM_BY_HOST.all(db, {"host": host})), None)
+    return _REALM_BY_HOST.first(db, {"host": host})
 
 
 def find_realm(db: Db, realm_id: int) -> RealmView | None:
-    return next(map(_realm, _REALM_BY_ID.all(db, {"realm_id": realm_id})), None)
+    return _REALM_BY_ID.first(db, {"realm_id": realm_id})
 
 
-def _actor(row: Sequence[object]) -> Actor:
-    """From a row of `_USER` and `_REALM`."""
-    user: dict[str, Any] = dict(zip(_USER_NAMES, row[:_WIDTH], strict=True))
-    return Actor(**user, realm=_realm(row[_WIDTH:]))
-
-
-def _realm(row: Sequence[object]) -> RealmView:
-    """From a row of `_REALM`."""
-    realm: dict[str, Any] = dict(zip(_REALM_NAMES, row, strict=True))
-    return RealmView(**realm)
+def _actor(found: _Found | None) -> Actor | None:
+    """A new one each time: what access finds out about an actor is true for one unit."""
+    if found is None or found[0] is None:
+        return None
+    return Actor(**found[0], realm=found[1])

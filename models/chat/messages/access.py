@@ -118,7 +118,8 @@ def _readable(*, is_guest: bool) -> Query[int]:
     return Query(
         lambda dialect: select(Message.id).where(
             bound_id_in(dialect, Message.id, "ids"), readable_messages(dialect, is_guest)
-        )
+        ),
+        one_plan=False,
     )
 
 

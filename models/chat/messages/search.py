@@ -215,7 +215,7 @@ def _found_by(dialect: str, name: str) -> Select[int]:
     return select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
 
 
-_FIRST = Query(lambda dialect: _found_by(dialect, "query").limit(FEW + 1))
+_FIRST = Query(lambda dialect: _found_by(dialect, "query").limit(FEW + 1), one_plan=False)
 
 
 def _find(db: Db, alternatives: Sequence[Sequence[Part]]) -> Finds:

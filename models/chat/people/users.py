@@ -116,9 +116,11 @@ def find_system_bots(db: Db, realm_id: int) -> list[UserRow]:
     return list(db.execute(_SYSTEM_BOTS, {"realm_id": realm_id}))
 
 
-_MAX_MESSAGE = Query(
-    select(func.max(UserMessage.message_id)).where(UserMessage.user_id == bindparam("user_id"))
+MAX_MESSAGE = select(func.max(UserMessage.message_id)).where(
+    UserMessage.user_id == bindparam("user_id")
 )
+"""Id of the newest message that user :user_id has a copy of; null without any."""
+_MAX_MESSAGE = Query(MAX_MESSAGE)
 
 
 def find_max_message_id(db: Db, user_id: int) -> int:

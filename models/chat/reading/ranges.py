@@ -188,7 +188,7 @@ class Form:
 
 @lru_cache(maxsize=200)
 def _query(form: Form) -> Query[*tuple[Any, ...]]:
-    return Query(form.select)
+    return Query(form.select, one_plan=False)
 
 
 class Ids:

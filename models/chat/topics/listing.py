@@ -16,7 +16,8 @@ from models.reader import Db
 _ALL = Query(
     select(Topic.name, Topic.max_id)
     .where(Topic.channel_id == bindparam("channel_id"))
-    .order_by(Topic.max_id.desc())
+    .order_by(Topic.max_id.desc()),
+    one_plan=False,
 )
 
 
@@ -53,7 +54,7 @@ def _own_topics() -> Select[str, int]:
     )
 
 
-_MINE = Query(_own_topics())
+_MINE = Query(_own_topics(), one_plan=False)
 _JOINED_AFTER = Query(
     select(Subscription.joined_after_id).where(
         Subscription.channel_id == bindparam("channel_id"),

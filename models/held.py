@@ -1,0 +1,113 @@
+"""Connections for reads, kept ready between them.
+
+SQLAlchemy's pool takes longer to hand a connection out and to take it back than the driver takes
+for a small read. So a connection stays taken from the pool once it is, and the next read has it.
+"""
+
+import time
+from queue import Empty, LifoQueue
+from types import TracebackType
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from models.outages import raise_outage
+from models.sqlite import Deadline
+
+
+class HeldConnections:
+    """Up to `most` connections of an engine in AUTOCOMMIT. The one given back last is taken first:
+    it has most in its cache.
+    """
+
+    def __init__(self, engine: Engine, most: int, wait_s: float) -> None:
+        self._engine = engine
+        self._wait_s = wait_s
+        self._places: LifoQueue[Connection | None] = LifoQueue()
+        for _ in range(most):
+            self._places.put(None)
+
+    def take(self) -> Connection:
+        """A connection that is nobody else's. Raises what connecting raises, and `PoolTimeout`."""
+        try:
+            held = self._places.get(timeout=self._wait_s)
+        except Empty:
+            raise PoolTimeout("no connection became free in time") from None
+        if held is not None:
+            return held
+        try:
+            return self._engine.connect()
+        except BaseException:
+            self._places.put(None)
+            raise
+
+    def give_back(self, connection: Connection) -> None:
+        """Keep it for the next read."""
+        if connection.in_transaction():  # SQLAlchemy's word for having executed something
+            try:
+                connection.rollback()
+            except SQLAlchemyError:
+                self.let_go(connection)
+                raise
+        self._places.put(connection)
+
+    def let_go(self, connection: Connection) -> None:
+        """Give it back to the pool, which resets it, and throws it away if it is dead."""
+        try:
+            connection.close()
+        finally:
+            self._places.put(None)
+
+    def let_all_go(self) -> None:
+        """Give back to the pool what is not in use."""
+        idle = []
+        try:
+            while True:
+                idle.append(self._places.get_nowait())
+        except Empty:
+            pass
+        for connection in idle:
+            if connection is None:
+                self._places.put(None)
+            else:
+                self.let_go(connection)
+
+
+class Reading:
+    """A reading under way: its connection until it ends, and for SQLite its time limit."""
+
+    __slots__ = ("_connection", "_held", "_keeps", "_seconds")
+
+    def __init__(self, held: HeldConnections, seconds: float, *, keeps: bool = True) -> None:
+        self._held, self._seconds, self._keeps = held, seconds, keeps
+
+    def __enter__(self) -> Connection:
+        try:
+            connection = self._connection = self._held.take()
+            deadline: Deadline | None = connection.info.get("deadline")
+        except SQLAlchemyError as error:
+            raise_outage(error)
+            raise
+        if deadline is not None:
+            deadline.ends_at = time.monotonic() + self._seconds
+        return connection
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        held, connection = self._held, self._connection
+        is_well = error is None or (
+            isinstance(error, Exception) and not isinstance(error, SQLAlchemyError)
+        )
+        if is_well and self._keeps and not connection.invalidated:
+            held.give_back(connection)
+            return
+        held.let_go(connection)
+        if isinstance(error, SQLAlchemyError):
+            if getattr(error, "connection_invalidated", False):
+                held.let_all_go()  # as the pool does: the others are as old
+            raise_outage(error)
