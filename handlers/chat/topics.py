@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import orjson
 from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
@@ -60,11 +61,9 @@ def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool) -> Response:
 
 def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool) -> Response:
     """List the topics of a channel."""
-    found = topics.find_topics(ctx.session, ctx.actor, stream_id)
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
-    return envelope.success(
-        ctx, topics=[{"name": name or empty, "max_id": max_id} for name, max_id in found]
-    )
+    found = topics.encode_topics(ctx.session, ctx.actor, stream_id, empty_name=empty)
+    return envelope.success(ctx, topics=orjson.Fragment(found))
 
 
 async def delete_topic(ctx: Context, *, stream_id: int, topic_name: str) -> Response:
