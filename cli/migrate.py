@@ -2,8 +2,9 @@
 
 import click
 
+from cli.databases import is_missing
 from cli.output import answer, json_option
-from models.migrate import upgrade
+from models.revisions import is_current
 from settings import Settings
 
 
@@ -19,5 +20,8 @@ def migrate(as_json: bool) -> None:
 def migrate_all(settings: Settings) -> list[str]:
     """Upgrade each service's database; the names of the services."""
     for service, url in settings.database_urls.items():
-        upgrade(url, service)
+        if is_missing(url) or not is_current(url, service):
+            from models.migrate import upgrade  # Alembic, which most starts of a demo do without
+
+            upgrade(url, service)
     return list(settings.database_urls)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 import structlog
-from eth_utils.address import to_checksum_address
 
 from adapters.chain.json_rpc import (
     AnswerTooLarge,
@@ -31,6 +30,7 @@ from adapters.chain.reader import (
     Transfer,
 )
 from adapters.chain.web3_client import connect
+from models.payment.addresses import checksummed
 from models.payment.methods import MAIN_NETS
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _parse_transfers(logs: Any, token: str, first: int, last: int) -> Iterator[T
     if not isinstance(logs, list):
         raise EndpointFailed("answered something that is not a list of logs")
     address = token.lower()
-    checksummed = cache(to_checksum_address)
+    spelled = cache(checksummed)
     seen = set()
     for log in logs:
         topics, data = log["topics"], log["data"]
@@ -240,9 +240,9 @@ def _parse_transfers(logs: Any, token: str, first: int, last: int) -> Iterator[T
             continue
         seen.add((block_hash, index))
         yield Transfer(
-            token=checksummed(address),
-            sender=checksummed("0x" + _word(topics[1])[26:]),
-            receiver=checksummed("0x" + _word(topics[2])[26:]),
+            token=spelled(address),
+            sender=spelled("0x" + _word(topics[1])[26:]),
+            receiver=spelled("0x" + _word(topics[2])[26:]),
             amount=int(_word(data), 16),
             tx_hash=_word(log["transactionHash"]),
             log_index=index,

@@ -10,9 +10,6 @@ import time
 from typing import Any
 
 import httpx
-from eth_abi.abi import encode
-from eth_utils.address import to_checksum_address
-from eth_utils.crypto import keccak
 
 from adapters.chain.json_rpc import (
     Endpoint,
@@ -23,6 +20,7 @@ from adapters.chain.json_rpc import (
     sync_client,
 )
 from demo.chain.artifacts import Artifact, load_artifact
+from models.payment.addresses import checksummed
 
 CHAIN_ID = 31337
 # The well-known mnemonic of every development chain; the payer is its account 0,
@@ -107,7 +105,7 @@ class Testnet:
     def deploy(self, artifact: Artifact) -> str:
         """Create a contract from the payer; its EIP-55 address."""
         receipt = self.send({"data": artifact.bytecode})
-        return to_checksum_address(receipt["contractAddress"])
+        return checksummed(receipt["contractAddress"])
 
     def balance(self, address: str, *, token: str = TOKEN) -> int:
         """Atoms of `token` that `address` holds."""
@@ -198,6 +196,9 @@ class Testnet:
     @staticmethod
     def _encode(contract: str, function: str, arguments: list[Any]) -> str:
         """Call data. Not through web3, whose import would be most of what `pay` takes."""
+        from eth_abi.abi import encode  # brings a parser and pydantic, and not all encode
+        from eth_utils.crypto import keccak
+
         abi = load_artifact(contract).abi
         entry = next(each for each in abi if each.get("name") == function)
         types = [each["type"] for each in entry["inputs"]]

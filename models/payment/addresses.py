@@ -47,18 +47,30 @@ def check_xpub(xpub: str) -> None:
 def derive_deposit_address(xpub: str, index: int) -> str:
     """The EIP-55 address of child `0/index`. Raises `InvalidXpub`."""
     point, _ = _receiving_node(xpub).derive(index)
-    return _spelled(_keccak(point.format(compressed=False)[1:])[-20:].hex())
+    return checksummed("0x" + _keccak(point.format(compressed=False)[1:])[-20:].hex())
 
 
 def parse_token_address(text: str) -> str:
     """A contract address in EIP-55 spelling. Mixed case must carry the right checksum."""
-    spelled = _spelled(text[2:].lower()) if _TOKEN.fullmatch(text) else ""
+    spelled = checksummed(text) if _TOKEN.fullmatch(text) else ""
     if text not in (spelled, spelled.lower()) or not text:
         raise InvalidMethod(
             problem="The token must be a contract address: 0x and 40 hex digits, "
             "all lower case or with its EIP-55 checksum."
         )
     return spelled
+
+
+def checksummed(address: str) -> str:
+    """An address, 0x and 40 hex digits, as EIP-55 spells it: a letter is upper case where the
+    digest of the lower-case digits has 8 or more.
+    """
+    digits = address[2:].lower()
+    digest = _keccak(digits.encode()).hex()
+    return "0x" + "".join(
+        letter.upper() if told >= "8" else letter
+        for letter, told in zip(digits, digest, strict=False)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +118,6 @@ def _decode(xpub: str) -> bytes:
     if sha256(sha256(serialized).digest()).digest()[:_CHECKSUM_LENGTH] != checksum:
         raise InvalidXpub()
     return serialized
-
-
-def _spelled(digits: str) -> str:
-    """An address of 40 lower-case hex digits as EIP-55 spells it: a letter is upper case where the
-    digest of the digits has 8 or more.
-    """
-    digest = _keccak(digits.encode()).hex()
-    return "0x" + "".join(
-        letter.upper() if told >= "8" else letter
-        for letter, told in zip(digits, digest, strict=False)
-    )
 
 
 def _keccak(data: bytes) -> bytes:

@@ -21,7 +21,8 @@ ABSENT = {
     "wsgi:chat": {"models.payment.tables", *SEARCHED_RARELY, *CHAINS},
     "wsgi:payment": {"models.chat.tables", *SEARCHED_RARELY, *RENDERING, *CHAINS - {"coincurve"}},
     "wsgi:app": {*SEARCHED_RARELY, *CHAINS - {"coincurve"}},
-    "workers.registry": {"alembic", "psycopg", "web3", "PIL", *ENGINE},
+    "workers.registry": {"alembic", "PIL", *ENGINE, *CHAINS - {"coincurve"}},
+    "cli.demo": {"alembic", *ENGINE, *CHAINS - {"coincurve"}},
 }
 
 
