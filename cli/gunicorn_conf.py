@@ -37,6 +37,10 @@ loglevel = _settings.log_level
 _TURN_S = 0.001  # after so long a thread that computes lets the event loop take its turn
 _COLLECT_AFTER = 20_000  # container objects made and not freed: one large answer holds as many
 
+# What is imported and compiled from here on stays. A thousandth of its objects is garbage; to look
+# for that again and again takes a sixth of the start. `when_ready` ends this.
+gc.disable()
+
 # Must be set before anything imports prometheus_client, which chooses its storage when imported.
 _settings.metrics_dir.mkdir(parents=True, exist_ok=True)
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_settings.metrics_dir)
@@ -53,8 +57,8 @@ def when_ready(server: Any) -> None:
     much of it, it never goes, and a collection in the middle of a request would look through it all
     (and copy its pages to each worker). Workers inherit the interpreter's settings.
     """
-    gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(_COLLECT_AFTER, 20, 50)
     sys.setswitchinterval(_TURN_S)
 

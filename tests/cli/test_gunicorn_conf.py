@@ -11,9 +11,9 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import gc, json
 from cli import gunicorn_conf
-before = gc.get_freeze_count()
+before = gc.get_freeze_count(), gc.isenabled()
 gunicorn_conf.when_ready(None)
-print(json.dumps([before, gc.get_freeze_count(), gc.get_threshold()[0]]))
+print(json.dumps([*before, gc.get_freeze_count(), gc.isenabled(), gc.get_threshold()[0]]))
 """
 
 
@@ -26,7 +26,8 @@ def test_what_was_compiled_is_left_out_of_garbage_collection(tmp_path: Path) -> 
         text=True,
         check=True,
     )
-    before, frozen, threshold = json.loads(done.stdout)
-    assert before == 0
+    before, was_on, frozen, is_on, threshold = json.loads(done.stdout)
+    assert (before, was_on) == (0, False)
     assert frozen > 10_000
+    assert is_on
     assert threshold == 20_000
