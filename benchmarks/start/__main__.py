@@ -1,0 +1,109 @@
+"""python -m benchmarks.start: how long specd takes to start, and its memory at rest.
+
+Every measurement is a new process; files are in the page cache and Python's caches are written,
+because a first round is not counted. `--beside DIRECTORY` measures another checkout of this
+repository in turn, with the Python of this one.
+
+Prints medians of all rounds: seconds by the wall and of processor time, and MiB. `serve` counts to
+the first answer of /readyz, `demo` until all is ready (what `scripts/run` does once specd is
+installed; with `anvil` on PATH the chain is anvil). "Later" is processor time after that answer, in
+all processes: ten requests of each service, and what the server loads meanwhile. A process's RSS
+has the pages that it shares with others; its PSS has its share of them.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+
+from benchmarks.load.figures import write_json
+from benchmarks.start.measures import Checkout, Round
+
+Measure = Callable[[Checkout], Round]
+MEASURES: dict[str, Measure] = {
+    "specd --help": lambda checkout: checkout.run(["--help"]),
+    "specd config check": lambda checkout: checkout.run(["config", "check"]),
+    "specd payment --help": lambda checkout: checkout.run(["payment", "--help"]),
+    "specd chat --help": lambda checkout: checkout.run(["chat", "--help"]),
+    "specd worker --help": lambda checkout: checkout.run(["worker", "--help"]),
+    "specd serve": lambda checkout: checkout.serve(None),
+    "specd serve --only payment": lambda checkout: checkout.serve("payment"),
+    "specd serve --only chat": lambda checkout: checkout.serve("chat"),
+    "specd demo": Checkout.demo,
+}
+COLUMNS = {
+    "wall_s": "wall s",
+    "cpu_s": "CPU s",
+    "later_cpu_s": "later CPU s",
+    "master_rss": "master RSS",
+    "master_pss": "PSS",
+    "worker_rss": "worker RSS",
+    "worker_pss": "PSS",
+}
+DEAREST = 10
+
+
+def table(name: str, rounds: dict[str, list[Round]]) -> str:
+    lines = [f"| {name} | " + " | ".join(COLUMNS.values()) + " |"]
+    lines.append("|---|" + "---:|" * len(COLUMNS))
+    for measure, taken in rounds.items():
+        cells = []
+        for key in COLUMNS:
+            figures = [each[key] for each in taken if key in each]
+            form = ".2f" if key.endswith("_s") else ".0f"
+            cells.append(format(median(figures), form) if figures else "")
+        lines.append(f"| {measure} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def imports_table(checkout: Checkout) -> str:
+    spent = checkout.imports()
+    lines = [f"| {checkout.root.name}: package | ms itself |", "|---|---:|"]
+    lines += [f"| {name} | {taken:.0f} |" for name, taken in spent.most_common(DEAREST)]
+    return "\n".join([*lines, f"| all {len(spent)} | {sum(spent.values()):.0f} |"])
+
+
+def measured(
+    checkouts: Sequence[Checkout], names: Sequence[str], rounds: int
+) -> list[dict[str, list[Round]]]:
+    """By checkout and measure, all rounds but the first."""
+    taken: list[dict[str, list[Round]]] = [{name: [] for name in names} for _ in checkouts]
+    for number in range(rounds + 1):
+        for name in names:
+            for checkout, found in zip(checkouts, taken, strict=True):
+                figures = MEASURES[name](checkout)
+                if number:
+                    found[name].append(figures)
+    return taken
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.start", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--measure", action="append", choices=list(MEASURES))
+    parser.add_argument("--beside", type=Path, help="another checkout")
+    parser.add_argument("--out", type=Path, default=Path("var/benchmark-start.json"))
+    arguments = parser.parse_args()
+    roots = [Path(__file__).parents[2]]
+    if arguments.beside is not None:
+        roots.append(arguments.beside.resolve())
+    with tempfile.TemporaryDirectory(prefix="specd-start-") as directory:
+        checkouts = [
+            Checkout(root, Path(directory) / str(number)) for number, root in enumerate(roots)
+        ]
+        names = arguments.measure or list(MEASURES)
+        taken = measured(checkouts, names, arguments.rounds)
+        for checkout, rounds in zip(checkouts, taken, strict=True):
+            print(table(checkout.root.name, rounds), end="\n\n")
+        if arguments.measure is None:
+            for checkout in checkouts:
+                print(imports_table(checkout), end="\n\n")
+    figures = {str(root): found for root, found in zip(roots, taken, strict=True)}
+    write_json(arguments.out, figures=figures)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

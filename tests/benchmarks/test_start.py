@@ -1,0 +1,23 @@
+"""The start is measured of whole commands, and told as medians."""
+
+from pathlib import Path
+
+from benchmarks.start.__main__ import table
+from benchmarks.start.measures import Checkout
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_server_answers_rests_and_ends(tmp_path: Path) -> None:
+    checkout = Checkout(ROOT, tmp_path / "checkout")
+    help_, server = checkout.run(["--help"]), checkout.serve("payment")
+    assert 0 < help_["cpu_s"] < server["cpu_s"]
+    assert 0 < server["worker_pss"] < server["worker_rss"]
+    assert server["master_rss"] > 20
+
+
+def test_the_median_of_the_rounds_is_told() -> None:
+    rounds = [{"wall_s": 3.0, "cpu_s": 1.0}, {"wall_s": 1.0}, {"wall_s": 2.0, "cpu_s": 2.0}]
+    assert table("new", {"specd --help": rounds}).splitlines()[-1] == (
+        "| specd --help | 2.00 | 1.50 |  |  |  |  |  |"
+    )
