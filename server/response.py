@@ -54,12 +54,12 @@ def encode(value: Any) -> bytes:
 
 def as_response(reply: Reply) -> Response:
     """The answer a handler's return value stands for; a bare body means 200."""
+    if type(reply) is dict:
+        return Response(200, encode(reply))
     if type(reply) is tuple:
         body = reply[0]
         headers = tuple(reply[2].items()) if len(reply) > 2 else ()
         if type(body) is not bytes:
             body = b"" if body is None else encode(body)
         return Response(reply[1], body, headers)
-    if isinstance(reply, Response):
-        return reply
-    return Response(200, encode(reply))
+    return reply if isinstance(reply, Response) else Response(200, encode(reply))

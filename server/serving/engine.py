@@ -83,6 +83,7 @@ class Engine(SpecMiddleware):
             scope["query_string"],
             scope["headers"],
             peer[0] if peer else "",
+            dict(scope["headers"]),
         )
         if exchange is not None:
             await self.finish(exchange, self.answer(exchange, receive), receive, send)
@@ -96,9 +97,17 @@ class Engine(SpecMiddleware):
         await self.app(self.proxies.seen_through(scope), receive, send)
 
     def begin(
-        self, method: str, path: bytes, query: bytes, sent: SentHeaders, peer: str
+        self,
+        method: str,
+        path: bytes,
+        query: bytes,
+        sent: SentHeaders,
+        peer: str,
+        mapped: dict[bytes, bytes],
     ) -> Exchange | None:
-        """A request whose headers have arrived, if it is one for a service here."""
+        """A request whose headers have arrived, if it is one for a service here. `mapped` has the
+        last of each of the headers `sent`.
+        """
         if b"?" in path:
             path = path.partition(b"?")[0]
         for api in self.apis:
@@ -109,7 +118,7 @@ class Engine(SpecMiddleware):
                     self._id_prefix = os.urandom(8).hex()
                 request_id = f"{self._id_prefix}{next(self._ids) & 0xFFFFFFFF:08x}"
                 client = self.proxies.client_of(peer, sent)
-                return Exchange(api, method, path, query, sent, client, request_id)
+                return Exchange(api, method, path, query, sent, mapped, client, request_id)
         return None
 
     def answer_now(self, exchange: Exchange, body: bytes) -> Response | Awaitable[Response] | None:
@@ -128,7 +137,7 @@ class Engine(SpecMiddleware):
                 if may_override(body):
                     return None
                 body = exchange.take(body)
-            operation = operation_of(route, method)
+            operation = asked or operation_of(route, method)
             if isinstance(operation, Response):
                 return operation
             if operation.body is not None and exchange.unread:

@@ -31,6 +31,7 @@ class Exchange:
         "client",
         "ctx",
         "headers",
+        "mapped",
         "method",
         "operation",
         "path",
@@ -52,6 +53,7 @@ class Exchange:
         path: bytes,
         query: bytes,
         sent: SentHeaders,
+        mapped: dict[bytes, bytes],
         client: str,
         request_id: str,
     ) -> None:
@@ -61,6 +63,7 @@ class Exchange:
         self.path = path
         self.query = query
         self.sent = sent
+        self.mapped = mapped
         self.client = client
         self.request_id = request_id
         self.operation: Operation | None = None

@@ -9,6 +9,7 @@ of the first service's error record.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -48,6 +49,7 @@ class Protocol(HttpToolsProtocol):
     _engine: Engine | None = None
     _peer = ""
     _sent: list[tuple[bytes, bytes]]
+    _mapped: dict[bytes, bytes]
     _held: list[bytes] | None = None
     _is_first = False
     _idle_since: float | None = None
@@ -89,7 +91,14 @@ class Protocol(HttpToolsProtocol):
         if self._head_timer is not None or self._idle_since is not None:
             self._head_bytes += len(data)
         self._is_first = True
-        super().data_received(data)
+        self._idle_since = None
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._unsupported_upgrade_warning()
+        except httptools.HttpParserError:
+            self.logger.warning("Invalid HTTP request received.")
+            self.send_400_response("")
         if self._held is not None:
             self._hold_no_longer()
         if self._in_head:  # nearly always it has arrived whole by now, and needs no timer
@@ -113,13 +122,13 @@ class Protocol(HttpToolsProtocol):
         self._head_bytes = 0
         if self._head_timer is not None:
             self._head_arrived()
-        headers = dict(self.headers)
+        headers = self._mapped = dict(self.headers)
         if b"host" not in headers or len(headers) < len(self.headers) or self.url[:1] != b"/":
             self._check_host()
         self.exchanges += 1
         self._sent = self.headers
         self.headers = _Nowhere()
-        if self._may_be_whole():
+        if self._may_be_whole(headers):
             self._held = []
         else:
             self._begin_cycle()
@@ -138,7 +147,7 @@ class Protocol(HttpToolsProtocol):
         self.url, self.headers, self.expect_100_continue = url, headers, expects
         self.scope["headers"] = self._sent
 
-    def _may_be_whole(self) -> bool:
+    def _may_be_whole(self, headers: Mapping[bytes, bytes]) -> bool:
         """Is it worth waiting whether the whole request has arrived? One of those that came in one
         packet, and one that nothing has to be waited for.
         """
@@ -149,7 +158,8 @@ class Protocol(HttpToolsProtocol):
             and (cycle is None or cycle.response_complete)
             and parser.should_keep_alive()
             and not parser.should_upgrade()
-            and parser.get_http_version() == "1.1"
+            # HTTP/1.0 goes on only where it says so
+            and (b"connection" not in headers or parser.get_http_version() == "1.1")
             and not self.expect_100_continue
             and not self.flow.write_paused
             and not self.transport.is_closing()
@@ -182,7 +192,9 @@ class Protocol(HttpToolsProtocol):
         target = httptools.parse_url(self.url)
         method = self.parser.get_method().decode("ascii")
         query = target.query or b""
-        exchange = self._engine.begin(method, target.path, query, self._sent, self._peer)
+        exchange = self._engine.begin(
+            method, target.path, query, self._sent, self._peer, self._mapped
+        )
         if exchange is None:
             self._hold_no_longer()
             super().on_message_complete()

@@ -18,7 +18,8 @@ def find_route(exchange: Exchange) -> Route[Operation] | Response:
     the service's origins refuse.
     """
     api, path = exchange.api, exchange.path
-    exchange.headers = headers = check_headers(exchange.sent)
+    exchange.headers = headers = check_headers(exchange.sent, exchange.mapped)
+    exchange.unread = b"content-length" in headers or b"transfer-encoding" in headers
     check_target(path, exchange.query)
     found = api.router.find(path)
     if found is None:

@@ -43,13 +43,16 @@ _ENCODED = re.compile(rb"(?:%[0-9a-fA-F]{2})++")
 _BAD_PERCENT = re.compile(rb"%(?![0-9a-fA-F]{2})")
 
 
-def check_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+def check_headers(
+    raw: Sequence[tuple[bytes, bytes]], mapped: dict[bytes, bytes] | None = None
+) -> dict[bytes, bytes]:
     """Request headers as one mapping, names in lower case, repeated ones joined by a comma.
+    `mapped` is `dict(raw)`, from whoever has it already.
 
     Raises `HeadersTooLarge`; `InvalidRequest` for a repeated header that must come once, for NUL,
     and for a body framed in two ways.
     """
-    headers = dict(raw)
+    headers = dict(raw) if mapped is None else mapped
     if len(headers) != len(raw):
         headers = _join_repeated(raw)
     values = b"".join(headers.values())

@@ -26,10 +26,11 @@ class TrustedProxies:
         names = tuple(names)
         self._networks = tuple(ip_network(name) for name in names if name != UNIX)
         self._trusts_sockets = UNIX in names
+        self._trusts_anybody = bool(names)
         self._trusts = lru_cache(maxsize=_SEEN)(self._is_trusted)
 
     def __bool__(self) -> bool:
-        return bool(self._networks) or self._trusts_sockets
+        return self._trusts_anybody
 
     def seen_through(self, scope: Scope) -> Scope:
         """The ASGI scope with `client` and `scheme` as a trusted proxy tells them; the same scope
@@ -49,7 +50,7 @@ class TrustedProxies:
 
     def client_of(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """Who asks, as `seen_through` finds it."""
-        if not self._trusts(peer):
+        if not self._trusts_anybody or not self._trusts(peer):
             return peer
         told = [value for name, value in headers if name == _FOR]
         return self._client(peer, b",".join(told)) if told else peer
