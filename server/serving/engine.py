@@ -25,7 +25,7 @@ from server.document.bodies import MULTIPART, URLENCODED, Disconnected
 from server.document.compiler import CompiledAPI
 from server.response import Response, standing_headers
 from server.service import Service
-from server.serving.exchange import Exchange, SentHeaders, deliver
+from server.serving.exchange import Exchange, deliver
 from server.serving.health import Probes
 from server.serving.metrics import METRICS_LAG_S
 from server.serving.override import find_overriding_method, may_override, media_type_of
@@ -35,6 +35,7 @@ from server.serving.served import ServedAPI
 from server.serving.waiting import Waiting
 from server.wire.answering import raw_headers, start
 from server.wire.browsers import is_browser, without_browser_challenge
+from server.wire.guard import Sent
 from server.wire.proxies import TrustedProxies
 
 log = structlog.get_logger("specd.requests")
@@ -101,7 +102,7 @@ class Engine(SpecMiddleware):
         method: str,
         path: bytes,
         query: bytes,
-        sent: SentHeaders,
+        sent: Sent,
         peer: str,
         mapped: dict[bytes, bytes],
     ) -> Exchange | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from starlette.types import Receive, Send
 
@@ -14,9 +14,7 @@ from server.response import Response
 from server.serving.request_log import Facts
 from server.serving.served import ServedAPI
 from server.wire.answering import END, linger, start
-
-SentHeaders = Sequence[tuple[bytes, bytes]]
-"""Request headers as they came, names in lower case."""
+from server.wire.guard import Sent
 
 # Until the headers are known to be sound, a body may follow, and the connection cannot go on.
 _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
@@ -52,7 +50,7 @@ class Exchange:
         method: str,
         path: bytes,
         query: bytes,
-        sent: SentHeaders,
+        sent: Sent,
         mapped: dict[bytes, bytes],
         client: str,
         request_id: str,

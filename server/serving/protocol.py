@@ -9,7 +9,6 @@ of the first service's error record.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,18 +17,18 @@ from connexion.exceptions import ProblemException
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
+from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout
 from server.serving.app import answer_deadline_s, engine_of, stop_waiting
 from server.serving.at_once import Cycle, Rest, answer_at_once
 from server.serving.engine import Engine
 from server.serving.refusals import refusal_of_no_one, refused
 from server.wire.coalescing import Coalescer, CoalescingTransport
+from server.wire.hosts import unclear_host
 from server.wire.slow_readers import SlowReaders
 
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0
-_watches: WeakKeyDictionary[ServerState, SlowReaders] = WeakKeyDictionary()
-_coalescers: WeakKeyDictionary[ServerState, Coalescer] = WeakKeyDictionary()
+_shared: WeakKeyDictionary[ServerState, tuple[Coalescer, SlowReaders]] = WeakKeyDictionary()
 
 
 class _Nowhere(list[tuple[bytes, bytes]]):
@@ -58,19 +57,17 @@ class Protocol(HttpToolsProtocol):
     exchanges = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        coalescer = _coalescers.get(self.server_state)
-        if coalescer is None:
-            coalescer = _coalescers[self.server_state] = Coalescer(self.loop)
+        shared = _shared.get(self.server_state)
+        if shared is None:
+            connections: Any = self.connections
+            deadline_s = answer_deadline_s(self.app)
+            watch = SlowReaders(self.loop, connections, deadline_s=deadline_s)
+            shared = _shared[self.server_state] = (Coalescer(self.loop), watch)
+        coalescer, watch = shared
         super().connection_made(CoalescingTransport(transport, coalescer))
         self._await_head()
         self._engine = engine_of(self.app)
         self._peer = self.client[0] if self.client else ""
-        watch = _watches.get(self.server_state)
-        if watch is None:
-            deadline_s = answer_deadline_s(self.app)
-            connections: Any = self.connections
-            watch = SlowReaders(self.loop, connections, deadline_s=deadline_s)
-            _watches[self.server_state] = watch
         watch.watch()
 
     def resume_writing(self) -> None:
@@ -128,7 +125,7 @@ class Protocol(HttpToolsProtocol):
         self.exchanges += 1
         self._sent = self.headers
         self.headers = _Nowhere()
-        if self._may_be_whole(headers):
+        if self._may_be_whole():
             self._held = []
         else:
             self._begin_cycle()
@@ -147,7 +144,7 @@ class Protocol(HttpToolsProtocol):
         self.url, self.headers, self.expect_100_continue = url, headers, expects
         self.scope["headers"] = self._sent
 
-    def _may_be_whole(self, headers: Mapping[bytes, bytes]) -> bool:
+    def _may_be_whole(self) -> bool:
         """Is it worth waiting whether the whole request has arrived? One of those that came in one
         packet, and one that nothing has to be waited for.
         """
@@ -159,7 +156,7 @@ class Protocol(HttpToolsProtocol):
             and parser.should_keep_alive()
             and not parser.should_upgrade()
             # HTTP/1.0 goes on only where it says so
-            and (b"connection" not in headers or parser.get_http_version() == "1.1")
+            and (b"connection" not in self._mapped or parser.get_http_version() == "1.1")
             and not self.expect_100_continue
             and not self.flow.write_paused
             and not self.transport.is_closing()
@@ -261,13 +258,8 @@ class Protocol(HttpToolsProtocol):
 
     def _check_host(self) -> None:
         """Raises for a request that does not say clearly which host it is for (RFC 9112, 3.2)."""
-        hosts = [value for name, value in self.headers if name == b"host"]
-        if len(hosts) != 1 and (hosts or self.parser.get_http_version() == "1.1"):
-            self._bad_host = invalid("/header/Host", "must be sent once")
-        elif not self.url.startswith(b"/") and b"://" in self.url:
-            authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
-            if [authority.lower()] != [host.lower() for host in hosts]:
-                self._bad_host = invalid("/header/Host", "must be the host of the address")
+        version = self.parser.get_http_version()
+        self._bad_host = unclear_host(self.headers, self.url, version)
         if self._bad_host is not None:
             raise self._bad_host  # the parser stops, and `send_400_response` says why
 

@@ -25,6 +25,7 @@ MAX_DEPTH = 64
 MAX_NUMBER = 400
 MAX_VALUES = 50_000
 MAX_STEP = 100
+Sent = Sequence[tuple[bytes, bytes]]
 
 # A header that means something else to the next reader when it comes twice (RFC 9112 section 6.3,
 # request smuggling), or of which a service takes exactly one.
@@ -43,9 +44,7 @@ _ENCODED = re.compile(rb"(?:%[0-9a-fA-F]{2})++")
 _BAD_PERCENT = re.compile(rb"%(?![0-9a-fA-F]{2})")
 
 
-def check_headers(
-    raw: Sequence[tuple[bytes, bytes]], mapped: dict[bytes, bytes] | None = None
-) -> dict[bytes, bytes]:
+def check_headers(raw: Sent, mapped: dict[bytes, bytes] | None = None) -> dict[bytes, bytes]:
     """Request headers as one mapping, names in lower case, repeated ones joined by a comma.
     `mapped` is `dict(raw)`, from whoever has it already.
 
@@ -66,7 +65,7 @@ def check_headers(
     return headers
 
 
-def _join_repeated(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+def _join_repeated(raw: Sent) -> dict[bytes, bytes]:
     gathered: dict[bytes, list[bytes]] = {}
     for name, value in raw:
         gathered.setdefault(name, []).append(value)
@@ -197,8 +196,7 @@ def _check_structure(raw: bytes, pointer: str) -> None:
 
 def _measure(value: Any) -> tuple[int, bool]:
     """How many keys a JSON value has in all, and whether it holds a float."""
-    keys = 0
-    has_float = False
+    keys, has_float = 0, False
     containers = [value]
     while containers:
         items = containers.pop()
@@ -272,7 +270,6 @@ def check_text(value: Any, pointer: str) -> None:
 
 def _bad_text(value: Any, steps: list[str]) -> str | None:
     """What is wrong with the first bad string in `value`; its place goes to `steps`, last first."""
-    message = None
     if isinstance(value, str):
         if "\0" in value:
             return "must not hold a NUL character"
