@@ -16,11 +16,19 @@ from models.chat.identity.actors import Actor
 from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.errors import InvalidMessage
-from models.chat.tables import Message, MessageArchive, Reaction, ReactionArchive, User
+from models.chat.messages.stars import forget_stars
+from models.chat.tables import (
+    Message,
+    MessageArchive,
+    Reaction,
+    ReactionArchive,
+    User,
+    UserMessage,
+)
 from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.summary import recount_topics
 from models.chat.uploads.showing import forget_shown
-from models.reader import Db
+from models.reader import Db, id_in
 from models.types import UtcMs
 
 _MESSAGE = cast(Table, Message.__table__)
@@ -103,5 +111,6 @@ def remove_messages(
     )
     connection.execute(insert(_REACTION_ARCHIVE).from_select(names, reactions))
     forget_shown(session, message_ids, now=now)
+    forget_stars(session, id_in(session, UserMessage.message_id, message_ids))
     connection.execute(delete(_MESSAGE).where(gone))
     search.forget_messages(session, message_ids)

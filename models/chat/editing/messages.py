@@ -30,6 +30,7 @@ from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_open_message
 from models.chat.messages.errors import NothingToChange
 from models.chat.messages.flags import OF_TEXT, WITHOUT_COPY, names_of, text_bits
+from models.chat.messages.stars import all_flags
 from models.chat.messages.submessages import find_widget_type
 from models.chat.messages.view import is_status_message
 from models.chat.rendering import Rendered, plain_text
@@ -282,7 +283,9 @@ def _tell(
 def _by_flags(session: Session, message_id: int, readers: set[int]) -> dict[int, set[int]]:
     """The readers by the flags of their copies by now; some read without one."""
     copies = session.execute(
-        select(UserMessage.user_id, UserMessage.flags).where(UserMessage.message_id == message_id)
+        select(UserMessage.user_id, all_flags(UserMessage)).where(
+            UserMessage.message_id == message_id
+        )
     )
     alike: dict[int, set[int]] = defaultdict(set)
     for user_id, bits in copies:

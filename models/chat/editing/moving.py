@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import Table, delete, insert, literal, select, update
+from sqlalchemy import Table, and_, delete, insert, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
@@ -22,6 +22,7 @@ from models.chat.identity.roles import Role
 from models.chat.messages import search
 from models.chat.messages.access import MessageView
 from models.chat.messages.flags import WITHOUT_COPY
+from models.chat.messages.stars import forget_stars
 from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
 from models.chat.sending.drafts import check_topic
@@ -241,16 +242,16 @@ def _carry_copies(session: Session, old: ChannelView, move: Move) -> None:
     subscribed = select(Subscription.user_id).where(
         Subscription.channel_id == new.id, Subscription.is_active
     )
+    lost = None
     if new.invite_only:
-        connection.execute(delete(_COPY).where(here, _COPY.c.user_id.not_in(subscribed)))
+        lost = and_(here, _COPY.c.user_id.not_in(subscribed))
     elif not new.is_web_public:
         guests = select(User.id).where(User.id.in_(select(_COPY.c.user_id).where(here)))
         guests = guests.where(User.role == Role.GUEST)
-        connection.execute(
-            delete(_COPY).where(
-                here, _COPY.c.user_id.in_(guests), _COPY.c.user_id.not_in(subscribed)
-            )
-        )
+        lost = and_(here, _COPY.c.user_id.in_(guests), _COPY.c.user_id.not_in(subscribed))
+    if lost is not None:
+        forget_stars(session, lost)
+        connection.execute(delete(_COPY).where(lost))
     if new.has_protected_history:
         known = select(literal(1)).where(
             _COPY.c.user_id == Subscription.user_id, _COPY.c.message_id == Message.id

@@ -13,6 +13,7 @@ from sqlalchemy import Select, SQLColumnExpression, case, func, null, select
 from models.base import ChatBase
 from models.chat.access.group_settings import REALM_GROUPS
 from models.chat.exports.scope import Condition, Scope
+from models.chat.messages.stars import all_flags
 from models.chat.tables import (
     AlertWord,
     Attachment,
@@ -88,6 +89,8 @@ class Part:
         column: SQLColumnExpression[Any] = getattr(self.table, name)
         if self.table is User and name == "delivery_email":
             return case((scope.delivery_email(), column), else_=null()).label(name)
+        if self.table is UserMessage and name == "flags":
+            return all_flags(UserMessage)
         return column
 
 
@@ -289,6 +292,7 @@ LEFT_OUT: Mapping[str, str] = {
     "stale_search": "messages that search has yet to follow",
     "presence": "when people were last there",
     "spent_link": "links that were used",
+    "starred_message": "a flag of copies, which are exported with all of theirs",
     "topic": "a summary of the messages",
     "vendor_token": "what people have allowed us to do elsewhere",
 }

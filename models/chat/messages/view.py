@@ -13,6 +13,7 @@ from models.chat.messages.conversations import find_members
 from models.chat.messages.edit_history import find_edit_histories
 from models.chat.messages.flags import WITHOUT_COPY, names_of
 from models.chat.messages.reactions import find_reactions
+from models.chat.messages.stars import all_flags
 from models.chat.messages.submessages import find_submessages
 from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.tables import Channel, Message, User, UserMessage
@@ -80,7 +81,7 @@ _ROWS = Query(
             raw(User.is_deleted),
             raw(Message.last_edit_at),
             raw(Message.last_moved_at),
-            _MINE.flags,
+            all_flags(_MINE),
         )
         .join(User, User.id == Message.sender_id)
         .outerjoin(Channel, Channel.id == Message.channel_id)

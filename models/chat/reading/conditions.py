@@ -18,9 +18,13 @@ from models.chat.topics.names import NO_TOPIC, key_of
 from models.reader import INT_MAX, Db, dialect_of
 
 # Written out, not bound: the partial indexes are found by the same words. Each with its opposite.
+_STARRED = (
+    "EXISTS (SELECT 1 FROM starred_message AS star"
+    " WHERE star.user_id = user_message.user_id AND star.message_id = user_message.message_id)"
+)
 _BY_FLAG: dict[str, tuple[str, str]] = {
     "unread": ("user_message.flags & 1 = 0", "user_message.flags & 1 <> 0"),
-    "starred": ("user_message.flags & 2 <> 0", "user_message.flags & 2 = 0"),
+    "starred": (_STARRED, f"NOT {_STARRED}"),
     "mentioned": ("user_message.flags & 120 <> 0", "user_message.flags & 120 = 0"),
     "alerted": ("user_message.flags & 512 <> 0", "user_message.flags & 512 = 0"),
     "dm": ("user_message.flags & 2048 <> 0", "user_message.flags & 2048 = 0"),
@@ -36,7 +40,7 @@ class Narrow:
     `values`: by the names that the conditions give them, besides who reads (`reading_as`).
     `with_history`: messages count that the reader has no copy of; the terms have then made sure
     that they may read them. `selective`: the conditions on messages find few, by an index.
-    `by_copies`: those on copies do.
+    `by_copies`: those on copies do; `by_stars`: the reader has starred what is looked for.
     """
 
     messages: list[Part] = field(default_factory=list)
@@ -45,6 +49,7 @@ class Narrow:
     with_history: bool = False
     selective: bool = False
     by_copies: bool = False
+    by_stars: bool = False
     searched: list[str] = field(default_factory=list)
 
     def value(self, value: object) -> str:
@@ -189,6 +194,7 @@ class Builder:
     def by_is(self, operand: str, negated: bool) -> Part | None:
         if operand in _BY_FLAG:
             self.narrow.by_copies |= not negated
+            self.narrow.by_stars |= operand == "starred" and not negated
             self.narrow.copies.append(_BY_FLAG[operand][negated])
             return None
         if operand not in parts.KINDS:

@@ -22,7 +22,8 @@ from models.chat.events.messages import (
 )
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_members
-from models.chat.messages.flags import ANY_MENTION, EDITABLE, FIXED, READ, WITHOUT_COPY
+from models.chat.messages.flags import ANY_MENTION, EDITABLE, FIXED, READ, STARRED, WITHOUT_COPY
+from models.chat.messages.stars import add_stars, remove_stars
 from models.chat.reading.errors import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.tables import Message, Subscription, UserMessage
 from models.prepared import Change
@@ -73,15 +74,28 @@ def update_flags(
         ids = [message_id for message_id in ids if message_id not in ignored]
     changed = 0
     if ids:
-        changed = _flip(session, actor, ids, bit, adding)
-        if changed < len(ids) and not (bit == READ and adding):
-            changed += _make_copies(session, actor, ids, bit, adding)
+        if bit == STARRED:
+            changed = _star(session, actor, ids, adding)
+        else:
+            changed = _flip(session, actor, ids, bit, adding)
+            if changed < len(ids) and not (bit == READ and adding):
+                changed += _make_copies(session, actor, ids, bit, adding)
     event: ClientEvent = UpdateMessageFlagsAddEvent(flag=flag, messages=ids)
     if not adding:
         details = _details(session, actor, ids) if bit == READ else ABSENT
         event = UpdateMessageFlagsRemoveEvent(flag=flag, messages=ids, message_details=details)
     log.append(session, actor.realm_id, event, user_ids=[actor.id], now=now)
     return Flagged(changed, ignored, unsubscribed)
+
+
+def _star(session: Session, actor: Actor, ids: list[int], adding: bool) -> int:
+    """Add or remove stars; returns how many copies are different now."""
+    if not adding:
+        return remove_stars(session, actor.id, ids)
+    changed = add_stars(session, actor.id, ids)
+    if changed < len(ids) and _copy_missing(session, actor, ids, WITHOUT_COPY):
+        changed += add_stars(session, actor.id, ids)
+    return changed
 
 
 def _flip(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
@@ -116,8 +130,12 @@ def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, a
     flags = WITHOUT_COPY | bit if adding else WITHOUT_COPY & ~bit
     if flags == WITHOUT_COPY:
         return 0
-    dialect = dialect_of(session)
-    asked = {"reader_id": actor.id, "ids": bound_ids(dialect, ids), "flags": flags}
+    return _copy_missing(session, actor, ids, flags)
+
+
+def _copy_missing(session: Session, actor: Actor, ids: Sequence[int], flags: int) -> int:
+    """Copies with these flags of what was read without one; returns how many."""
+    asked = {"reader_id": actor.id, "ids": bound_ids(dialect_of(session), ids), "flags": flags}
     return _COPY_MISSING.run(session, asked)
 
 

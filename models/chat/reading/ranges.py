@@ -24,7 +24,7 @@ from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow, without_reads
 from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
 from models.chat.reading.parts import Part
-from models.chat.tables import Message, UserMessage
+from models.chat.tables import Message, StarredMessage, UserMessage
 from models.prepared import Query
 from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
@@ -139,13 +139,14 @@ class Form:
     copies: tuple[str, ...]
     with_history: bool
     walks_messages: bool
+    walks_stars: bool
     step: str
 
     def select(self, dialect: str) -> Select[*tuple[Any, ...]]:
         """The ids of messages; of its values the anchor and the limit come with each look.
 
-        Walks messages or own copies, whichever the narrow makes few, and asks the other side of
-        each: a plan that the size of the organization does not change.
+        Walks messages, own copies or stars, whichever the narrow makes few, and asks the other side
+        of each: a plan that the size of the organization does not change.
         """
         column: SQLColumnExpression[int] = Message.id
         conditions = [part.condition(dialect) for part in self.messages]
@@ -163,6 +164,12 @@ class Form:
                 wanted = wanted.where(copy_exists)
         elif self.walks_messages:
             wanted = select(Message.id).where(mine, *conditions, copy_exists)
+        elif self.walks_stars:
+            column = StarredMessage.message_id
+            of_message = exists().where(Message.id == column, mine, *conditions)
+            has_copy = exists().where(own, UserMessage.message_id == column, *copies)
+            own_star = StarredMessage.user_id == bindparam("reader_id")
+            wanted = select(column).where(own_star, of_message, has_copy)
         else:
             of_message = exists().where(Message.id == UserMessage.message_id, mine, *conditions)
             wanted = select(UserMessage.message_id).where(own, *copies, of_message)
@@ -211,6 +218,7 @@ class Ids:
             tuple(narrow.copies),
             narrow.with_history,
             narrow.selective and not narrow.by_copies,
+            narrow.by_stars,
             step,
         )
         return _query(form)

@@ -1,6 +1,7 @@
 """Messages in a snapshot: what is unread, starred, newest, and who was written with directly.
 
-Everything is found by the partial indexes of `user_message`, however many messages there are.
+Everything is found by the partial indexes of `user_message` and by the table of stars, however many
+messages there are.
 """
 
 from collections import defaultdict
@@ -15,6 +16,7 @@ from sqlalchemy import (
     TextClause,
     TextualSelect,
     bindparam,
+    exists,
     func,
     select,
     text,
@@ -26,8 +28,8 @@ from models.chat.messages.copies import copies_of_user
 from models.chat.messages.flags import GROUP_MENTIONED, MENTIONED
 from models.chat.people.users import find_max_message_id
 from models.chat.snapshot.viewing import Viewing
-from models.chat.tables import Message, Subscription
-from models.chat.tables.message import DIRECT, STARRED, UNREAD
+from models.chat.tables import Message, Subscription, UserMessage
+from models.chat.tables.message import DIRECT, UNREAD
 from models.chat.tables.message import MENTIONED as MENTIONED_AT_ALL
 from models.chat.topics.visibility import VisibilityPolicy
 from models.reader import INT_MAX, dialect_of
@@ -80,11 +82,16 @@ def _mentions(dialect: str) -> TextualSelect:
 
 
 @cache
-def _starred(dialect: str) -> Select[int, int | None]:
-    copies = _newest(dialect, "ix_user_message_starred", STARRED, INT_MAX)
+def _starred() -> Select[int, int | None]:
+    ids = text(f"SELECT message_id FROM starred_message WHERE user_id = :user_id LIMIT {INT_MAX}")
+    stars = ids.columns(message_id=BigInteger).subquery()
+    has_copy = exists().where(
+        UserMessage.user_id == bindparam("user_id"), UserMessage.message_id == Message.id
+    )
     return (
         select(Message.id, Message.channel_id)
-        .join(copies, copies.c.message_id == Message.id)
+        .join(stars, stars.c.message_id == Message.id)
+        .where(has_copy)
         .order_by(Message.id)
     )
 
@@ -113,7 +120,7 @@ def find_newest_message(view: Viewing) -> dict[str, Any]:
 
 
 def find_starred_messages(view: Viewing) -> dict[str, Any]:
-    rows = view.db.execute(_starred(dialect_of(view.db)), {"user_id": view.actor.id})
+    rows = view.db.execute(_starred(), {"user_id": view.actor.id})
     return {
         "starred_messages": [
             message_id

@@ -33,6 +33,7 @@ from models.chat.tables.message import (
     MessageEdit,
     Reaction,
     ReactionArchive,
+    StarredMessage,
     Submessage,
     UserMessage,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "ScheduledMessage",
     "SpentLink",
     "StaleSearch",
+    "StarredMessage",
     "StoredDraft",
     "Subgroup",
     "Submessage",

@@ -24,7 +24,6 @@ from models.chat.tables.channel import TOPIC, TOPIC_KEY
 from models.types import RowNumber, UtcMs
 
 UNREAD = text("flags & 1 = 0")
-STARRED = text("flags & 2 <> 0")
 ALERTED = text("flags & 512 <> 0")
 DIRECT = text("flags & 2048 <> 0")
 MENTIONED = text("flags & 120 <> 0")  # mentioned and the three wildcard and group mentions
@@ -91,7 +90,7 @@ class Message(ChatBase):
 
 class UserMessage(ChatBase):
     """A user's own copy of a message. `flags` is a bit set (models/chat/messages/flags.py names
-    the bits).
+    the bits); whether the copy is starred is not in it, but a row of `StarredMessage`.
 
     Made when the message is sent; it alone opens protected history.
     """
@@ -105,13 +104,6 @@ class UserMessage(ChatBase):
             "message_id",
             postgresql_where=UNREAD,
             sqlite_where=UNREAD,
-        ),
-        Index(
-            "ix_user_message_starred",
-            "user_id",
-            "message_id",
-            postgresql_where=STARRED,
-            sqlite_where=STARRED,
         ),
         Index(
             "ix_user_message_mentioned",
@@ -147,6 +139,23 @@ class UserMessage(ChatBase):
         autoincrement=False,
     )
     flags: Mapped[int] = mapped_column(BigInteger, default=0)
+
+
+class StarredMessage(ChatBase):
+    """A user's star on their copy of a message.
+
+    In a table of its own, because on PostgreSQL a flag that indexes name writes the whole copy into
+    the table and all of its indexes again. Without foreign keys, for the same reason: a thousand
+    stars are set at once. A star goes with the copy (models/chat/messages/stars.py); one that is
+    left because both happened at the same moment says nothing, for nobody reads a star without its
+    copy.
+    """
+
+    __tablename__ = "starred_message"
+    __table_args__ = {"sqlite_with_rowid": False}  # noqa: RUF012  # SQLAlchemy's own attribute
+
+    user_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    message_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
 
 
 class MessageArchive(ChatBase):

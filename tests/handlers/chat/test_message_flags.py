@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from handlers.chat.wire import steps
+from models.chat.messages.stars import all_flags
 from models.chat.reading import marking
 from models.chat.reading.ranges import clamp_counts
 from models.chat.tables import Event, UserMessage
@@ -45,7 +46,9 @@ def write(client: ChatClient, channel: int, count: int, topic: str = "castle") -
 def flags_of(database: Database, user_id: int) -> dict[int, int]:
     with database.reading() as reader:
         rows = reader.execute(
-            select(UserMessage.message_id, UserMessage.flags).where(UserMessage.user_id == user_id)
+            select(UserMessage.message_id, all_flags(UserMessage)).where(
+                UserMessage.user_id == user_id
+            )
         )
         return {row.message_id: row.flags for row in rows}
 

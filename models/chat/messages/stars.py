@@ -1,0 +1,72 @@
+"""Stars: which copies of messages their owners have starred."""
+
+from typing import Any, cast
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Delete,
+    Insert,
+    SQLColumnExpression,
+    Table,
+    bindparam,
+    case,
+    delete,
+    select,
+    tuple_,
+)
+from sqlalchemy.orm import Session
+
+from models.chat.messages.flags import STARRED
+from models.chat.tables import StarredMessage, UserMessage
+from models.prepared import Change
+from models.reader import UPSERTS, bound_id_in, bound_ids, dialect_of
+
+_STAR = cast(Table, StarredMessage.__table__)
+
+
+def all_flags(copy: type[UserMessage]) -> ColumnElement[int]:
+    """All flags of a copy (the table or an alias), with its star; null where there is no copy."""
+    starred = select(StarredMessage.message_id).where(
+        StarredMessage.user_id == copy.user_id, StarredMessage.message_id == copy.message_id
+    )
+    return (copy.flags + case((starred.exists(), STARRED), else_=0)).label("flags")
+
+
+def add_stars(session: Session, user_id: int, message_ids: list[int]) -> int:
+    """Star the user's copies of these messages that are not starred yet; returns how many."""
+    return _ADD.run(session, _asked(session, user_id, message_ids))
+
+
+def remove_stars(session: Session, user_id: int, message_ids: list[int]) -> int:
+    """The opposite; returns how many had a star."""
+    return _REMOVE.run(session, _asked(session, user_id, message_ids))
+
+
+def forget_stars(session: Session, copies: ColumnElement[bool]) -> None:
+    """Remove the stars of copies, by a condition on `UserMessage`, before the copies go."""
+    theirs = select(UserMessage.user_id, UserMessage.message_id).where(copies)
+    starred: SQLColumnExpression[Any] = tuple_(_STAR.c.user_id, _STAR.c.message_id)
+    session.connection().execute(delete(_STAR).where(starred.in_(theirs)))
+
+
+def _asked(session: Session, user_id: int, message_ids: list[int]) -> dict[str, object]:
+    return {"reader_id": user_id, "ids": bound_ids(dialect_of(session), message_ids)}
+
+
+def _adding(dialect: str) -> Insert:
+    copies = select(UserMessage.user_id, UserMessage.message_id).where(
+        UserMessage.user_id == bindparam("reader_id", type_=BigInteger),
+        bound_id_in(dialect, UserMessage.message_id, "ids"),
+    )
+    insert = UPSERTS[dialect](_STAR).from_select(["user_id", "message_id"], copies)
+    return insert.on_conflict_do_nothing()
+
+
+def _removing(dialect: str) -> Delete:
+    return delete(_STAR).where(
+        _STAR.c.user_id == bindparam("reader_id"), bound_id_in(dialect, _STAR.c.message_id, "ids")
+    )
+
+
+_ADD, _REMOVE = Change(_adding), Change(_removing)
