@@ -1,4 +1,8 @@
-"""Stars: which copies of messages their owners have starred."""
+"""Stars: which copies of messages their owners have starred.
+
+A star is a row. The bit in a copy's flags is what servers of the previous release know as the star:
+triggers note as rows what these set and remove, and here nobody reads it (migration 0040).
+"""
 
 from typing import Any, cast
 
@@ -30,7 +34,8 @@ def all_flags(copy: type[UserMessage]) -> ColumnElement[int]:
     starred = select(StarredMessage.message_id).where(
         StarredMessage.user_id == copy.user_id, StarredMessage.message_id == copy.message_id
     )
-    return (copy.flags + case((starred.exists(), STARRED), else_=0)).label("flags")
+    others = copy.flags.op("&")(~STARRED)
+    return (others + case((starred.exists(), STARRED), else_=0)).label("flags")
 
 
 def add_stars(session: Session, user_id: int, message_ids: list[int]) -> int:

@@ -16,7 +16,7 @@ from tests.support.chat.channels import make_channel
 from tests.support.chat.people import CAST_MADE_AT, make_cast
 from tests.support.postgres import PostgresServer
 
-BEFORE, AFTER = "0038", "0039"
+BEFORE, AFTER = "0039", "0040"
 FLAGS = {(0, 1): 0, (0, 2): 2, (0, 3): 3, (1, 1): 2 | 512, (1, 2): 1, (1, 3): 2048}
 """Who (one of two) and which message (one of three): flags with stars among them."""
 
@@ -74,15 +74,33 @@ def test_stars_are_kept_up_and_down(url: str) -> None:
         before = found(copies)
         assert before == sorted((*key, bits) for key, bits in flags.items())
         move_to(database, AFTER)
-        assert found(copies) == [(u, m, bits & ~2) for u, m, bits in before]
-        stars = found("SELECT user_id, message_id FROM starred_message ORDER BY 1, 2")
-        assert stars == [(u, m) for u, m, bits in before if bits & 2]
-        with database.reading() as reader:
-            indexes = {index["name"] for index in inspect(reader).get_indexes("user_message")}
-        assert "ix_user_message_starred" not in indexes
+        rows_of_stars = "SELECT user_id, message_id FROM starred_message ORDER BY 1, 2"
+        stars = [(u, m) for u, m, bits in before if bits & 2]
+        assert found(rows_of_stars) == stars
+        assert found(copies) == before  # of the previous release, which still reads it
+        # Servers of the previous release set a star, remove one, and make a starred copy.
+        reader_id = people[0]
+        where = f"WHERE user_id = {reader_id} AND message_id ="
+        for old in (
+            f"UPDATE user_message SET flags = flags + 2 {where} 1",
+            f"UPDATE user_message SET flags = flags - 2 {where} 2",
+            f"UPDATE user_message SET flags = flags - 1 {where} 3",
+            f"DELETE FROM user_message {where} 3",
+            f"DELETE FROM starred_message {where} 3",
+            f"INSERT INTO user_message VALUES ({reader_id}, 3, 2 + 1024)",
+        ):
+            database.run(lambda session: session.execute(text(old)))  # noqa: B023
+        stars = [key for key in stars if key != (reader_id, 2)] + [(reader_id, 1)]
+        assert found(rows_of_stars) == sorted(stars)
+        # Servers of this release say it in the table alone.
+        for new in (
+            f"DELETE FROM starred_message {where} 1",
+            f"INSERT INTO starred_message VALUES ({reader_id}, 2)",
+        ):
+            database.run(lambda session: session.execute(text(new)))  # noqa: B023
+        stars = found(rows_of_stars)
         move_to(database, BEFORE)
-        assert found(copies) == before
+        flagged = "SELECT user_id, message_id FROM user_message WHERE flags & 2 <> 0 ORDER BY 1, 2"
+        assert found(flagged) == stars
         with database.reading() as reader:
-            indexes = {index["name"] for index in inspect(reader).get_indexes("user_message")}
-            assert "ix_user_message_starred" in indexes
             assert not inspect(reader).has_table("starred_message")
