@@ -1,12 +1,15 @@
 """Scheduled messages and reminders as they are kept, and the objects that their senders see."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import orjson
-from sqlalchemy import Table
+from sqlalchemy import Table, insert
+from sqlalchemy.orm import Session
 
 from models.chat.tables import ScheduledMessage
+from models.prepared import Query
 
 CHANNEL, DIRECT = "channel", "direct"
 PENDING, SENT, FAILED = "pending", "sent", "failed"
@@ -53,6 +56,44 @@ class ScheduledRow(Protocol):
     def target_message_id(self) -> int | None: ...
     @property
     def note(self) -> str | None: ...
+
+
+class _New(NamedTuple):
+    """One that was just written; a `ScheduledRow`."""
+
+    id: int
+    realm_id: int
+    sender_id: int
+    channel_id: int | None
+    recipient_ids: str | None
+    topic: str
+    content: str
+    rendered_content: str
+    client: str
+    read_by_sender: bool | None
+    scheduled_at: datetime
+    next_try_at: datetime
+    attempts: int
+    state: str
+    failure: str | None
+    target_message_id: int | None
+    note: str | None
+
+
+_INSERT = Query(insert(SCHEDULED).returning(*(SCHEDULED.c[name] for name in _New._fields)))
+_AT_FIRST: Mapping[str, object] = {
+    "topic": "",
+    "client": "",
+    "read_by_sender": False,
+    "attempts": 0,
+    "state": PENDING,
+}
+
+
+def keep(session: Session, values: Mapping[str, object], *, at: datetime) -> ScheduledRow:
+    """Write down what is to be sent `at` that time, by its columns."""
+    times = {"scheduled_at": at, "next_try_at": at}
+    return _New._make(_INSERT.one(session, {**_AT_FIRST, **values, **times}))
 
 
 def stored_to(row: ScheduledRow) -> To:

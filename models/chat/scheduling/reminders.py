@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import delete, insert
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from models.chat.events.messages import RemindersAddEvent
@@ -21,7 +21,7 @@ from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering.quotes import Quotes, fenced, inert_block, link, snippet
 from models.chat.rendering.texts import PreparedText, prepare_text, shorten
 from models.chat.scheduling.errors import ReminderDoesNotExist
-from models.chat.scheduling.records import SCHEDULED, SENT, ScheduledRow, record_of
+from models.chat.scheduling.records import SCHEDULED, SENT, ScheduledRow, keep, record_of
 from models.chat.scheduling.scheduled_messages import (
     UNSENT,
     check_delivery_time,
@@ -34,7 +34,6 @@ from models.chat.sending.recipients import ToUsers
 from models.reader import Db
 
 NOTE_MAX = 500
-_INSERT = insert(SCHEDULED).returning(*SCHEDULED.c)
 _MINE = UNSENT.where(SCHEDULED.c.target_message_id.is_not(None))
 _GONE = "You asked to be reminded of a message that you can no longer read."
 
@@ -72,20 +71,16 @@ def create_reminder(
         "realm_id": user.realm_id,
         "sender_id": user.id,
         "recipient_ids": orjson.dumps([user.id]).decode(),
-        "topic": "",
         "content": text.stored,
         "rendered_content": text.rendered.html,
         "client": CLIENT,
-        "read_by_sender": False,
-        "scheduled_at": scheduled_at,
-        "next_try_at": scheduled_at,
         "target_message_id": message_id,
         "note": note,
         "created_at": now,
     }
-    row = session.connection().execute(_INSERT, values).one()
+    row = keep(session, values, at=scheduled_at)
     tell_sender(session, row, RemindersAddEvent(reminders=[record_of(row)]), now=now)
-    return int(row.id)
+    return row.id
 
 
 def find_reminders(db: Db, user: Actor) -> list[dict[str, Any]]:

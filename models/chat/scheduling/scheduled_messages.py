@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.events import log
@@ -41,6 +41,7 @@ from models.chat.scheduling.records import (
     SENT,
     ScheduledRow,
     To,
+    keep,
     record_of,
     stored_to,
 )
@@ -48,7 +49,6 @@ from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
 from models.reader import Db
 
-_INSERT = insert(SCHEDULED).returning(*SCHEDULED.c)
 _OWN = select(*SCHEDULED.c).where(
     SCHEDULED.c.id == bindparam("wanted_id"),
     SCHEDULED.c.sender_id == bindparam("of_sender_id"),
@@ -122,14 +122,12 @@ def schedule_message(
         "realm_id": sender.realm_id,
         "sender_id": sender.id,
         "read_by_sender": draft.read_by_sender,
-        "scheduled_at": scheduled_at,
-        "next_try_at": scheduled_at,
         "created_at": now,
     }
-    row = session.connection().execute(_INSERT, values).one()
+    row = keep(session, values, at=scheduled_at)
     added = ScheduledMessagesAddEvent(scheduled_messages=[record_of(row)])
     tell_sender(session, row, added, now=now)
-    return int(row.id)
+    return row.id
 
 
 def find_scheduled_messages(db: Db, sender: Actor) -> list[dict[str, Any]]:

@@ -77,7 +77,8 @@ class Meter:
     @contextmanager
     def open(self) -> Iterator[Meter]:
         """Listen to the engines, the event loop and the functions that are `FORBIDDEN`."""
-        reader = self._database._make_reader()
+        with self._database.reading() as connection:
+            reader = connection.engine
         writer = self._database._make_writer()
         gc.collect()
         gc.freeze()  # a collection of what the tests hold is no request's fault
