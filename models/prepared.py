@@ -6,8 +6,8 @@ a `Change` at the top of its module. Values and rows go through the types of the
 come out as SQLAlchemy's, and who listens to its statements hears of these too.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import Any, Generic, NoReturn, Protocol, TypeVar, cast
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, Generic, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Connection, Dialect, Executable, Insert, type_coerce
 from sqlalchemy.orm import QueryableAttribute, Session
@@ -16,14 +16,13 @@ from sqlalchemy.sql.selectable import TypedReturnsRows
 from sqlalchemy.types import NullType
 from typing_extensions import TypeVarTuple
 
+from models.driver import How, Parameters, count, fetch, fetch_some
 from models.reader import UNIT_CONNECTION, Db
 
 Columns = TypeVarTuple("Columns")
 T = TypeVar("T")
 Values = Mapping[str, object]
 NOTHING: Values = {}
-Parameters = tuple[Any, ...] | dict[str, Any] | list[Any]
-"""As the driver of SQLite takes them, as that of PostgreSQL does, and those of several rows."""
 
 
 def raw(column: QueryableAttribute[T]) -> ColumnElement[T]:
@@ -33,23 +32,7 @@ def raw(column: QueryableAttribute[T]) -> ColumnElement[T]:
     return cast(ColumnElement[Any], type_coerce(column.expression, NullType()).label(column.key))
 
 
-class _Cursor(Protocol):
-    rowcount: int
-
-    def execute(self, sql: str, parameters: Parameters, /) -> object: ...
-    def executemany(self, sql: str, parameters: Parameters, /) -> object: ...
-    def fetchall(self) -> list[tuple[object, ...]]: ...
-    def fetchmany(self, size: int, /) -> list[tuple[object, ...]]: ...
-
-
-class _Driver(Protocol):
-    """What the connections of `sqlite3` and psycopg have in common."""
-
-    def cursor(self) -> _Cursor: ...
-    def execute(self, sql: str, parameters: Parameters, /, **how: bool) -> _Cursor: ...
-
-
-PREPARE = {"prepare": True}
+_PREPARE = {"prepare": True}
 
 
 class _Text:
@@ -60,7 +43,7 @@ class _Text:
     def __init__(
         self, statement: Executable, dialect: Dialect, names: Sequence[str], *, one_plan: bool
     ) -> None:
-        self.how = PREPARE if one_plan and dialect.name == "postgresql" else {}
+        self.how: How = _PREPARE if one_plan and dialect.name == "postgresql" else {}
         element = cast(Any, statement)
         if isinstance(statement, Insert):
             element = statement.inline()  # nobody asks for the new row's key
@@ -157,7 +140,7 @@ class Query(_Prepared, Generic[*Columns]):
         """Every row."""
         connection = _connection_of(db)
         text = self._text(connection, values)
-        rows = text.read(_fetch(connection, text, text.bind(values)))
+        rows = text.read(fetch(connection, text.sql, text.bind(values), text.how))
         return cast("list[tuple[*Columns]]", rows)
 
     def chunks(
@@ -166,7 +149,7 @@ class Query(_Prepared, Generic[*Columns]):
         """Every row, so many at a time: the database finds no more of them than are asked for."""
         connection = _connection_of(db)
         text = self._text(connection, values)
-        for rows in _fetch_some(connection, text, text.bind(values), size):
+        for rows in fetch_some(connection, text.sql, text.bind(values), text.how, size):
             yield cast("list[tuple[*Columns]]", text.read(rows))
 
     def first(self, db: Db, values: Values = NOTHING) -> tuple[*Columns] | None:
@@ -200,7 +183,7 @@ class Known(_Prepared, Generic[T]):
         """What is made of the first row; None: there is none."""
         connection = _connection_of(db)
         text = self._text(connection, values)
-        rows = _fetch(connection, text, text.bind(values))
+        rows = fetch(connection, text.sql, text.bind(values), text.how)
         if not rows:
             return None
         row = tuple(rows[0])
@@ -224,7 +207,7 @@ class Change(_Prepared):
         """How many rows it changed."""
         connection = _connection_of(db)
         text = self._text(connection, values)
-        return _count(connection, text.sql, text.bind(values))
+        return count(connection, text.sql, text.bind(values))
 
     def run_all(self, db: Session, rows: Sequence[Values]) -> None:
         """The same for several rows with the same names, at least one."""
@@ -233,12 +216,7 @@ class Change(_Prepared):
             return
         connection = _connection_of(db)
         text = self._text(connection, rows[0])
-        _count(connection, text.sql, [text.bind(row) for row in rows], many=True)
-
-
-def run_plain(connection: Connection, sql: str) -> None:
-    """A statement without parameters and rows, as the database takes it."""
-    _count(connection, sql, ())
+        count(connection, text.sql, [text.bind(row) for row in rows], many=True)
 
 
 def _connection_of(db: Db) -> Connection:
@@ -251,49 +229,3 @@ def _connection_of(db: Db) -> Connection:
     if connection is None:
         connection = db.info[UNIT_CONNECTION] = db.connection()
     return connection
-
-
-def _fetch(
-    connection: Connection, text: _Text, parameters: Parameters
-) -> Sequence[Sequence[object]]:
-    if connection.engine.dispatch.before_cursor_execute:  # somebody listens
-        return connection.exec_driver_sql(text.sql, parameters).fetchall()
-    driver = cast(_Driver, connection.connection.driver_connection)
-    try:
-        rows = driver.execute(text.sql, parameters, **text.how).fetchall()
-    except connection.dialect.loaded_dbapi.Error as error:
-        _fail(connection, text.sql, error)
-    return rows
-
-
-def _fetch_some(
-    connection: Connection, text: _Text, parameters: Parameters, size: int
-) -> Iterator[Sequence[Sequence[object]]]:
-    if connection.engine.dispatch.before_cursor_execute:
-        with connection.exec_driver_sql(text.sql, parameters) as result:
-            yield from result.partitions(size)
-        return
-    driver = cast(_Driver, connection.connection.driver_connection)
-    try:
-        cursor = driver.execute(text.sql, parameters, **text.how)
-        while rows := cursor.fetchmany(size):
-            yield rows
-    except connection.dialect.loaded_dbapi.Error as error:
-        _fail(connection, text.sql, error)
-
-
-def _count(connection: Connection, sql: str, parameters: Parameters, *, many: bool = False) -> int:
-    if connection.engine.dispatch.before_cursor_execute:
-        counting = {"preserve_rowcount": True}
-        return connection.exec_driver_sql(sql, parameters, execution_options=counting).rowcount
-    cursor = cast(_Driver, connection.connection.driver_connection).cursor()
-    try:
-        (cursor.executemany if many else cursor.execute)(sql, parameters)
-    except connection.dialect.loaded_dbapi.Error as error:
-        _fail(connection, sql, error)
-    return cursor.rowcount
-
-
-def _fail(connection: Connection, sql: str, error: Exception) -> NoReturn:
-    """Raise what SQLAlchemy makes of it. A dead connection it throws away with its whole pool."""
-    connection._handle_dbapi_exception(error, sql, None, None, None)

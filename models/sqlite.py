@@ -6,7 +6,7 @@ from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from models.prepared import run_plain
+from models.driver import run_plain
 
 STEPS_PER_LOOK = 100_000
 """Steps of SQLite's machine, about a millisecond, between two looks at the time."""

@@ -59,6 +59,7 @@ WALKED = ("adapters/", "handlers/", "models/", "workers/")
 PASSED_BY_ALL = (
     "models/clock.py",
     "models/database.py",
+    "models/driver.py",
     "models/prepared.py",
     "models/types.py",
 )

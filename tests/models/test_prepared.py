@@ -5,11 +5,23 @@ from datetime import datetime, timedelta
 
 import psycopg
 import pytest
-from sqlalchemy import bindparam, event, func, insert, literal, select, text, update
+from sqlalchemy import (
+    Integer,
+    bindparam,
+    column,
+    event,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
 from models.database import Database, savepoint
+from models.driver import MOST_KEPT
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease, Wallet
 from models.prepared import Change, Known, Query, raw
@@ -92,6 +104,27 @@ def test_postgresql_keeps_the_plan_of_what_has_one_for_all_values(postgres_url: 
             steady.all(connection, {"its_name": "a"})
             uneven.all(connection, {"its_name": "a"})
         assert connection.execute(asked).all() == [(7, 5)]
+
+
+SERIES = Query(text("SELECT n FROM generate_series(1, :most) AS n").columns(column("n", Integer)))
+
+
+def test_a_connection_to_postgresql_keeps_its_cursor(postgres_url: str) -> None:
+    asked = {"its_name": "a"}
+    with closing(Database(postgres_url)) as database, database.reading() as connection:
+        NAMED.all(connection, asked)
+        kept = connection.info["cursor"]
+        assert SERIES.all(connection, {"most": 2}) == [(1,), (2,)]
+        assert connection.info["cursor"] is kept
+        chunks = SERIES.chunks(connection, 2, {"most": 5})
+        assert next(chunks) == [(1,), (2,)]
+        assert SERIES.all(connection, {"most": 1}) == [(1,)]
+        assert list(chunks) == [[(3,), (4,)], [(5,)]], "the rows of each are its own"
+        assert len(SERIES.all(connection, {"most": MOST_KEPT + 1})) == MOST_KEPT + 1
+        assert "cursor" not in connection.info, "nor does it keep many rows"
+        with pytest.raises(DBAPIError):
+            SERIES.all(connection, {"most": "many"})
+        assert NAMED.all(connection, asked) == []
 
 
 def test_a_change_counts_and_writes_the_columns_that_are_given(

@@ -45,18 +45,22 @@ class NamedUser(NamedTuple):
 
 @cache
 def _named(
-    by_id: bool, by_email: bool, *, system_bots: bool, sees_everybody: bool
+    ids: int, emails: int, *, system_bots: bool, sees_everybody: bool
 ) -> Query[*tuple[Any, ...]]:
-    """Users of realm :realm_id that have one of :ids or of :email_keys; without system bots, and
-    without those whom :actor_id may not know.
+    """Users of realm :realm_id that have one of :ids or of :email_keys, so many of each: 0, 1 or
+    2 for several; without system bots, and without those whom :actor_id may not know.
     """
 
     def build(dialect: str) -> Select[*tuple[Any, ...]]:
-        ids = bound_id_in(dialect, User.id, "ids")
-        emails = bound_text_in(dialect, User.email_key, "email_keys")
+        by_id = bound_id_in(dialect, User.id, "ids")
+        by_email = bound_text_in(dialect, User.email_key, "email_keys")
+        if ids == 1:
+            by_id = User.id == bindparam("ids")
+        if emails == 1:
+            by_email = User.email_key == bindparam("email_keys")
         wanted = select(*USER_COLUMNS, User.email_key).where(
             User.realm_id == bindparam("realm_id"),
-            ids | emails if by_id and by_email else emails if by_email else ids,
+            by_id | by_email if ids and emails else by_email if emails else by_id,
         )
         if not system_bots:
             wanted = wanted.where(~User.is_system_bot)
@@ -79,16 +83,16 @@ def find_named(
     ids = [key for key in keys.values() if isinstance(key, int) and key <= INT_MAX]
     emails = [key for key in keys.values() if isinstance(key, str)]
     query = _named(
-        bool(ids),
-        bool(emails),
+        min(len(ids), 2),
+        min(len(emails), 2),
         system_bots=system_bots,
         sees_everybody=sees_everybody(db, actor),
     )
     asked = {
         "realm_id": actor.realm_id,
         "actor_id": actor.id,
-        "ids": bound_ids(dialect_of(db), ids),
-        "email_keys": bound_ids(dialect_of(db), emails),
+        "ids": ids[0] if len(ids) == 1 else bound_ids(dialect_of(db), ids),
+        "email_keys": emails[0] if len(emails) == 1 else bound_ids(dialect_of(db), emails),
     }
     rows = [*map(NamedUser._make, query.all(db, asked))]
     by_key: dict[int | str, NamedUser] = {row.id: row for row in rows}
