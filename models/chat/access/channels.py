@@ -119,14 +119,16 @@ def find_channels(
     db: Db, actor: Actor, *, channel_ids: Iterable[int] = (), names: Iterable[str] = ()
 ) -> list[ChannelView]:
     """The channels of the actor's realm with those ids or names (in any case), in one statement."""
-    dialect = dialect_of(db)
-    asked = {
-        "viewer_id": actor.id,
-        "realm_id": actor.realm.id,
-        "channel_ids": bound_ids(dialect, list(channel_ids)),
-        "name_keys": bound_ids(dialect, [name.strip().casefold() for name in names]),
-    }
-    return [channel_of(row) for row in _NAMED.all(db, asked)]
+    ids, keys = list(channel_ids), [name.strip().casefold() for name in names]
+    asked: dict[str, Any] = {"viewer_id": actor.id, "realm_id": actor.realm.id}
+    if len(ids) + len(keys) == 1:
+        one = {"channel_id": ids[0]} if ids else {"name_key": keys[0]}
+        rows = (_BY_ID if ids else _BY_NAME).all(db, {**asked, **one})
+    else:
+        dialect = dialect_of(db)
+        lists = {"channel_ids": bound_ids(dialect, ids), "name_keys": bound_ids(dialect, keys)}
+        rows = _NAMED.all(db, {**asked, **lists})
+    return [channel_of(row) for row in rows]
 
 
 # --- what the user may know, read and do there ----------------------------------------------------
