@@ -33,7 +33,9 @@ def mine(client: ChatClient, **query: Any) -> dict[str, dict[str, Any]]:
 def events_of(database: Database, *types: str) -> list[tuple[str, dict[str, Any], Any]]:
     """(type, payload, recipients) in order."""
     with database.reading() as reader:
-        rows = reader.execute(select(Event.__table__).where(Event.type.in_(types)))
+        rows = reader.execute(
+            select(Event.__table__).where(Event.type.in_(types)).order_by(Event.id)
+        )
         return [
             (row.type, orjson.loads(row.payload), row.user_ids and orjson.loads(row.user_ids))
             for row in rows
