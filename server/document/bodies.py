@@ -43,8 +43,7 @@ async def read_body(
     """
     if not check_length(headers, limit):
         return b""
-    # Most bodies are there already; then nothing waits, and no deadline has to be set up. That
-    # takes 1 us instead of 6 (`asyncio.timeout`), of the engine's 20 us for a small JSON request.
+    # Most bodies are there already: then no deadline has to be set up, which takes 5 us.
     steps = receive().__await__()
     try:
         pending = next(steps)
@@ -60,11 +59,6 @@ async def read_body(
             return await reading
     except TimeoutError:
         raise RequestTimeout(seconds) from None
-
-
-def take_body(body: bytes, headers: Mapping[bytes, bytes], *, limit: int) -> bytes:
-    """A body that has arrived whole, as `read_body` gives it."""
-    return _whole([body], limit) if check_length(headers, limit) else b""
 
 
 def check_length(headers: Mapping[bytes, bytes], limit: int) -> bool:
@@ -158,18 +152,19 @@ class Body:
 
         Raises `UnsupportedMediaType`, `InvalidRequest`.
         """
-        content_type = headers.get(b"content-type", b"").decode("latin-1")
-        media_type, _, options = content_type.partition(";")
-        media_type = media_type.strip().lower()
+        media_type = content_type = headers.get(b"content-type", b"").decode("latin-1")
         if media_type not in self.accepted:
-            if (raw or content_type) and not self._ignore_foreign:
-                raise UnsupportedMediaType(self.accepted)
-            return self._without_body(query)
-        if options and "charset" in options.lower():
-            charset = parse_options_header(content_type)[1].get("charset", "utf-8")
-            if charset.lower() not in ("utf-8", "utf8", "us-ascii"):
-                raise UnsupportedMediaType(self.accepted)
-        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            media_type, _, options = content_type.partition(";")
+            media_type = media_type.strip().lower()
+            if media_type not in self.accepted:
+                if (raw or content_type) and not self._ignore_foreign:
+                    raise UnsupportedMediaType(self.accepted)
+                return self._without_body(query)
+            if "charset" in options.lower():
+                charset = parse_options_header(content_type)[1].get("charset", "utf-8")
+                if charset.lower() not in ("utf-8", "utf8", "us-ascii"):
+                    raise UnsupportedMediaType(self.accepted)
+        if b"content-encoding" in headers and headers[b"content-encoding"].lower() != b"identity":
             raise UnsupportedMediaType(self.accepted)
         if media_type == JSON:
             return self._from_json(raw, query) if raw else self._without_body(query)

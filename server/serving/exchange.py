@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from starlette.types import Receive, Send
 
 from server.context import Context
-from server.document.bodies import read_body, take_body
+from server.document.bodies import read_body
 from server.document.operation import Call, Operation
+from server.errors import BodyTooLarge
 from server.response import Response
 from server.serving.request_log import Facts
 from server.serving.served import ServedAPI
@@ -95,8 +96,10 @@ class Exchange:
         return body
 
     def take(self, body: bytes) -> bytes:
-        """The whole body, which has arrived. Raises `BodyTooLarge`, `InvalidRequest`."""
-        body = take_body(body, self.headers, limit=self.api.service.body_limit)
+        """The whole body, which has arrived as the parser framed it. Raises `BodyTooLarge`."""
+        limit = self.api.service.body_limit
+        if len(body) > limit:
+            raise BodyTooLarge(limit)
         self.unread = False
         return body
 
@@ -115,7 +118,7 @@ class Exchange:
             "actor": None,
             "key": None,
             "address": self.client,
-            "ms": round(seconds * 1000, 3),
+            "ms": int(seconds * 1e6) / 1000,
         }
         if operation is not None:
             line["operation"] = operation.operation_id

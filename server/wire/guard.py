@@ -150,13 +150,13 @@ def load_json(raw: bytes, pointer: str = "/body") -> Any:
         return _load_exactly(raw, pointer)
     if type(value) is dict or type(value) is list:
         colons = raw.count(b":")
-        if not colons:  # and so no keys
+        # Each written key has one colon: so many leave room for no other keys.
+        if not colons or (type(value) is dict and colons == len(value)):
             return _load_exactly(raw, pointer) if _LONG_NUMBER.search(raw) else value
         keys, has_float = _measure(value)
         if has_float and _LONG_NUMBER.search(raw):
             return _load_exactly(raw, pointer)
-        # Each written key has one colon, so as many colons as keys leave room for no duplicate;
-        # only colons inside strings make it necessary to look closer.
+        # Only colons inside strings make it necessary to look closer.
         if colons != keys and sum(map(len, _KEY.findall(raw))) != keys:
             raise invalid(pointer, "has a duplicate key")
         return value
