@@ -50,8 +50,8 @@ def parsed(name: str, parse: Callable[[str], tuple[bytes, dict[str, Any]]]) -> P
     if orjson.loads(made.content) != content:
         raise ValueError(f"the document {name} has values that JSON has not")
     if not sys.dont_write_bytecode:
-        mode = (HERE / f"{name}.yaml").stat().st_mode
-        _keep(place, mode, b"%b\n%d\n%b%b" % (digest, len(text), text, made.content))
+        whole = b"%b\n%d\n%b%b" % (digest, len(text), text, made.content)
+        _keep(place, HERE / f"{name}.yaml", whole)
     return made
 
 
@@ -70,10 +70,13 @@ def sources_digest() -> bytes:
     return whole.hexdigest().encode()
 
 
-def _keep(place: Path, mode: int, content: bytes) -> None:
-    """Write the file whole or not at all: several processes may start at once."""
+def _keep(place: Path, source: Path, content: bytes) -> None:
+    """Write the file whole or not at all: several processes may start at once. Whoever may read
+    the source may read the file.
+    """
     unfinished = place.with_name(f"{place.name}.{os.getpid()}")
     with suppress(OSError):
+        mode = source.stat().st_mode
         place.parent.mkdir(exist_ok=True)
         descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode & 0o666)
         try:
