@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import Select, bindparam, exists, select
 from sqlalchemy.orm import Session
 
 from models.chat.tables import AlertWord, Subscription, UserMessage
@@ -29,10 +29,10 @@ def _candidates(dialect: str) -> Select[int, str]:
 
 _IN_CHANNEL = Query(
     lambda dialect: _candidates(dialect).where(
-        AlertWord.user_id.in_(
-            select(Subscription.user_id).where(
-                Subscription.channel_id == bindparam("in_channel_id"), Subscription.is_active
-            )
+        exists().where(
+            Subscription.channel_id == bindparam("in_channel_id"),
+            Subscription.user_id == AlertWord.user_id,
+            Subscription.is_active,
         )
     )
 )
