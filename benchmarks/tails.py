@@ -8,11 +8,13 @@ meanwhile: stalls of its event loop and collections of garbage.
 
 import argparse
 import asyncio
+import gc
 import itertools
 import os
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from pathlib import Path
 from statistics import quantiles
 
 import httpx
+import uvloop
 
 import logs
 from benchmarks.chat.databases import databases, filled, founded
@@ -33,6 +36,7 @@ from benchmarks.soak.turns import Shop, requests_of
 
 CROWDED = 16
 MOST_RATIO = 4.0
+STILL_S = 3.0
 PAYMENT = ("list", "get", "replay", "create", "cancel")
 HISTOGRAMS = {"stalls": "specd_loop_stall_seconds", "pauses": "specd_gc_pause_seconds"}
 
@@ -119,7 +123,8 @@ def run(kind: str, directory: Path, arguments: argparse.Namespace) -> list[Tail]
             "chat": filled(where, stage, arguments.messages),
             "payment": where.url("payment"),
         }
-        server = stack.enter_context(serve(urls, directory, 1, core=0))
+        own = stack.enter_context(tempfile.TemporaryDirectory(prefix="specd-tails-server-"))
+        server = stack.enter_context(serve(urls, Path(own), 1, core=0))
         shop = Shop(bearer)
 
         async def all_of_them() -> list[Tail]:
@@ -138,7 +143,21 @@ def run(kind: str, directory: Path, arguments: argparse.Namespace) -> list[Tail]
                 found.append(tail)
             return found
 
-        return asyncio.run(all_of_them())
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(all_of_them())
+
+
+def standstills(seconds: float) -> list[float]:
+    """How many ms this process, which only looks at the clock, was not run for, each time that was
+    a millisecond or longer: what the machine itself adds to the slowest answers."""
+    found = []
+    now = time.perf_counter()
+    end = now + seconds
+    while now < end:
+        before, now = now, time.perf_counter()
+        if now - before >= 0.001:
+            found.append((now - before) * 1000)
+    return found
 
 
 def line(tail: Tail) -> str:
@@ -176,9 +195,16 @@ def main() -> int:
     arguments = read_arguments()
     logs.configure("warning")
     os.sched_setaffinity(0, {1})  # the server has the other core
+    gc.freeze()
+    gc.disable()  # a collection here would look like a slow answer
     kept = arguments.keep
     found = {}
     with nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="specd-tails-") as place:
+        still = standstills(STILL_S)
+        print(
+            f"The machine alone: {len(still) / STILL_S:.1f} standstills of 1 ms and more a second,"
+            f" the longest {max(still, default=0):.1f} ms.\n"
+        )
         for kind in arguments.database or ["sqlite", "postgresql"]:
             found[kind] = run(kind, Path(place), arguments)
             print(table(kind, found[kind]) + "\n")

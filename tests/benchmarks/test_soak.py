@@ -94,6 +94,10 @@ def test_tails_are_measured_at_half_load(stock: tuple[Path, Stage]) -> None:
     assert tails.table("SQLite", found).count("\n") == 3
 
 
+def test_a_machine_that_stands_still_is_noticed() -> None:
+    assert all(1 <= still < 1000 for still in tails.standstills(0.05))
+
+
 def test_the_longest_of_a_histogram_is_bounded() -> None:
     before = {0.01: 5, 0.1: 7, float("inf"): 7}
     assert tails.since(before, {0.01: 5, 0.1: 9, float("inf"): 9}) == (2, 100)
