@@ -93,6 +93,7 @@ def databases(kind: str, directory: Path, *, stays: bool) -> Iterator[Databases]
 def founded(where: Databases, remembered: Path) -> Stage:
     """The realm in the database `base`, found again by what `remembered` says of it."""
     if remembered.exists():
+        upgrade(where.url("base"), "chat")
         facts = orjson.loads(remembered.read_bytes())
         return Stage(**{**facts, "crowd": tuple(facts["crowd"])})
     where.create("base")
@@ -112,4 +113,5 @@ def filled(where: Databases, stage: Stage, messages: int) -> str:
         where.rename("unfinished", name)
         seconds = time.monotonic() - began
         print(f"{messages:,} messages loaded in {seconds:.0f} s", file=sys.stderr)
+    upgrade(where.url(name), "chat")  # one that stayed may be of an earlier release
     return where.url(name)
