@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from benchmarks.load.processes import Server
 from benchmarks.payment.story import CHAIN_ID, METHOD_ID, TOKEN, XPUB
-from benchmarks.peers.payment_fastapi.seeding import seed
 from models.database import Database
 from models.migrate import upgrade
 from models.payment.keys import create_key
@@ -51,6 +50,8 @@ def prepare_ours(url: str) -> str:
 
 def prepare_peer(url: str) -> str:
     """Create the tables and seed them; returns the API key."""
+    from benchmarks.peers.payment_fastapi.seeding import seed  # needs the extra `bench`
+
     key = f"prk_test_{os.urandom(4).hex()}_{'k' * 43}"
     seed(url, key=key, xpub=XPUB, method_id=METHOD_ID, chain_id=CHAIN_ID, token_address=TOKEN)
     return key

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import socket
 import ssl
 import threading
@@ -61,12 +62,24 @@ class Listener:
             if self.tls is not None:
                 peer = self.tls.wrap_socket(peer, server_side=True)
             with peer:
-                while request := peer.recv(65536):
+                while request := _one_request(peer):
                     self.requests.append(request)
                     if callable(self.reply):
                         self.reply(peer)
                         return
                     peer.sendall(self.reply)
+
+
+def _one_request(peer: socket.socket) -> bytes:
+    """A request with all of its body, which may come after its head; nothing where none comes."""
+    request = b""
+    while part := peer.recv(65536):
+        request += part
+        head, end, body = request.partition(b"\r\n\r\n")
+        length = re.search(rb"Content-Length: (\d+)", head)
+        if end and len(body) >= (int(length[1]) if length else 0):
+            return request
+    return b""
 
 
 @pytest.fixture
