@@ -88,14 +88,7 @@ class Protocol(HttpToolsProtocol):
         if self._head_timer is not None or self._idle_since is not None:
             self._head_bytes += len(data)
         self._is_first = True
-        self._idle_since = None
-        try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._unsupported_upgrade_warning()
-        except httptools.HttpParserError:
-            self.logger.warning("Invalid HTTP request received.")
-            self.send_400_response("")
+        super().data_received(data)
         if self._held is not None:
             self._hold_no_longer()
         if self._in_head:  # nearly always it has arrived whole by now, and needs no timer

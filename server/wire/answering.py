@@ -69,7 +69,8 @@ class Heads:
             plain = self._plain.get(status)
             if plain is None:
                 plain = self._plain[status] = self._form(status, JSON)
-            return plain % (request_id.encode("ascii"), len(response.body))
+            if plain:
+                return plain % (request_id.encode("ascii"), len(response.body))
         shape = (status, _names(headers), _names(extra))
         form = self._forms.get(shape)
         if form is None:

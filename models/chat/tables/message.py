@@ -24,9 +24,9 @@ from models.chat.tables.channel import TOPIC, TOPIC_KEY
 from models.types import RowNumber, UtcMs
 
 UNREAD = text("flags & 1 = 0")
+STARRED = text("flags & 2 <> 0")
 ALERTED = text("flags & 512 <> 0")
 DIRECT = text("flags & 2048 <> 0")
-STARRED = text("flags & 2 <> 0")
 MENTIONED = text("flags & 120 <> 0")  # mentioned and the three wildcard and group mentions
 
 
