@@ -69,7 +69,6 @@ class Context(Generic[Adapters, Actor, Settings]):
 
     def __init__(
         self,
-        *,
         operation: Named,
         headers: Mapping[bytes, bytes],
         client: str,

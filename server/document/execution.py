@@ -113,20 +113,20 @@ class WithDatabase(Operation):
                 self._ask_again(ctx, connection)
                 return work(connection)
 
-        def write(work: Callable[[Any], Any]) -> Any:
+        def write(work: Callable[[Any], Any], asks_again: bool = True) -> Any:
             def unit(session: Any) -> Any:
-                self._ask_again(ctx, session)
-                return work(session)
+                with asking(ctx):
+                    if asks_again:
+                        self._ask_again(ctx, session)
+                    return work(session)
 
-            return database.run(_asked_by(ctx, unit))
+            return database.run(unit)
 
         ctx.bind_units(
             read=lambda work: loop.run_in_executor(threads.reading, read, work),
             read_snapshot=lambda work: loop.run_in_executor(threads.reading, read_snapshot, work),
             write=lambda work: loop.run_in_executor(threads.writing, write, work),
-            write_down=lambda work: loop.run_in_executor(
-                threads.writing, database.run, _asked_by(ctx, work)
-            ),
+            write_down=lambda work: loop.run_in_executor(threads.writing, write, work, False),
         )
         return self.finish(await self.function(ctx, **arguments), call)
 
@@ -151,32 +151,25 @@ class WithDatabase(Operation):
         # The answer is encoded and checked inside the unit: an answer that cannot go out must not
         # leave its effects behind.
         def work(session: Any) -> Response:
-            self._ask_again(ctx, session)
             ctx.session = session
+            self._find_asker(ctx)
             with asking(ctx):
                 return self.finish(self.function(ctx, **arguments), call)
 
         return self._database.run(work)
 
     def _ask_again(self, ctx: Context, session: Any) -> None:
-        """Who asks, and whether they may, as it is in this unit."""
-        if self.authenticate is None:
-            return
-        here = copy.copy(ctx)  # the session of an async handler stays None
+        """Who asks, and whether they may, as it is in this unit of an async handler."""
+        here = copy.copy(ctx)  # whose session stays None
         here.session = session
-        ctx.actor = here.actor = self.authenticate(here)
-        self.require_role(here)
+        self._find_asker(here)
+        ctx.actor = here.actor
+
+    def _find_asker(self, ctx: Context) -> None:
+        if self.authenticate is not None:
+            ctx.actor = self.authenticate(ctx)
+            self.require_role(ctx)
 
 
 def _run_in(executor: Executor | None, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
     return asyncio.get_running_loop().run_in_executor(executor, function, *parts)
-
-
-def _asked_by(ctx: Context, work: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """`work`, whose events are told as this request's."""
-
-    def asked(session: Any) -> Any:
-        with asking(ctx):
-            return work(session)
-
-    return asked

@@ -28,24 +28,18 @@ ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
 class Call:
     """What one request sent, before anything of it is trusted."""
 
-    __slots__ = ("body", "extra_headers", "fields", "headers", "is_admitted", "path", "query")
+    __slots__ = ("body", "extra_headers", "fields", "headers", "is_admitted", "query", "texts")
 
-    def __init__(
-        self,
-        headers: Mapping[bytes, bytes],
-        path: Mapping[str, list[str]],
-        query: bytes,
-        body: bytes,
-    ) -> None:
-        self.headers = headers
-        self.path = path
-        self.query = query
-        self.body = body
-        self.extra_headers: tuple[tuple[str, str], ...] = ()
-        self.fields: Mapping[str, list[Any]] | None = None
-        """A form that was read as it arrived, instead of `body`."""
-        self.is_admitted = False
-        """Is known who asks, and that they may, before the body was read?"""
+    body: bytes
+    headers: Mapping[bytes, bytes]
+    query: bytes
+    texts: Mapping[str, list[str]]  # of the path's parameters
+    fields: Mapping[str, list[Any]] | None
+    """A form that was read as it arrived, instead of `body`."""
+    extra_headers: tuple[tuple[str, str], ...]
+    """What its answer says besides its own headers."""
+    is_admitted: bool
+    """Is known who asks, and that they may, before the body was read?"""
 
 
 class Operation(ABC):
@@ -140,12 +134,6 @@ class Operation(ABC):
             self.responses.check(response, ENGINE_HEADERS.union(names))
         return response
 
-    def prepare(self, ctx: Context, call: Call) -> dict[str, Any]:
-        """Who asks, whether they may, and the handler's arguments, in this order."""
-        if not call.is_admitted:
-            self.let_in(ctx, call)
-        return self._parse(ctx, call)
-
     def let_in(self, ctx: Context, call: Call) -> None:
         """Who asks, counted, and whether they may. Raises what refuses them."""
         service = self.service
@@ -170,15 +158,19 @@ class Operation(ABC):
             assert self.service.require_role is not None  # the compiler refuses such a document
             self.service.require_role(ctx, self.role)
 
-    def _parse(self, ctx: Context, call: Call) -> dict[str, Any]:
-        """Handler arguments from everything sent, or all that is wrong with it at once."""
+    def prepare(self, ctx: Context, call: Call) -> dict[str, Any]:
+        """Who asks, whether they may, and the handler's arguments, in this order. Raises all that
+        is wrong with what was sent at once.
+        """
+        if not call.is_admitted:
+            self.let_in(ctx, call)
         arguments: dict[str, Any] = {}
         violations: list[Violation] = []
         query: dict[str, list[str]] = {}
         unknown: set[str] = set()
         if self.path_parameters.declared:
             try:
-                ctx.path_parameters = self.path_parameters.arguments(call.path)
+                ctx.path_parameters = self.path_parameters.arguments(call.texts)
             except InvalidRequest:
                 if self.service.malformed_path is not None:
                     raise self.service.malformed_path() from None

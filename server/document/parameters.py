@@ -250,7 +250,7 @@ def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
         return pairs
     if raw.count(b"&") >= MAX_QUERY_FIELDS:
         raise invalid(f"/{where}", f"has more than {MAX_QUERY_FIELDS} fields")
-    text = decode_text(raw.replace(b"+", b" ") if b"+" in raw else raw, f"/{where}")
+    text = decode_text(raw.replace(b"+", b" "), f"/{where}")
     for field in filter(None, text.split("&")):
         name, _, value = field.partition("=")
         if "%" in name:

@@ -1,4 +1,6 @@
-"""From a path to its operations: a dictionary for fixed paths, a tree of segments for the rest."""
+"""From a path to its operations: dictionaries for paths that are fixed, or but for their last
+segment, and a tree of segments for the rest.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from server.errors import DocumentError
-from server.wire.guard import decode_percent, decode_text
+from server.wire.guard import PERCENT, decode_percent, decode_text
 
 T = TypeVar("T")
 
@@ -38,6 +40,9 @@ class Router(Generic[T]):
 
     def __init__(self, *, strict_integers: bool = False) -> None:
         self._fixed: dict[bytes, Route[T]] = {}
+        self._fixed_but_last: dict[bytes, tuple[Route[T], bool]] = {}
+        """By what stands before the last segment, and whether that may be any text. Where it may be
+        an integer or another text, the integer's."""
         self._root: _Node[T] = _Node()
         self._with_slashes: dict[str, Route[T]] = {}
         self._strict = strict_integers
@@ -73,16 +78,21 @@ class Router(Generic[T]):
                 raise DocumentError(f"{path}: a path segment is either text or one parameter")
             else:
                 node = node.fixed.setdefault(segment, _Node())
+        start, _, last = path.rpartition("/")
+        is_fixed_but_last = [last] == [f"{{{name}}}" for name in names]
         if node.route is None:
             node.route = Route(path, tuple(names))
-            if not names and "%" not in path:
+            if "%" not in path and not names:
                 self._fixed[path.encode()] = node.route
+            if "%" not in path and is_fixed_but_last:
+                takes_text = names[0] not in integers
+                if not (takes_text and start.encode() in self._fixed_but_last):
+                    self._fixed_but_last[start.encode()] = node.route, takes_text
         elif node.route.path != path:
             raise DocumentError(f"{path}: cannot be told from {node.route.path}")
         route = node.route
         if takes_slashes:
-            start, _, name = path.rpartition("/")
-            if names != [name[1:-1]]:
+            if not is_fixed_but_last:
                 raise DocumentError(f"{path}: only a single parameter at the end takes slashes")
             self._with_slashes[start + "/"] = route
         route.methods[method] = target
@@ -98,7 +108,16 @@ class Router(Generic[T]):
         fixed = self._fixed.get(raw_path)
         if fixed is not None:
             return fixed, {}
-        if b"%" in raw_path:
+        start, _, last = raw_path.rpartition(b"/")
+        but_last = self._fixed_but_last.get(start)
+        if but_last is not None:
+            route, takes_text = but_last
+            if last.isdigit() or (takes_text and last and PERCENT not in last):
+                return route, {route.names[0]: [decode_text(last, "/path")]}
+        return self._find_in_tree(raw_path)
+
+    def _find_in_tree(self, raw_path: bytes) -> tuple[Route[T], Mapping[str, list[str]]] | None:
+        if PERCENT in raw_path:
             segments = [decode_percent(segment, "/path") for segment in raw_path.split(b"/")]
         else:
             segments = decode_text(raw_path, "/path").split("/")

@@ -33,14 +33,6 @@ Check = Callable[[Context], Any]
 """From a request to the actor, `NO_CREDENTIALS`, or None for credentials nobody holds."""
 
 
-def _authorization(ctx: Context, scheme: str) -> str | None:
-    raw = ctx.headers.get(b"authorization")
-    if raw is None:
-        return None
-    kind, _, credentials = raw.decode("latin-1").partition(" ")
-    return credentials.strip() if kind.lower() == scheme else None
-
-
 def _calls(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, which gets our context as connexion's optional keyword `request`."""
     if inspect.iscoroutinefunction(function):
@@ -66,8 +58,10 @@ class Bearer(_PlainFunctions, BearerSecurityHandler):
 
     def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
         def check(ctx: Context) -> Any:
-            token = _authorization(ctx, "bearer")
-            return NO_CREDENTIALS if token is None else call(token, request=ctx)
+            kind, _, token = ctx.headers.get(b"authorization", b"").partition(b" ")
+            if kind.lower() != b"bearer":
+                return NO_CREDENTIALS
+            return call(token.decode("latin-1").strip(), request=ctx)
 
         return check
 
@@ -77,11 +71,11 @@ class Basic(_PlainFunctions, BasicSecurityHandler):
 
     def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
         def check(ctx: Context) -> Any:
-            credentials = _authorization(ctx, "basic")
-            if credentials is None:
+            kind, _, credentials = ctx.headers.get(b"authorization", b"").partition(b" ")
+            if kind.lower() != b"basic":
                 return NO_CREDENTIALS
             try:
-                decoded = base64.b64decode(credentials, validate=True).decode("utf-8")
+                decoded = base64.b64decode(credentials.strip(), validate=True).decode("utf-8")
             except (binascii.Error, UnicodeDecodeError, ValueError):
                 return None
             user, colon, password = decoded.partition(":")

@@ -62,7 +62,7 @@ def _written(
     exchange: Exchange, response: Response, default_headers: list[tuple[bytes, bytes]]
 ) -> bytes | None:
     """A whole answer as it goes out; None where uvicorn has more to do than to write."""
-    if exchange.leaves_a_body or (response.body and response.status in (204, 304)):
+    if exchange.leaves_a_body() or (response.body and response.status in (204, 304)):
         return None
     head = exchange.api.heads.head(response, exchange.request_id, exchange.extra_headers)
     if head is None:

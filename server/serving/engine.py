@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from functools import partial
 from itertools import count
 from typing import Any
@@ -40,6 +40,7 @@ from server.wire.proxies import TrustedProxies
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
+_ENDS = [f"{number:02x}" for number in range(256)]
 
 
 class Engine(SpecMiddleware):
@@ -52,8 +53,7 @@ class Engine(SpecMiddleware):
         probes.flush_metrics = self.flush_metrics
         self.apis: list[ServedAPI] = []
         self.waiting = Waiting()
-        self._ids = count(int.from_bytes(os.urandom(4), "big"))
-        self._id_prefix = ""
+        self._ids = _request_ids()
 
     def add_api(self, specification: Specification, *, service: Service, **_: Any) -> None:
         """Compile one document. Raises `DocumentError`."""
@@ -80,7 +80,7 @@ class Engine(SpecMiddleware):
         peer = scope.get("client")
         exchange = self.begin(
             scope["method"],
-            scope.get("raw_path") or quote(scope["path"]).encode("ascii"),
+            (scope.get("raw_path") or quote(scope["path"]).encode("ascii")).partition(b"?")[0],
             scope["query_string"],
             scope["headers"],
             peer[0] if peer else "",
@@ -109,17 +109,12 @@ class Engine(SpecMiddleware):
         """A request whose headers have arrived, if it is one for a service here. `mapped` has the
         last of each of the headers `sent`.
         """
-        if b"?" in path:
-            path = path.partition(b"?")[0]
         for api in self.apis:
-            if b"//" in path and api.service.merge_slashes:
+            if api.service.merge_slashes:
                 path = merge_slashes(path)
             if path.startswith(api.prefix):
-                if not self._id_prefix:  # made on first use, so each worker has its own
-                    self._id_prefix = os.urandom(8).hex()
-                request_id = f"{self._id_prefix}{next(self._ids) & 0xFFFFFFFF:08x}"
                 client = self.proxies.client_of(peer, sent)
-                return Exchange(api, method, path, query, sent, mapped, client, request_id)
+                return Exchange(api, method, path, query, sent, mapped, client, next(self._ids))
         return None
 
     def answer_now(self, exchange: Exchange, body: bytes) -> Response | Awaitable[Response] | None:
@@ -137,14 +132,14 @@ class Engine(SpecMiddleware):
             if exchange.api.service.method_override and method == "POST":
                 if may_override(body):
                     return None
-                body = exchange.take(body)
+                exchange.take(body)
             operation = asked or operation_of(route, method)
             if isinstance(operation, Response):
                 return operation
             if operation.body is not None and exchange.unread:
-                body = exchange.take(body)
-            call = exchange.call_of(operation, exchange.query, body)
-            reply = operation.serve(exchange.ctx, call, exchange.api.threads)
+                exchange.take(body)
+            ctx = exchange.context_of(operation)
+            reply = operation.serve(ctx, exchange, exchange.api.threads)
             if not isinstance(reply, Response):
                 return self._awaited(exchange, reply)
             return checked(reply) if reply.headers else reply
@@ -205,31 +200,30 @@ class Engine(SpecMiddleware):
         route = find_route(exchange)
         if isinstance(route, Response):
             return route
-        api, method, query = exchange.api, exchange.method, exchange.query
-        headers = exchange.headers
+        api, method, headers = exchange.api, exchange.method, exchange.headers
         taker = route.methods.get(method)
         if taker is not None and taker.takes_files and media_type_of(headers) == MULTIPART:
-            call = exchange.call_of(taker, query, b"")
-            await taker.admit(exchange.ctx, call, api.threads)  # nothing of a stranger's is kept
-            async with arriving_form(taker, call, receive):
+            ctx = exchange.context_of(taker)
+            await taker.admit(ctx, exchange, api.threads)  # nothing of a stranger's is kept
+            async with arriving_form(taker, exchange, receive):
                 exchange.unread = False
-                return checked(await whole(taker.serve(exchange.ctx, call, api.threads)))
-        body = b""
+                return checked(await whole(taker.serve(ctx, exchange, api.threads)))
         if api.service.method_override and method == "POST":
-            body = await exchange.read(receive)
-            meant = await find_overriding_method(body, headers, api.threads)
+            await exchange.read(receive)
+            meant = await find_overriding_method(exchange.body, headers, api.threads)
             if meant == "GET" and media_type_of(headers) == URLENCODED:
-                query = b"&".join(filter(None, (query, body)))  # a GET's parameters are its query
+                parts = filter(None, (exchange.query, exchange.body))
+                exchange.query = b"&".join(parts)  # a GET's parameters are its query
             method = meant or method
         operation = operation_of(route, method)
         if isinstance(operation, Response):
             return operation
         if operation.body is not None and exchange.unread:
-            body = await exchange.read(receive)
-        call = exchange.call_of(operation, query, body)
+            await exchange.read(receive)
+        ctx = exchange.context_of(operation)
         if operation.is_async:
-            exchange.ctx.bind_wait(partial(self.waiting.wait, receive))
-        return checked(await whole(operation.serve(exchange.ctx, call, api.threads)))
+            ctx.bind_wait(partial(self.waiting.wait, receive))
+        return checked(await whole(operation.serve(ctx, exchange, api.threads)))
 
     def _failure(self, error: Exception, exchange: Exchange) -> Response:
         """The service's own answer to an error; a 500 also goes to the log with its traceback, and
@@ -261,6 +255,17 @@ class Engine(SpecMiddleware):
                 exc_info=error,
             )
         return response
+
+
+def _request_ids() -> Iterator[str]:
+    """Ids of 24 hexadecimal digits. Those of a process begin alike, with what it draws when it
+    takes the first one: a worker takes it after the fork.
+    """
+    prefix = os.urandom(8).hex()
+    for number in count(int.from_bytes(os.urandom(3), "big")):
+        start = f"{prefix}{number & 0xFFFFFF:06x}"
+        for end in _ENDS:
+            yield start + end
 
 
 def _nearest(kind: type[Exception], events: Mapping[type[Exception], Any]) -> Any:

@@ -21,29 +21,26 @@ from server.wire.guard import Sent
 _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
 
 
-class Exchange:
-    """One request being answered: what is known of it so far, for its log line and its end."""
+class Exchange(Call):
+    """One request being answered: what it sent, and what is known of it so far, for its log line
+    and its end.
+    """
 
     __slots__ = (
         "api",
-        "call",
         "client",
         "ctx",
-        "headers",
         "mapped",
         "method",
         "operation",
         "path",
-        "query",
         "request_id",
         "sent",
         "started",
-        "texts",
         "unread",
     )
 
     ctx: Context
-    texts: Mapping[str, list[str]]
 
     def __init__(
         self,
@@ -66,65 +63,64 @@ class Exchange:
         self.client = client
         self.request_id = request_id
         self.operation: Operation | None = None
-        self.call: Call | None = None
         self.headers = _UNKNOWN_FRAMING
         self.unread = True
+        self.body = b""
+        self.fields = None
+        self.extra_headers = ()
+        self.is_admitted = False
 
-    def call_of(self, operation: Operation, query: bytes, body: bytes) -> Call:
-        """What the request sent to an operation; from here on there is a context."""
+    def context_of(self, operation: Operation) -> Context:
+        """What the handler of the operation that it is for knows of it, from here on."""
         service = self.api.service
-        self.ctx = Context(
-            operation=operation,
-            headers=self.headers,
-            client=self.client,
-            now=service.clock.now(),
-            request_id=self.request_id,
-            settings=service.settings,
-            adapters=service.adapters,
-        )
         self.operation = operation
-        self.call = call = Call(self.headers, self.texts, query, body)
-        return call
+        self.ctx = ctx = Context(
+            operation,
+            self.headers,
+            self.client,
+            service.clock.now(),
+            self.request_id,
+            service.settings,
+            service.adapters,
+        )
+        return ctx
 
-    async def read(self, receive: Receive) -> bytes:
-        """The whole body. Raises as `read_body` does."""
+    async def read(self, receive: Receive) -> None:
+        """Read the whole body. Raises as `read_body` does."""
         service = self.api.service
-        body = await read_body(
+        self.body = await read_body(
             receive, self.headers, limit=service.body_limit, seconds=service.body_timeout_s
         )
         self.unread = False
-        return body
 
-    def take(self, body: bytes) -> bytes:
-        """The whole body, which has arrived as the parser framed it. Raises `BodyTooLarge`."""
+    def take(self, body: bytes) -> None:
+        """Take the whole body, which has arrived as the parser framed it. Raises `BodyTooLarge`."""
         limit = self.api.service.body_limit
         if len(body) > limit:
             raise BodyTooLarge(limit)
+        self.body = body
         self.unread = False
-        return body
 
     def line(self, status: int, seconds: float) -> Facts:
         """The request's line in the log."""
         service, operation = self.api.service, self.operation
-        line: Facts = {
+        name = actor = key = None
+        if operation is not None:
+            name, actor, key = operation.operation_id, self.ctx.actor_id, self.ctx.key_id
+        return {
             "event": "request",
             "level": "info",
             "timestamp": service.clock.now(),
             "id": self.request_id,
             "service": service.name,
-            "operation": None,
+            "operation": name,
             "method": self.method,
             "status": status,
-            "actor": None,
-            "key": None,
+            "actor": actor,
+            "key": key,
             "address": self.client,
             "ms": int(seconds * 1e6) / 1000,
         }
-        if operation is not None:
-            line["operation"] = operation.operation_id
-            line["actor"] = self.ctx.actor_id
-            line["key"] = self.ctx.key_id
-        return line
 
     @property
     def operation_id(self) -> str | None:
@@ -138,11 +134,6 @@ class Exchange:
     def key_id(self) -> str | None:
         return None if self.operation is None else self.ctx.key_id
 
-    @property
-    def extra_headers(self) -> tuple[tuple[str, str], ...]:
-        return () if self.call is None else self.call.extra_headers
-
-    @property
     def leaves_a_body(self) -> bool:
         """Is there a body that nobody has read, so that the connection cannot go on?"""
         return self.unread and (
@@ -156,7 +147,7 @@ async def deliver(response: Response, exchange: Exchange, receive: Receive, send
     headers = [(b"request-id", exchange.request_id.encode("ascii"))]
     body = b"" if exchange.method == "HEAD" else response.body
     standing, extra = exchange.api.standing, exchange.extra_headers
-    if not exchange.leaves_a_body:
+    if not exchange.leaves_a_body():
         await send(start(response, headers, extra, standing))
         await send({"type": "http.response.body", "body": body})
         return

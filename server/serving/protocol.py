@@ -38,6 +38,9 @@ class _Nowhere(list[tuple[bytes, bytes]]):
         return
 
 
+_NOWHERE = _Nowhere()
+
+
 class Protocol(HttpToolsProtocol):
     """uvicorn's HTTP/1.1 protocol with a deadline and a size for the header section."""
 
@@ -117,7 +120,7 @@ class Protocol(HttpToolsProtocol):
             self._check_host()
         self.exchanges += 1
         self._sent = self.headers
-        self.headers = _Nowhere()
+        self.headers = _NOWHERE
         if self._may_be_whole():
             self._held = []
         else:
@@ -129,7 +132,7 @@ class Protocol(HttpToolsProtocol):
         self._begin_scope()
         self.headers = self._sent
         super().on_headers_complete()
-        self.headers = _Nowhere()
+        self.headers = _NOWHERE
 
     def _begin_scope(self) -> None:
         url, headers, expects = self.url, self.headers, self.expect_100_continue
@@ -164,20 +167,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if self._held is None:
             super().on_message_complete()
-        else:
-            self._answer_at_once(b"".join(self._held))
-
-    def _hold_no_longer(self) -> None:
-        """The request has not arrived whole: take uvicorn's way."""
-        assert self._held is not None
-        held, self._held = self._held, None
-        if self.transport.is_closing():  # it was refused
             return
-        self._begin_cycle()
-        for body in held:
-            super().on_body(body)
-
-    def _answer_at_once(self, body: bytes) -> None:
         assert self._engine is not None
         target = httptools.parse_url(self.url)
         method = self.parser.get_method().decode("ascii")
@@ -189,6 +179,7 @@ class Protocol(HttpToolsProtocol):
             self._hold_no_longer()
             super().on_message_complete()
             return
+        body = b"".join(self._held)
         self._held = None
         answer = answer_at_once(self._engine, exchange, body, self.server_state.default_headers)
         if isinstance(answer, Rest):
@@ -198,6 +189,16 @@ class Protocol(HttpToolsProtocol):
         self.transport.write(answer)
         self.server_state.total_requests += 1
         self._await_next()
+
+    def _hold_no_longer(self) -> None:
+        """The request has not arrived whole: take uvicorn's way."""
+        assert self._held is not None
+        held, self._held = self._held, None
+        if self.transport.is_closing():  # it was refused
+            return
+        self._begin_cycle()
+        for body in held:
+            super().on_body(body)
 
     def on_response_complete(self) -> None:
         self.server_state.total_requests += 1

@@ -56,6 +56,6 @@ async def whole(reply: Response | Awaitable[Response]) -> Response:
 
 def merge_slashes(path: bytes) -> bytes:
     """A path with one slash where it has several in a row."""
-    while b"//" in path:
-        path = path.replace(b"//", b"/")
+    while path != (merged := path.replace(b"//", b"/")):
+        path = merged
     return path

@@ -35,9 +35,11 @@ SINGLE = frozenset(
 
 _KEY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t\r\n]*+(:?)', re.DOTALL)
 # Only such a run can hold an integer that orjson would turn into a float, or an overlong number.
-_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+_LONG_NUMBER = b"0" * 19  # once all digits are zeros: a regular expression takes 20 times as long
+_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _ESCAPED_CONTROL = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{},"'))
+NUL, BACKSLASH, PERCENT = b"\0\\%"  # numbers, which `in` looks for ten times as fast
 _BREAK = re.compile(r"[\r\n\0]")
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # signed: one level down, one up
 _ENCODED = re.compile(rb"(?:%[0-9a-fA-F]{2})++")
@@ -48,17 +50,16 @@ def check_headers(raw: Sent, mapped: dict[bytes, bytes] | None = None) -> dict[b
     """Request headers as one mapping, names in lower case, repeated ones joined by a comma.
     `mapped` is `dict(raw)`, from whoever has it already.
 
-    Raises `HeadersTooLarge`; `InvalidRequest` for a repeated header that must come once, for NUL,
-    and for a body framed in two ways.
+    Raises `HeadersTooLarge`; `InvalidRequest` for NUL, repeats of `SINGLE` and a doubtful framing.
     """
     headers = dict(raw) if mapped is None else mapped
     if len(headers) != len(raw):
         headers = _join_repeated(raw)
-    values = b"".join(headers.values())
-    if len(values) + len(b"".join(headers)) > MAX_HEADERS or len(raw) > MAX_HEADER_COUNT:
+    text = b"".join([*headers, *headers.values()])
+    if len(text) > MAX_HEADERS or len(raw) > MAX_HEADER_COUNT:
         raise HeadersTooLarge(MAX_HEADERS)
-    if b"\0" in values:
-        name = next(name for name, value in headers.items() if b"\0" in value)
+    if NUL in text:
+        name = next(name for name, value in headers.items() if NUL in name + value)
         raise invalid(f"/header/{_text(name)}", "must not hold a NUL character")
     if b"transfer-encoding" in headers and b"content-length" in headers:
         raise invalid("/header/Content-Length", "must not come with Transfer-Encoding")
@@ -95,7 +96,7 @@ def check_target(path: bytes, query: bytes) -> None:
 
 def decode_percent(raw: bytes, pointer: str) -> str:
     """A path segment as text. Raises `InvalidRequest` unless it is clean percent-encoded UTF-8."""
-    if b"%" in raw:
+    if PERCENT in raw:
         if _BAD_PERCENT.search(raw):
             raise invalid(pointer, "holds a malformed percent-encoding")
         raw = unquote(raw)
@@ -146,15 +147,14 @@ def load_json(raw: bytes, pointer: str = "/body") -> Any:
         if "infinity" in error.msg:  # or an integer that is only too long for orjson
             return _load_exactly(raw, pointer)
         raise _not_json(raw, error, pointer) from None
-    if b"\\" in raw and _ESCAPED_CONTROL.search(raw):
+    if BACKSLASH in raw and _ESCAPED_CONTROL.search(raw):
         return _load_exactly(raw, pointer)
     if type(value) is dict or type(value) is list:
         colons = raw.count(b":")
         # Each written key has one colon: so many leave room for no other keys.
-        if not colons or (type(value) is dict and colons == len(value)):
-            return _load_exactly(raw, pointer) if _LONG_NUMBER.search(raw) else value
-        keys, has_float = _measure(value)
-        if has_float and _LONG_NUMBER.search(raw):
+        is_flat = not colons or (type(value) is dict and colons == len(value))
+        keys, has_float = (colons, True) if is_flat else _measure(value)
+        if has_float and raw.translate(_ZEROS).count(_LONG_NUMBER):
             return _load_exactly(raw, pointer)
         # Only colons inside strings make it necessary to look closer.
         if colons != keys and sum(map(len, _KEY.findall(raw))) != keys:
@@ -176,7 +176,7 @@ def _not_json(raw: bytes, error: json.JSONDecodeError, pointer: str) -> InvalidR
 def _check_structure(raw: bytes, pointer: str) -> None:
     """Nesting and number of values, counted outside strings, in whatever `raw` is."""
     structure = raw
-    if b"\\" in raw:  # what is escaped in a string ends no string
+    if BACKSLASH in raw:  # what is escaped in a string ends no string
         structure = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     structure = structure.translate(None, _NOT_STRUCTURE)
     # Between two commas stand two strings at most, a key and its value.

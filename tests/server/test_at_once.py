@@ -41,10 +41,13 @@ class Connection:
 
     async def settle(self) -> tuple[bytes, bool]:
         """What was written, without the request's own id, and whether the connection is closed."""
+        if closed_at_once := self.wire.closed:
+            self.protocol.connection_lost(None)  # as a transport says; who reads on waits no longer
         while self.state.tasks:
             await asyncio.wait_for(asyncio.gather(*self.state.tasks), 20)
         closed = self.wire.closed
-        self.protocol.connection_lost(None)
+        if not closed_at_once:
+            self.protocol.connection_lost(None)
         return NAMED.sub(b"<id>", self.wire.written), closed
 
 

@@ -25,6 +25,13 @@ def envelope(answer: Answer, status: int, code: str) -> None:
     assert answer.json["request_id"] == answer.header("Request-Id")
 
 
+def test_each_request_has_an_id_of_its_own(shop: Client) -> None:
+    ids = [shop.get("/nope").json["request_id"] for _ in range(600)]
+    assert len(set(ids)) == 600
+    assert {(len(it), it[:16]) for it in ids} == {(24, ids[0][:16])}
+    assert all(re.fullmatch("[0-9a-f]{24}", it) for it in ids)
+
+
 class TestUnknown:
     @pytest.mark.parametrize(
         "target", ["/nope", "/", "/items/", "/items//", "//items", "/ITEMS", "/items/5/x", "/%69"]

@@ -17,6 +17,12 @@ PATHS = {
     "/b/{id}": frozenset({"id"}),
     "/{top}/z": frozenset(),
     "/slash/": frozenset(),
+    "/text/{name}": frozenset(),
+    "/either/{name}": frozenset(),
+    "/either/{id}": frozenset({"id"}),
+    "/deep/{id}/end": frozenset({"id"}),
+    "/deep/{name}": frozenset(),
+    "/twice/{x}/{y}": frozenset(),
 }
 
 
@@ -52,6 +58,13 @@ FOUND = [
     (b"/a/z", "/a/{name}", {"name": ["z"]}),
     (b"/q/z", "/{top}/z", {"top": ["q"]}),
     (b"/slash/", "/slash/", {}),
+    (b"/text/5", "/text/{name}", {"name": ["5"]}),
+    (b"/text/five", "/text/{name}", {"name": ["five"]}),
+    (b"/text/x%2Fy", "/text/{name}", {"name": ["x/y"]}),
+    (b"/either/5", "/either/{id}", {"id": ["5"]}),
+    (b"/either/five", "/either/{name}", {"name": ["five"]}),
+    (b"/deep/5", "/deep/{name}", {"name": ["5"]}),
+    (b"/twice/{x}/5", "/twice/{x}/{y}", {"x": ["{x}"], "y": ["5"]}),
 ]
 
 
@@ -77,13 +90,16 @@ def test_finds(raw: bytes, path: str, texts: dict[str, list[str]]) -> None:
         b"/slash",
         b"//a",
         b"/a/x/y/z",
+        b"/text/",
     ],
 )
 def test_finds_nothing(raw: bytes) -> None:
     assert router().find(raw) is None
 
 
-@pytest.mark.parametrize("raw", [b"/a/%", b"/a/%2", b"/a/%zz", b"/a/%00", b"/a/%FF", b"/a/\xff"])
+@pytest.mark.parametrize(
+    "raw", [b"/a/%", b"/a/%2", b"/a/%zz", b"/a/%00", b"/a/%FF", b"/a/\xff", b"/text/\xff"]
+)
 def test_refuses_what_is_not_clean_text(raw: bytes) -> None:
     with pytest.raises(InvalidRequest):
         router().find(raw)
@@ -145,7 +161,7 @@ def test_it_takes_nothing_else(raw: bytes) -> None:
     assert with_slashes().find(raw) is None
 
 
-@pytest.mark.parametrize("path", ["/v/{a}/{b}", "/v/{a}/end"])
+@pytest.mark.parametrize("path", ["/v/{a}/{b}", "/v/{a}/end", "/{a}/xax"])
 def test_only_the_last_may(path: str) -> None:
     with pytest.raises(DocumentError, match="only a single parameter at the end takes slashes"):
         Router[str]().add(path, "GET", frozenset(), path, takes_slashes=True)
