@@ -1,0 +1,101 @@
+"""The index of SQLite is merged in small steps, and is merged: neither do few messages pay for
+many, nor do segments gather.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import pytest
+from alembic import command
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from models import migrate
+from models.chat.messages import search
+from models.database import Database
+
+PAGE = 4096
+BEFORE = 12_000
+SENT = 700
+MOST_PAGES = 150
+"""That one message adds to the log; merging by itself, FTS5 adds more than 400 at once."""
+
+
+def words(rough: Random) -> str:
+    return " ".join(f"w{rough.randrange(30_000)}" for _ in range(12))
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    return f"sqlite:///{tmp_path}/chat.db"
+
+
+def pages_of_each(database: Database, log: Path, first: int, texts: list[str]) -> list[int]:
+    """How many pages the log got for each message, sent one by one. The log is begun anew for each
+    by a checkpoint.
+    """
+    found = []
+    with closing(sqlite3.connect(log.with_name("chat.db"), isolation_level=None)) as other:
+        for number, content in enumerate(texts, first):
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            database.run(
+                lambda session, number=number, content=content: search.index_message(
+                    session, number, topic="merges", text=content
+                )
+            )
+            found.append(os.path.getsize(log) // PAGE)
+    return found
+
+
+def segments(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(
+            connection.execute("SELECT count(DISTINCT segid) FROM message_search_idx").fetchone()[0]
+        )
+
+
+def test_no_message_pays_for_many(url: str, tmp_path: Path) -> None:
+    migrate.upgrade(url, "chat")
+    rough = Random(6)
+    with closing(Database(url)) as database:
+        for start in range(1, BEFORE, 500):
+            batch = [(start + n, "merges", words(rough)) for n in range(500)]
+            database.run(lambda session, batch=batch: search.index_messages(session, batch))
+        log = tmp_path / "chat.db-wal"
+        pages = pages_of_each(database, log, BEFORE + 1, [words(rough) for _ in range(SENT)])
+    assert max(pages) <= MOST_PAGES, sorted(pages)[-20:]
+    assert segments(tmp_path / "chat.db") <= 24
+
+
+def test_long_texts_pay_for_themselves(url: str, tmp_path: Path) -> None:
+    migrate.upgrade(url, "chat")
+    rough = Random(7)
+    texts = [" ".join(words(rough) for _ in range(100)) for _ in range(100)]
+    with closing(Database(url)) as database:
+        pages_of_each(database, tmp_path / "chat.db-wal", 1, texts)
+    assert segments(tmp_path / "chat.db") <= 24
+
+
+def test_the_migration_is_undone(url: str, tmp_path: Path) -> None:
+    migrate.upgrade(url, "chat")
+
+    def configured() -> object:
+        with closing(sqlite3.connect(tmp_path / "chat.db")) as connection:
+            row = connection.execute("SELECT v FROM message_search_config WHERE k = 'automerge'")
+            return row.fetchone()[0]
+
+    assert configured() == 0
+
+    def down(session: Session) -> None:
+        config = migrate._config("chat")
+        config.attributes["connection"] = session.connection()
+        command.downgrade(config, "0040")
+        assert session.execute(text("SELECT count(*) FROM message_search")).scalar() == 0
+
+    with closing(Database(url)) as database:
+        database.run(down)
+    assert configured() == 4
