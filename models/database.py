@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from models import sqlite
-from models.held import HeldConnections, Reading
+from models.held import HeldConnections, Reading, Taken
 from models.news import News
 from models.outages import is_lost_race, raise_outage
 from models.reader import UNIT_CONNECTION
@@ -108,6 +108,7 @@ class Database:
         self._reader: Engine | None = None
         self._held: HeldConnections | None = None
         self._writer: Engine | None = None
+        self._held_for_writing: HeldConnections | None = None
 
     def reading(self) -> Reading:
         """A Core connection in AUTOCOMMIT, for reads: each statement sees the latest state.
@@ -144,18 +145,16 @@ class Database:
         connection found dead before the end is answered by exactly one more try. No connection,
         no lock in time, no statement in time: `DatabaseUnavailable`.
         """
-        writer = self._writer or self._make_writer()
+        held = self._held_for_writing or self._make_held_for_writing()
         try:
-            try:
-                return self._attempt(writer, work)
-            except _TryAgain:
-                return self._attempt(writer, work)
+            return self._attempt(held, work)
+        except _TryAgain:
+            pass
+        try:
+            return self._attempt(held, work)
         except _TryAgain as lost:
             raise_outage(lost.error)
             raise lost.error from None
-        except SQLAlchemyError as error:
-            raise_outage(error)
-            raise
 
     def ping(self) -> None:
         """One trivial statement; raises `DatabaseUnavailable`."""
@@ -165,36 +164,55 @@ class Database:
     def dispose(self) -> None:
         """Close every connection. The next use opens new ones."""
         self.news.close()
-        if self._held is not None:
-            self._held.let_all_go()
+        for held in (self._held, self._held_for_writing):
+            if held is not None:
+                held.let_all_go()
         for engine in (self._reader, self._writer):
             if engine is not None:
                 engine.dispose()
 
     close = dispose
 
-    def _attempt(self, writer: Engine, work: Callable[[Session], T]) -> T:
-        info = {_NEWS: self.news, UNIT_CONNECTION: None}
-        with Session(writer, expire_on_commit=False, info=info) as session:
+    def _attempt(self, held: HeldConnections, work: Callable[[Session], T]) -> T:
+        with Taken(held) as connection:
+            transaction = connection.begin()
+            session = Session(
+                connection,
+                expire_on_commit=False,
+                join_transaction_mode="rollback_only",  # the transaction is ours
+                info={_NEWS: self.news, UNIT_CONNECTION: connection},
+            )
             try:
-                result = work(session)
-                session.flush()
-                for write, items in session.info.pop(AT_THE_END, {}).items():
-                    if items:
-                        write(session, items)
-            except DBAPIError as error:
-                if is_lost_race(error) or error.connection_invalidated:
-                    raise _TryAgain(error) from error
-                raise
-            try:
-                session.commit()
-            except DBAPIError as error:
-                if is_lost_race(error):
-                    raise _TryAgain(error) from error
-                raise
+                result = self._work(connection, session, work)
+                try:
+                    transaction.commit()
+                except DBAPIError as error:
+                    if is_lost_race(error):
+                        raise _TryAgain(error) from error
+                    raise
+            finally:
+                if session.in_transaction():
+                    session.close()
+                transaction.close()  # undoes what was not kept
             for call in session.info.get(_AFTER_COMMIT, ()):
                 call()
             return result
+
+    def _work(self, connection: Connection, session: Session, work: Callable[[Session], T]) -> T:
+        """All that belongs to a unit of work but its end."""
+        try:
+            if self.dialect == "sqlite":
+                sqlite.begin_writing(connection)
+            result = work(session)
+            session.flush()
+            for write, items in session.info.pop(AT_THE_END, {}).items():
+                if items:
+                    write(session, items)
+        except DBAPIError as error:
+            if is_lost_race(error) or error.connection_invalidated:
+                raise _TryAgain(error) from error
+            raise
+        return result
 
     def _make_held(self) -> HeldConnections:
         with self._making:
@@ -209,13 +227,19 @@ class Database:
     def _make_writer(self) -> Engine:
         with self._making:
             if self._writer is None:
+                engine = self._create_engine(pool_size=self.write_threads)
                 if self.dialect == "sqlite":
-                    engine = self._create_engine(pool_size=1)
                     sqlite.prepare_writer(engine, rewrites_tables=self._rewrites_tables)
-                else:
-                    engine = self._create_engine()
                 self._writer = engine
             return self._writer
+
+    def _make_held_for_writing(self) -> HeldConnections:
+        engine = self._make_writer()
+        with self._making:
+            if self._held_for_writing is None:
+                most, wait_s = self.write_threads, self._lock_timeout_s
+                self._held_for_writing = HeldConnections(engine, most, wait_s)
+            return self._held_for_writing
 
     def _create_engine(self, *, read_only: bool = False, **options: Any) -> Engine:
         options.setdefault("pool_size", self._pool_size)

@@ -1,7 +1,7 @@
 """Statements as the driver takes them, past SQLAlchemy: what it finds, counts, and how it fails.
 
-A connection to PostgreSQL keeps its cursor. A new one of psycopg's looks anew for how each type of
-parameter and result is written, which takes as long as all else that it does for a statement.
+A connection keeps its cursor. A new one of psycopg's looks anew for how each type of parameter and
+result is written, which takes as long as all else that it does for a statement.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,8 @@ How = Mapping[str, bool]
 Rows = Sequence[Sequence[object]]
 MOST_KEPT = 100
 """Rows that a cursor may hold on to until its next statement."""
-_CURSOR = "cursor"
+_DRIVER = "driver"
+"""Key of `Connection.info`, which SQLAlchemy clears where it connects anew."""
 
 
 class _Cursor(Protocol):
@@ -34,6 +35,23 @@ class _Driver(Protocol):
     def cursor(self) -> _Cursor: ...
 
 
+class _Kept:
+    """What a connection keeps between statements: the driver's own connection, which takes
+    SQLAlchemy longer to find than SQLite to find a row, and a cursor that nobody uses.
+    """
+
+    __slots__ = ("connection", "cursor")
+
+    def __init__(self, connection: _Driver) -> None:
+        self.connection = connection
+        self.cursor: _Cursor | None = None
+
+    def take_cursor(self) -> _Cursor:
+        """The kept cursor, for one statement, or a new one."""
+        cursor, self.cursor = self.cursor, None
+        return cursor or self.connection.cursor()
+
+
 def run_plain(connection: Connection, sql: str) -> None:
     """A statement without parameters and rows, as the database takes it."""
     count(connection, sql, ())
@@ -41,16 +59,17 @@ def run_plain(connection: Connection, sql: str) -> None:
 
 def fetch(connection: Connection, sql: str, parameters: Parameters, how: How) -> Rows:
     """Every row."""
-    if connection.engine.dispatch.before_cursor_execute:  # somebody listens
+    if _is_heard(connection):
         return connection.exec_driver_sql(sql, parameters).fetchall()
-    cursor = _take_cursor(connection)
+    kept = _kept_by(connection)
+    cursor = kept.take_cursor()
     try:
         cursor.execute(sql, parameters, **how)
         rows = cursor.fetchall()
     except connection.dialect.loaded_dbapi.Error as error:
         _fail(connection, sql, error)
     if len(rows) <= MOST_KEPT:
-        _keep_cursor(connection, cursor)
+        kept.cursor = cursor
     return rows
 
 
@@ -58,11 +77,11 @@ def fetch_some(
     connection: Connection, sql: str, parameters: Parameters, how: How, size: int
 ) -> Iterator[Rows]:
     """Every row, so many at a time."""
-    if connection.engine.dispatch.before_cursor_execute:
+    if _is_heard(connection):
         with connection.exec_driver_sql(sql, parameters) as result:
             yield from result.partitions(size)
         return
-    cursor = _driver_of(connection).cursor()
+    cursor = _kept_by(connection).connection.cursor()
     try:
         cursor.execute(sql, parameters, **how)
         while rows := cursor.fetchmany(size):
@@ -73,38 +92,46 @@ def fetch_some(
 
 def count(connection: Connection, sql: str, parameters: Parameters, *, many: bool = False) -> int:
     """How many rows a statement changed, or one for several rows together."""
-    if connection.engine.dispatch.before_cursor_execute:
+    if _is_heard(connection):
         counting = {"preserve_rowcount": True}
         return connection.exec_driver_sql(sql, parameters, execution_options=counting).rowcount
-    cursor = _take_cursor(connection)
+    kept = _kept_by(connection)
+    cursor = kept.take_cursor()
     try:
         (cursor.executemany if many else cursor.execute)(sql, parameters)
     except connection.dialect.loaded_dbapi.Error as error:
         _fail(connection, sql, error)
-    changed = cursor.rowcount
-    _keep_cursor(connection, cursor)
-    return changed
+    kept.cursor = cursor
+    return cursor.rowcount
 
 
-def _driver_of(connection: Connection) -> _Driver:
-    return cast(_Driver, connection.connection.driver_connection)
+def state_of(connection: Connection) -> int | None:
+    """A number that is another one once somebody has changed the database, as a connection knows it
+    that only reads SQLite; None elsewhere, and where somebody listens.
+    """
+    if "deadline" not in connection.info or _is_heard(connection):
+        return None
+    return cast(int, fetch(connection, "PRAGMA data_version", (), {})[0][0])
 
 
-def _take_cursor(connection: Connection) -> _Cursor:
-    """The cursor that the connection keeps, for one statement, or a new one."""
-    kept: _Cursor | None = None
-    if _keeps_cursors(connection):
-        kept = connection.info.pop(_CURSOR, None)
-    return _driver_of(connection).cursor() if kept is None else kept
+def _is_heard(connection: Connection) -> bool:
+    """Does somebody listen to its statements? Whether anybody ever did, as SQLAlchemy itself asks,
+    is seen sooner.
+    """
+    engine = connection.engine
+    return bool(
+        (connection._has_events and connection.dispatch.before_cursor_execute)
+        or (engine._has_events and engine.dispatch.before_cursor_execute)
+    )
 
 
-def _keep_cursor(connection: Connection, cursor: _Cursor) -> None:
-    if _keeps_cursors(connection):
-        connection.info[_CURSOR] = cursor
-
-
-def _keeps_cursors(connection: Connection) -> bool:
-    return connection.dialect.name == "postgresql"
+def _kept_by(connection: Connection) -> _Kept:
+    info = connection.info
+    kept: _Kept | None = info.get(_DRIVER)
+    if kept is None:
+        own = cast(_Driver, connection.connection.driver_connection)
+        kept = info[_DRIVER] = _Kept(own)
+    return kept
 
 
 def _fail(connection: Connection, sql: str, error: Exception) -> NoReturn:

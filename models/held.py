@@ -1,7 +1,7 @@
-"""Connections for reads, kept ready between them.
+"""Connections kept ready: those for reads, and those for units of work.
 
 SQLAlchemy's pool takes longer to hand a connection out and to take it back than the driver takes
-for a small read. So a connection stays taken from the pool once it is, and the next read has it.
+for a small read. So a connection stays taken from the pool once it is, and the next one has it.
 """
 
 import time
@@ -17,8 +17,8 @@ from models.sqlite import Deadline
 
 
 class HeldConnections:
-    """Up to `most` connections of an engine in AUTOCOMMIT. The one given back last is taken first:
-    it has most in its cache.
+    """Up to `most` connections of an engine. The one given back last is taken first: it has most in
+    its cache.
     """
 
     def __init__(self, engine: Engine, most: int, wait_s: float) -> None:
@@ -43,7 +43,7 @@ class HeldConnections:
             raise
 
     def give_back(self, connection: Connection) -> None:
-        """Keep it for the next read."""
+        """Keep it for whoever takes one next."""
         if connection.in_transaction():  # SQLAlchemy's word for having executed something
             try:
                 connection.rollback()
@@ -74,23 +74,22 @@ class HeldConnections:
                 self.let_go(connection)
 
 
-class Reading:
-    """A reading under way: its connection until it ends, and for SQLite its time limit."""
+class Taken:
+    """A connection that is taken until the block ends. What goes wrong in the database and is an
+    outage ends as `DatabaseUnavailable`.
+    """
 
-    __slots__ = ("_connection", "_held", "_keeps", "_seconds")
+    __slots__ = ("_connection", "_held", "_keeps")
 
-    def __init__(self, held: HeldConnections, seconds: float, *, keeps: bool = True) -> None:
-        self._held, self._seconds, self._keeps = held, seconds, keeps
+    def __init__(self, held: HeldConnections, *, keeps: bool = True) -> None:
+        self._held, self._keeps = held, keeps
 
     def __enter__(self) -> Connection:
         try:
             connection = self._connection = self._held.take()
-            deadline: Deadline | None = connection.info.get("deadline")
         except SQLAlchemyError as error:
             raise_outage(error)
             raise
-        if deadline is not None:
-            deadline.ends_at = time.monotonic() + self._seconds
         return connection
 
     def __exit__(
@@ -100,14 +99,38 @@ class Reading:
         trace: TracebackType | None,
     ) -> None:
         held, connection = self._held, self._connection
-        is_well = error is None or (
-            isinstance(error, Exception) and not isinstance(error, SQLAlchemyError)
-        )
-        if is_well and self._keeps and not connection.invalidated:
+        if self._keeps and not connection.invalidated and (error is None or not _shakes(error)):
             held.give_back(connection)
             return
+        is_dead = connection.invalidated or getattr(error, "connection_invalidated", False)
         held.let_go(connection)
+        if is_dead:
+            held.let_all_go()  # as the pool does: the others are as old
         if isinstance(error, SQLAlchemyError):
-            if getattr(error, "connection_invalidated", False):
-                held.let_all_go()  # as the pool does: the others are as old
             raise_outage(error)
+
+
+class Reading(Taken):
+    """The same for a read, which SQLite gives up when its time is over."""
+
+    __slots__ = ("_seconds",)
+
+    def __init__(self, held: HeldConnections, seconds: float, *, keeps: bool = True) -> None:
+        super().__init__(held, keeps=keeps)
+        self._seconds = seconds
+
+    def __enter__(self) -> Connection:
+        connection = super().__enter__()
+        deadline: Deadline | None = connection.info.get("deadline")
+        if deadline is not None:
+            deadline.ends_at = time.monotonic() + self._seconds
+        return connection
+
+
+def _shakes(error: BaseException) -> bool:
+    """May the connection be in a state that only the pool knows how to end?"""
+    return (
+        not isinstance(error, Exception)
+        or isinstance(error, SQLAlchemyError)
+        or isinstance(error.__cause__, SQLAlchemyError)
+    )

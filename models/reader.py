@@ -30,8 +30,8 @@ Db = Connection | Session
 """What a read may run on: a Core connection of a GET, or the session of a write unit."""
 
 UNIT_CONNECTION = "connection"
-"""Key of `Session.info`, in a unit of work: its connection, once a prepared statement has run. A
-session walks through its transactions to find it, which takes longer than some statements.
+"""Key of `Session.info`, in a unit of work: its connection. A session walks through its
+transactions to find it, which takes longer than some statements.
 """
 Listed = TypeVar("Listed", int, str)
 Upsert = postgresql.Insert | sqlite.Insert
@@ -93,6 +93,17 @@ def bound_text_in(
         values = func.json_each(bindparam(name)).table_valued(column("value", Text))
         return texts_column.in_(select(values.c.value))
     return texts_column == func.any(bindparam(name, type_=ARRAY(Text)))
+
+
+def bound_each(dialect: str, name: str) -> ColumnElement[int]:
+    """A row for each of the ids, in their order: the column to select them by."""
+    if dialect == "sqlite":
+        found = func.json_each(bindparam(name)).table_valued(column("value", Integer))
+    else:
+        ids: BindParameter[Any] = bindparam(name, type_=ARRAY(BigInteger))
+        found = func.unnest(ids).table_valued(column("value", BigInteger)).render_derived()
+    each: ColumnElement[int] = found.c.value
+    return each
 
 
 def bound_ids(dialect: str, ids: Sequence[Listed]) -> str | list[Listed]:

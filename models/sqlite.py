@@ -22,7 +22,7 @@ def prepare_reader(engine: Engine) -> None:
 
 
 def prepare_writer(engine: Engine, *, rewrites_tables: bool) -> None:
-    """Have the connections of an engine begin their units of work as writers.
+    """Have the connections of an engine be good for units of work, which `begin_writing`.
 
     SQLite keeps how pages were before a statement, in case the statement fails. Beyond 64 KiB it
     does so in a file that it makes and removes for each statement, unless it may use memory. One
@@ -30,7 +30,6 @@ def prepare_writer(engine: Engine, *, rewrites_tables: bool) -> None:
     """
     store = "FILE" if rewrites_tables else "MEMORY"
     _tell(engine, *_EVERYWHERE, "PRAGMA journal_mode = WAL", f"PRAGMA temp_store = {store}")
-    event.listen(engine, "begin", _begin_immediate)
 
 
 def _tell(engine: Engine, *pragmas: str) -> None:
@@ -54,7 +53,10 @@ def _watch_deadline(connection: DBAPIConnection, record: ConnectionPoolEntry) ->
     connection.set_progress_handler(deadline, STEPS_PER_LOOK)
 
 
-def _begin_immediate(connection: Connection) -> None:
-    # A deferred BEGIN that reads and then writes fails at once with "database is locked" when
-    # another writer came between; IMMEDIATE waits for its turn, up to the busy timeout.
+def begin_writing(connection: Connection) -> None:
+    """Begin a unit of work as the only writer.
+
+    A deferred BEGIN that reads and then writes fails at once with "database is locked" when another
+    writer came between; IMMEDIATE waits for its turn, up to the busy timeout.
+    """
     run_plain(connection, "BEGIN IMMEDIATE")

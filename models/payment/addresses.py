@@ -68,8 +68,10 @@ def checksummed(address: str) -> str:
     digits = address[2:].lower()
     digest = _keccak(digits.encode()).hex()
     return "0x" + "".join(
-        letter.upper() if told >= "8" else letter
-        for letter, told in zip(digits, digest, strict=False)
+        [
+            letter.upper() if told >= "8" else letter
+            for letter, told in zip(digits, digest, strict=False)
+        ]
     )
 
 
@@ -84,10 +86,14 @@ class _Node:
     def derive(self, index: int) -> tuple[PublicKey, bytes]:
         """The point and the chain code of a child that is not hardened (BIP-32, CKDpub): the
         parent's point plus as many times the generator as the left half of the digest says.
+
+        libsecp256k1 has tables for multiples of the generator, which its sum in one step does not
+        use.
         """
         told = self.compressed + index.to_bytes(4, "big")
         digest = hmac.digest(self.chain_code, told, "sha512")
-        return self.point.add(digest[:32]), digest[32:]
+        own = PublicKey.from_valid_secret(digest[:32])
+        return PublicKey.combine_keys([self.point, own]), digest[32:]
 
 
 @lru_cache(maxsize=1024)

@@ -5,6 +5,7 @@ commits (models/commit_order.py), and all processes are told once they are kept.
 """
 
 from datetime import datetime
+from functools import lru_cache
 from typing import TypedDict, cast
 from uuid import UUID
 
@@ -46,6 +47,7 @@ def append(session: Session, project_id: str, event: MerchantEvent, *, now: date
     at_the_end(session, _write, [row])
 
 
+@lru_cache(maxsize=1024)
 def log_of(project_id: str) -> int:
     """The number that a project's log is known by to locks and news. Two projects may have one
     number: they then wait for each other, and look once too often.

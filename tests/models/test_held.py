@@ -1,4 +1,6 @@
-"""Connections for reads: kept between them, shared by nobody, thrown away when they die."""
+"""Connections for reads and units of work: kept between them, shared by nobody, thrown away when
+they die.
+"""
 
 import threading
 from contextlib import closing, suppress
@@ -7,6 +9,7 @@ import psycopg
 import pytest
 from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
 
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -120,3 +123,68 @@ def test_those_that_are_closed_are_opened_anew(database: Database) -> None:
     with database.reading() as connection:
         assert driver_of(connection) is not first
         assert connection.execute(text("SELECT 1")).scalar_one() == 1
+
+
+def driver_of_unit(session: Session) -> object:
+    return driver_of(session.connection())
+
+
+def test_the_next_unit_has_the_connection_of_the_last(database: Database) -> None:
+    first = database.run(driver_of_unit)
+
+    def ask_and_raise(session: Session) -> None:
+        assert driver_of_unit(session) is first
+        raise LookupError("nothing of the database's")
+
+    with pytest.raises(LookupError):
+        database.run(ask_and_raise)
+    assert database.run(driver_of_unit) is first
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM no_such_table",
+        "INSERT INTO follower (leader) VALUES ('nobody')",  # which only the commit refuses
+    ],
+)
+def test_a_unit_that_failed_leaves_nothing_to_the_next(database: Database, statement: str) -> None:
+    reference = "leader TEXT REFERENCES lease (name) DEFERRABLE INITIALLY DEFERRED"
+    count = text("SELECT count(*) FROM follower")
+
+    def ask(session: Session) -> int:
+        driver = driver_of_unit(session)
+        if database.dialect == "postgresql":
+            assert driver.info.transaction_status.name == "IDLE"  # type: ignore[attr-defined]
+        return int(session.execute(count).scalar_one())
+
+    def fail(session: Session) -> None:
+        session.execute(text("INSERT INTO follower (leader) VALUES (NULL)"))
+        session.execute(text(statement))
+
+    database.run(lambda session: session.execute(text(f"CREATE TABLE follower ({reference})")))
+    try:
+        for _ in range(3):
+            with pytest.raises(DBAPIError):
+                database.run(fail)
+            assert database.run(ask) == 0
+    finally:
+        database.run(lambda session: session.execute(text("DROP TABLE follower")))
+
+
+def test_units_throw_all_away_with_one_that_died(postgres_url: str) -> None:
+    asked = text("SELECT pg_backend_pid()")
+
+    def pid(session: Session) -> int:
+        return int(session.execute(asked).scalar_one())
+
+    with closing(Database(postgres_url, pool_size=3)) as database:
+        pids = database.run(
+            lambda s: [pid(s), *database.run(lambda t: [pid(t), database.run(pid)])]
+        )
+        assert len(set(pids)) == 3
+        plain = postgres_url.replace("+psycopg", "")
+        with psycopg.connect(plain, autocommit=True) as killer:
+            for each in pids:
+                killer.execute("SELECT pg_terminate_backend(%s)", (each,))
+        assert database.run(pid) not in pids

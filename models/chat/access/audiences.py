@@ -4,14 +4,15 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import find_members_of_each
 from models.chat.identity.actors import RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import Subscription, User, UserMessage
-from models.reader import Db, id_in
+from models.prepared import Query
+from models.reader import Db, gathered_ids, id_in, read_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,15 @@ class _People:
     everybody: frozenset[int]
     members: frozenset[int]
     administrators: frozenset[int]
+
+
+_BY_ROLE: Query[int, str | list[int] | None] = Query(
+    lambda dialect: (
+        select(User.role, gathered_ids(dialect, User.id))
+        .where(User.realm_id == bindparam("realm_id"), User.is_active, ~User.is_system_bot)
+        .group_by(User.role)
+    )
+)
 
 
 class Audiences:
@@ -54,15 +64,14 @@ class Audiences:
 
     @cached_property
     def _people(self) -> _People:
-        rows = self._reader.execute(
-            select(User.id, User.role).where(
-                User.realm_id == self._realm.id, User.is_active, ~User.is_system_bot
-            )
-        ).all()
+        rows = _BY_ROLE.all(self._reader, {"realm_id": self._realm.id})
+        of_role = {role: read_ids(ids) for role, ids in rows}
         return _People(
-            frozenset(user_id for user_id, _ in rows),
-            frozenset(user_id for user_id, role in rows if role != Role.GUEST),
-            frozenset(user_id for user_id, role in rows if role <= Role.ADMINISTRATOR),
+            frozenset().union(*of_role.values()),
+            frozenset().union(*(ids for role, ids in of_role.items() if role != Role.GUEST)),
+            frozenset().union(
+                *(ids for role, ids in of_role.items() if role <= Role.ADMINISTRATOR)
+            ),
         )
 
     @cached_property

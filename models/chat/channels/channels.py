@@ -9,9 +9,7 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     SQLColumnExpression,
-    Text,
     and_,
-    cast,
     false,
     func,
     or_,
@@ -25,6 +23,7 @@ from models.chat.access.channels import (
     filter_known,
     readable_channel_ids,
 )
+from models.chat.access.channels import find_channels as find_some_channels
 from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
 from models.chat.access.membership import belongs, group_ids_of
 from models.chat.access.people import visible_user_id
@@ -37,7 +36,8 @@ from models.chat.channels.errors import (
 from models.chat.ground.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
-from models.reader import Db
+from models.prepared import Query
+from models.reader import Db, bound_id_in, bound_ids, dialect_of, gathered_ids, read_ids
 
 NAME_MAX, DESCRIPTION_MAX = 60, 1024
 QUIET_AFTER = timedelta(days=180)
@@ -59,13 +59,8 @@ def check_channel_name(name: str) -> str:
 
 def find_channels_by_name(db: Db, actor: Actor, names: Iterable[str]) -> dict[str, ChannelView]:
     """The realm's channels of these names, in any case and whoever may see them, by their keys."""
-    keys = {name.casefold() for name in names}
-    rows = db.execute(
-        channels_seen_by(actor.id).where(
-            Channel.realm_id == actor.realm.id, Channel.name_key.in_(keys)
-        )
-    )
-    return {view.name.casefold(): view for view in (channel_of(row) for row in rows)}
+    found = find_some_channels(db, actor, names=names)
+    return {view.name.casefold(): view for view in found}
 
 
 def find_known_channels_by_name(
@@ -219,46 +214,54 @@ def describe_channels(
 
 
 def _count_subscribers(db: Db, channel_ids: Collection[int]) -> Mapping[int, int]:
-    rows = db.execute(
-        select(Subscription.channel_id, func.count())
-        .join(User, and_(User.id == Subscription.user_id, User.is_active))
-        .where(Subscription.channel_id.in_(channel_ids), Subscription.is_active)
-        .group_by(Subscription.channel_id)
-    )
-    return {channel_id: count for channel_id, count in rows}
+    return dict(_COUNTS.all(db, _of(db, channel_ids)))
 
 
 def _find_newest_times(db: Db, channel_ids: Collection[int]) -> Mapping[int, datetime]:
     """When each channel that has messages got its newest one."""
-    newest = (
-        select(func.max(Topic.max_id))
-        .where(Topic.channel_id == Channel.id)
-        .correlate(Channel)
-        .scalar_subquery()
-    )
-    rows = db.execute(
-        select(Channel.id, Message.sent_at)
-        .join(Message, Message.id == newest)
-        .where(Channel.id.in_(channel_ids))
-    )
-    return {channel_id: sent_at for channel_id, sent_at in rows}
+    return dict(_NEWEST_TIMES.all(db, _of(db, channel_ids)))
 
 
 def find_subscriber_ids(db: Db, channel_ids: Collection[int]) -> dict[int, list[int]]:
     """Channel id -> ids of its active subscribers, in order."""
     found: dict[int, list[int]] = {channel_id: [] for channel_id in channel_ids}
-    # A row for each channel, not for each subscriber: drivers spend a microsecond on each value.
-    for channel_id, user_ids in db.execute(
-        select(
-            Subscription.channel_id,
-            func.aggregate_strings(cast(Subscription.user_id, Text), ","),
-        )
-        .join(User, and_(User.id == Subscription.user_id, User.is_active))
-        .where(Subscription.channel_id.in_(channel_ids), Subscription.is_active)
-        .group_by(Subscription.channel_id)
-    ):
-        found[channel_id] = sorted(map(int, user_ids.split(",")))
+    for channel_id, user_ids in _SUBSCRIBER_IDS.all(db, _of(db, channel_ids)):
+        found[channel_id] = read_ids(user_ids)
     return found
+
+
+def _of(db: Db, channel_ids: Collection[int]) -> dict[str, Any]:
+    return {"channel_ids": bound_ids(dialect_of(db), list(channel_ids))}
+
+
+def _subscribed(dialect: str, *found: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
+    """A row for each of channels :channel_ids that has active subscribers, with what is found."""
+    return (
+        select(Subscription.channel_id, *found)
+        .join(User, and_(User.id == Subscription.user_id, User.is_active))
+        .where(bound_id_in(dialect, Subscription.channel_id, "channel_ids"), Subscription.is_active)
+        .group_by(Subscription.channel_id)
+    )
+
+
+_COUNTS: Query[int, int] = Query(lambda dialect: _subscribed(dialect, func.count()), one_plan=False)
+_SUBSCRIBER_IDS: Query[int, str | list[int] | None] = Query(
+    lambda dialect: _subscribed(dialect, gathered_ids(dialect, Subscription.user_id)),
+    one_plan=False,
+)
+_NEWEST_ID = (
+    select(func.max(Topic.max_id))
+    .where(Topic.channel_id == Channel.id)
+    .correlate(Channel)
+    .scalar_subquery()
+)
+_NEWEST_TIMES: Query[int, datetime] = Query(
+    lambda dialect: (
+        select(Channel.id, Message.sent_at)
+        .join(Message, Message.id == _NEWEST_ID)
+        .where(bound_id_in(dialect, Channel.id, "channel_ids"))
+    )
+)
 
 
 def can_administer_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:

@@ -137,6 +137,8 @@ def create_channels(
 
     Nobody is subscribed and nobody is told: see models/chat/channels/joining.py.
     """
+    if not named:
+        return []
     held = _store_groups(session, actor, groups, now)
     channels = [
         Channel(

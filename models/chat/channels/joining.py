@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Table, func, insert, select, update
+from sqlalchemy import Table, bindparam, func, insert, select, true, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import Audiences
@@ -19,8 +19,11 @@ from models.chat.channels.channels import (
 from models.chat.channels.defaults import tell_of_default_channels
 from models.chat.channels.subscriptions import (
     DEFAULT_SETTINGS,
+    SETTINGS,
     SubscriptionRow,
+    are_named,
     describe_subscription,
+    named,
 )
 from models.chat.events import log
 from models.chat.events.channels import (
@@ -32,8 +35,10 @@ from models.chat.events.log import Told
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Message, Subscription
+from models.prepared import Change, Query
 
-_INSERT = insert(cast(Table, Subscription.__table__))
+_TABLE = cast(Table, Subscription.__table__)
+_INSERT = Change(insert(_TABLE))
 
 
 @dataclass(slots=True)
@@ -65,7 +70,7 @@ def join(
     user_ids = [row.id for row in outcome.people]
     channel_ids = [channel.id for channel in outcome.channels]
     kept = _find_kept(session, channel_ids, user_ids)
-    newest = session.execute(select(func.max(Message.id))).scalar() or 0
+    (newest,) = _NEWEST_ID.one(session)
     beginning = {"is_active": True, "subscribed_at": now, "joined_after_id": newest}
     beginning |= DEFAULT_SETTINGS
     rows: list[dict[str, Any]] = []
@@ -82,7 +87,7 @@ def join(
                 row: dict[str, Any] = {"channel_id": channel.id, "user_id": user_id}
                 rows.append({**row, "color": colors[channel.id], **beginning})
     if rows:
-        session.connection().execute(_INSERT, rows)
+        _INSERT.run_all(session, rows)
     if any(not subscription["is_active"] for subscription in kept.values()):
         _rejoin(session, channel_ids, user_ids, now=now)
     pairs = [(channel_id, user_id) for channel_id in joined for user_id in joined[channel_id]]
@@ -104,32 +109,38 @@ def join(
         tell_of_default_channels(session, actor.realm_id, now=now)
 
 
+_NEWEST_ID: Query[int] = Query(select(func.coalesce(func.max(Message.id), 0)))
+
+
 def _rejoin(
     session: Session, channel_ids: Collection[int], user_ids: Collection[int], *, now: datetime
 ) -> None:
     """Revive the subscriptions that these users had, with the settings they had."""
-    session.execute(
-        update(Subscription)
-        .where(
-            Subscription.channel_id.in_(channel_ids),
-            Subscription.user_id.in_(user_ids),
-            ~Subscription.is_active,
-        )
-        .values(is_active=True, subscribed_at=now)
-        .execution_options(synchronize_session=False)
+    _REJOIN.run(session, {**named(session, channel_ids, user_ids), "at": now})
+
+
+_REJOIN = Change(
+    lambda dialect: (
+        update(_TABLE)
+        .where(*are_named(dialect), ~Subscription.is_active)
+        .values(is_active=true(), subscribed_at=bindparam("at"))
     )
+)
 
 
 def _find_kept(
     session: Session, channel_ids: Collection[int], user_ids: Collection[int]
 ) -> dict[tuple[int, int], SubscriptionRow]:
     """The subscriptions that these users have or had, by channel and user."""
-    rows = session.execute(
-        select(Subscription.__table__).where(
-            Subscription.channel_id.in_(channel_ids), Subscription.user_id.in_(user_ids)
-        )
-    )
-    return {(row["channel_id"], row["user_id"]): row for row in rows.mappings()}
+    rows = _KEPT.all(session, named(session, channel_ids, user_ids))
+    found = [dict(zip(_KEPT_NAMES, row, strict=True)) for row in rows]
+    return {(row["channel_id"], row["user_id"]): row for row in found}
+
+
+_KEPT_NAMES = ("channel_id", "user_id", "is_active", *SETTINGS)
+_KEPT: Query[*tuple[Any, ...]] = Query(
+    lambda dialect: select(*(_TABLE.c[name] for name in _KEPT_NAMES)).where(*are_named(dialect))
+)
 
 
 # --- events: a few statements, however many channels and users ---------------------------------

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import Table, literal, select, update
+from sqlalchemy import Table, false, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import Audiences
@@ -20,6 +20,7 @@ from models.chat.channels.channels import (
 )
 from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.subscribing import check_ties
+from models.chat.channels.subscriptions import are_named, named
 from models.chat.events import log
 from models.chat.events.channels import (
     LeftChannel,
@@ -28,14 +29,14 @@ from models.chat.events.channels import (
     SubscriptionRemoveEvent,
 )
 from models.chat.events.log import Told
-from models.chat.events.messages import UpdateMessageFlagsAddEvent
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
-from models.chat.messages.flags import READ
-from models.chat.tables import Message, Subscription, UserMessage
-from models.reader import Db, id_in
+from models.chat.messages.left_channels import mark_left_as_read
+from models.chat.tables import Subscription
+from models.prepared import Change, Query
+from models.reader import Db
 
-_COPY = cast(Table, UserMessage.__table__)
+_SUBSCRIPTION = cast(Table, Subscription.__table__)
 
 
 def unsubscribe(
@@ -78,45 +79,8 @@ def unsubscribe(
             now=now,
         )
         _tell_of_leavers(session, actor.realm, removed, left, now=now)
-        _mark_read(session, actor.realm.id, left, now=now)
+        mark_left_as_read(session, actor.realm.id, left, now=now)
     return [channel.name for channel in removed], stayed_out
-
-
-def _mark_read(
-    session: Session, realm_id: int, left: Mapping[int, Sequence[int]], *, now: datetime
-) -> None:
-    """What one has left is read: nobody can mark it so any more."""
-    read: dict[int, list[int]] = defaultdict(list)
-    leavers = {user_id for user_ids in left.values() for user_id in user_ids}
-    there = (
-        select(Message.id)
-        .join(Subscription, Subscription.channel_id == Message.channel_id)
-        .where(
-            Message.id == _COPY.c.message_id,
-            id_in(session, Message.channel_id, left),
-            Subscription.user_id == _COPY.c.user_id,
-            ~Subscription.is_active,
-        )
-        .correlate(_COPY)
-    )
-    marked = session.connection().execute(
-        update(_COPY)
-        .where(
-            id_in(session, _COPY.c.user_id, leavers),
-            _COPY.c.flags.op("&")(literal(READ, literal_execute=True))
-            == literal(0, literal_execute=True),
-            there.exists(),
-        )
-        .values(flags=_COPY.c.flags + READ)
-        .returning(_COPY.c.user_id, _COPY.c.message_id)
-    )
-    for user_id, message_id in marked:
-        read[user_id].append(message_id)
-    told = [
-        (UpdateMessageFlagsAddEvent(flag="read", messages=sorted(ids)), [user_id])
-        for user_id, ids in sorted(read.items())
-    ]
-    log.append_all(session, realm_id, told, now=now)
 
 
 def _leave(
@@ -124,25 +88,28 @@ def _leave(
 ) -> Mapping[int, list[int]]:
     """Channel id -> ids of those who left it now."""
     left: dict[int, list[int]] = {channel.id: [] for channel in channels}
-    subscribed = (
-        Subscription.channel_id.in_(left),
-        Subscription.user_id.in_(user_ids),
-        Subscription.is_active,
-    )
-    for channel_id, user_id in session.execute(
+    asked = named(session, left, user_ids)
+    for channel_id, user_id in _SUBSCRIBED.all(session, asked):
+        left[channel_id].append(user_id)
+    _LEAVE.run(session, asked)
+    return left
+
+
+_SUBSCRIBED: Query[int, int] = Query(
+    lambda dialect: (
         select(Subscription.channel_id, Subscription.user_id)
-        .where(*subscribed)
+        .where(*are_named(dialect), Subscription.is_active)
         .order_by(Subscription.channel_id, Subscription.user_id)
         .with_for_update()
-    ):
-        left[channel_id].append(user_id)
-    session.execute(
-        update(Subscription)
-        .where(*subscribed)
-        .values(is_active=False)
-        .execution_options(synchronize_session=False)
     )
-    return left
+)
+_LEAVE = Change(
+    lambda dialect: (
+        update(_SUBSCRIPTION)
+        .where(*are_named(dialect), Subscription.is_active)
+        .values(is_active=false())
+    )
+)
 
 
 def _tell_of_leavers(

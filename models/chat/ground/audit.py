@@ -13,11 +13,12 @@ from sqlalchemy.orm import Session
 
 from models.chat.tables import AuditLog
 from models.database import after_commit
+from models.prepared import Change
 from models.reader import Db
 from security_events import Asker, SecurityEvent, tell, who_asks
 
 _TABLE = cast(Table, AuditLog.__table__)
-_INSERT = insert(_TABLE)
+_INSERT = Change(insert(_TABLE))
 SHOWN = (
     "actor_id",
     "user_id",
@@ -48,8 +49,8 @@ def record(
 ) -> None:
     """One change: `kind` such as `user_created`, who made it, to whom or what. Never a secret."""
     asker = who_asks()
-    session.connection().execute(
-        _INSERT,
+    _INSERT.run(
+        session,
         {
             "realm_id": realm_id,
             "kind": kind,
@@ -101,7 +102,7 @@ def record_channel_changes(
         for channel_id, user_id in pairs
     ]
     if rows:
-        session.connection().execute(_INSERT, rows)
+        _INSERT.run_all(session, rows)
 
 
 def find_entries(

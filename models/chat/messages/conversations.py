@@ -1,13 +1,15 @@
 """Conversations: the sets of users that write to each other directly."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from models.chat.tables import Conversation, ConversationMember
+from models.chat.access.people import api_email, email_for_all
+from models.chat.identity.actors import Actor
+from models.chat.tables import Conversation, ConversationMember, User
 from models.prepared import Query
 from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
@@ -75,3 +77,62 @@ def find_members(db: Db, conversation_ids: Iterable[int]) -> dict[int, list[int]
         for conversation_id, user_id in found:
             members.setdefault(conversation_id, []).append(user_id)
     return members
+
+
+# --- as clients see them -------------------------------------------------------------------------
+
+
+def describe_people(
+    db: Db, viewer: Actor, members: Mapping[int, list[int]]
+) -> dict[int, list[dict[str, Any]]]:
+    """Conversation id -> who is in it, as `display_recipient` shows them."""
+    ids = {user_id for user_ids in members.values() for user_id in user_ids}
+    shown = find_people(db, viewer, ids)
+    return {
+        conversation_id: [shown[user_id] for user_id in user_ids]
+        for conversation_id, user_ids in members.items()
+    }
+
+
+class _PersonRow(NamedTuple):
+    """A user; fits `EmailOwner`."""
+
+    id: int
+    bot_type: int | None
+    full_name: str
+    delivery_email: str
+    email_address_visibility: int
+
+
+_PEOPLE = Query(
+    lambda dialect: select(
+        User.id,
+        User.bot_type,
+        User.full_name,
+        User.delivery_email,
+        User.email_address_visibility,
+    ).where(bound_id_in(dialect, User.id, "user_ids"))
+)
+
+
+def find_people(
+    db: Db, viewer: Actor, user_ids: Iterable[int], *, for_all: bool = False
+) -> dict[int, dict[str, Any]]:
+    """User id -> the user as an element of `display_recipient`.
+
+    `for_all`: others read it too, so only with emails that everybody may see.
+    """
+    ids = list(user_ids)
+    if not ids:
+        return {}
+    asked = {"user_ids": bound_ids(dialect_of(db), ids)}
+    rows = map(_PersonRow._make, _PEOPLE.all(db, asked))
+    return {
+        row.id: {
+            "id": row.id,
+            "email": email_for_all(row, viewer.realm.host) if for_all else api_email(viewer, row),
+            "full_name": row.full_name,
+            "is_mirror_dummy": False,
+        }
+        for row in rows
+    }

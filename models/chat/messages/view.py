@@ -1,21 +1,24 @@
 """Messages as clients see them: read by id in few statements, however many there are."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import aliased
 
-from models.chat.access.people import api_email, email_for_all, picture_of
+from models.chat.access.people import api_email, picture_of
 from models.chat.identity.actors import Actor
-from models.chat.messages.conversations import find_members
+from models.chat.messages.conversations import describe_people, find_members
 from models.chat.messages.edit_history import find_edit_histories
 from models.chat.messages.flags import WITHOUT_COPY, names_of
+from models.chat.messages.kept import KeptMessages
 from models.chat.messages.reactions import find_reactions
 from models.chat.messages.stars import all_flags
 from models.chat.messages.submessages import find_submessages
 from models.chat.rendering import find_linkifiers, topic_links
+from models.chat.rendering.links import Linkifiers
 from models.chat.tables import Channel, Message, User, UserMessage
 from models.chat.topics.names import display_topic
 from models.prepared import Query, raw
@@ -32,6 +35,7 @@ class ViewOptions:
 
 
 _MINE = aliased(UserMessage)
+_KEPT = KeptMessages()
 
 
 class MessageRow(NamedTuple):
@@ -111,36 +115,67 @@ def find_messages(
     asked = {"viewer_id": viewer.id, "message_ids": bound_ids(dialect_of(db), message_ids)}
     rows = [*map(MessageRow._make, _ROWS.all(db, asked))]
     conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
-    people = _find_people(db, viewer, find_members(db, conversations))
+    people = describe_people(db, viewer, find_members(db, conversations))
     reactions = find_reactions(db, viewer, message_ids)
     submessages = find_submessages(db, rows)
     changed = [row for row in rows if row.edited_ms is not None or row.moved_ms is not None]
     histories = find_edit_histories(
         db, viewer, changed, allow_empty_topic_name=options.allow_empty_topic_name
     )
-    linkifiers = find_linkifiers(db, viewer.realm_id)
-    links: dict[str, list[dict[str, str]]] = {}
-    senders: dict[int, _Shown] = {}
+    make = _Maker(viewer, options, find_linkifiers(db, viewer.realm_id))
     messages = []
     for row in rows:
-        sender = senders.get(row.sender_id)
-        if sender is None:
-            sender = senders[row.sender_id] = _shown_sender(row, viewer, options)
-        if row.topic not in links:
-            links[row.topic] = topic_links(row.topic, linkifiers)
-        message = _message_object(
-            row, sender, viewer, options, people.get(row.conversation_id or 0, [])
-        )
+        message = make.of(row, people).copy()
         if row.id in reactions:
             message["reactions"] = reactions[row.id]
         if row.id in submessages:
             message["submessages"] = submessages[row.id]
         if row.id in histories:
             message["edit_history"] = histories[row.id]
-        message["topic_links"] = links[row.topic]
         message["flags"] = names_of(WITHOUT_COPY if row.flags is None else row.flags)
         messages.append(message)
     return messages
+
+
+class _Maker:
+    """Makes the objects of one answer, as far as they depend on nothing but their rows."""
+
+    def __init__(self, viewer: Actor, options: ViewOptions, linkifiers: Linkifiers) -> None:
+        self._viewer, self._options, self._linkifiers = viewer, options, linkifiers
+        realm = viewer.realm
+        seen = (viewer.role, realm.host, realm.empty_topic_display_name, options, linkifiers)
+        self._others, self._own = _sight(None, *seen), _sight(viewer.id, *seen)
+        self._links: dict[str, list[dict[str, str]]] = {}
+        self._senders: dict[int, _Shown] = {}
+
+    def of(self, row: MessageRow, people: Mapping[int, list[dict[str, Any]]]) -> dict[str, Any]:
+        """For the caller to copy. `people`: conversation id -> who is in it."""
+        if row.conversation_id is not None:
+            return self._make(row, people.get(row.conversation_id, []))
+        key = (*row[:-1], self._own if row.sender_id == self._viewer.id else self._others)
+        message = _KEPT.get(key)
+        if message is None:
+            message = self._make(row, [])
+            _KEPT.put(key, message)
+        return message
+
+    def _make(self, row: MessageRow, people: list[dict[str, Any]]) -> dict[str, Any]:
+        sender = self._senders.get(row.sender_id)
+        if sender is None:
+            sender = self._senders[row.sender_id] = _shown_sender(row, self._viewer, self._options)
+        if row.topic not in self._links:
+            self._links[row.topic] = topic_links(row.topic, self._linkifiers)
+        message = _message_object(row, sender, self._viewer, self._options, people)
+        message["topic_links"] = self._links[row.topic]
+        return message
+
+
+@lru_cache(maxsize=200)
+def _sight(*of: object) -> object:
+    """One thing for all that an object depends on besides its row, quicker to compare: whose own
+    message it is (None: somebody else's), the viewer's role, what is shown, and how.
+    """
+    return object()
 
 
 def message_object(
@@ -228,59 +263,3 @@ class _Person(NamedTuple):
     email_address_visibility: int
     avatar_version: int
     is_deleted: bool
-
-
-def _find_people(
-    db: Db, viewer: Actor, members: Mapping[int, list[int]]
-) -> dict[int, list[dict[str, Any]]]:
-    """Conversation id -> who is in it, as `display_recipient` shows them."""
-    ids = {user_id for user_ids in members.values() for user_id in user_ids}
-    shown = find_people(db, viewer, ids)
-    return {
-        conversation_id: [shown[user_id] for user_id in user_ids]
-        for conversation_id, user_ids in members.items()
-    }
-
-
-class _PersonRow(NamedTuple):
-    """A user; fits `EmailOwner`."""
-
-    id: int
-    bot_type: int | None
-    full_name: str
-    delivery_email: str
-    email_address_visibility: int
-
-
-_PEOPLE = Query(
-    lambda dialect: select(
-        User.id,
-        User.bot_type,
-        User.full_name,
-        User.delivery_email,
-        User.email_address_visibility,
-    ).where(bound_id_in(dialect, User.id, "user_ids"))
-)
-
-
-def find_people(
-    db: Db, viewer: Actor, user_ids: Iterable[int], *, for_all: bool = False
-) -> dict[int, dict[str, Any]]:
-    """User id -> the user as an element of `display_recipient`.
-
-    `for_all`: others read it too, so only with emails that everybody may see.
-    """
-    ids = list(user_ids)
-    if not ids:
-        return {}
-    asked = {"user_ids": bound_ids(dialect_of(db), ids)}
-    rows = map(_PersonRow._make, _PEOPLE.all(db, asked))
-    return {
-        row.id: {
-            "id": row.id,
-            "email": email_for_all(row, viewer.realm.host) if for_all else api_email(viewer, row),
-            "full_name": row.full_name,
-            "is_mirror_dummy": False,
-        }
-        for row in rows
-    }

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.group_settings import REALM_GROUPS
@@ -16,6 +16,7 @@ from models.chat.organization.errors import HostInUse, InvalidRealmName, RealmDo
 from models.chat.people.full_names import NOTIFICATION_BOT
 from models.chat.people.users import create_user
 from models.chat.tables import Realm, User
+from models.prepared import Query
 from models.reader import Db
 
 NAME_MAX = 40
@@ -96,6 +97,10 @@ def access_realm_named(session: Session, name: str) -> RealmView:
 
 def find_notification_bot_id(db: Db, realm_id: int) -> int:
     """Id of the bot that speaks for the organization itself."""
-    return db.execute(
-        select(User.id).where(User.realm_id == realm_id, User.is_system_bot)
-    ).scalar_one()
+    (bot_id,) = _NOTIFICATION_BOT.one(db, {"realm_id": realm_id})
+    return bot_id
+
+
+_NOTIFICATION_BOT = Query(
+    select(User.id).where(User.realm_id == bindparam("realm_id"), User.is_system_bot)
+)

@@ -19,9 +19,9 @@ from models.chat.events import log
 from models.chat.events.log import ABSENT, WireObject
 from models.chat.events.messages import LocalEcho, MessageEvent
 from models.chat.messages import flags, search
-from models.chat.messages.conversations import require_conversation
+from models.chat.messages.conversations import find_people, require_conversation
 from models.chat.messages.submessages import attach_widget
-from models.chat.messages.view import MessageRow, ViewOptions, find_people, message_object
+from models.chat.messages.view import MessageRow, ViewOptions, message_object
 from models.chat.rendering import plain_text
 from models.chat.sending.bot_calls import call_bots
 from models.chat.sending.drafts import Draft

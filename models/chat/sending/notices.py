@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import cast
 
 import structlog
-from sqlalchemy import Table, insert, select
+from sqlalchemy import BigInteger, Insert, Table, bindparam, insert, literal, select
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningInsert
 
 from models.chat.errors import ChatError
 from models.chat.events import log
@@ -16,8 +17,8 @@ from models.chat.events.log import Told
 from models.chat.events.messages import MessageEvent
 from models.chat.identity.actors import find_actor
 from models.chat.messages import flags, search
-from models.chat.messages.conversations import key_of
-from models.chat.messages.view import find_people
+from models.chat.messages.conversations import find_people, key_of
+from models.chat.messages.view import recipient_id
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
@@ -27,15 +28,16 @@ from models.chat.sending.messages import message_as_sent, send_message
 from models.chat.sending.recipients import Destination
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
 from models.database import savepoint
+from models.prepared import Change, Query
+from models.reader import bound_each, bound_id_in, bound_ids, bound_text_in, dialect_of
 
 CLIENT = "Internal"
 _MESSAGE = cast(Table, Message.__table__)
+_COPY = cast(Table, UserMessage.__table__)
 _INSERT_CONVERSATION = insert(cast(Table, Conversation.__table__)).returning(
     Conversation.key, Conversation.id
 )
 _INSERT_MEMBER = insert(cast(Table, ConversationMember.__table__))
-_INSERT_MESSAGE = insert(_MESSAGE).returning(_MESSAGE.c.conversation_id, _MESSAGE.c.id)
-_INSERT_COPY = insert(cast(Table, UserMessage.__table__))
 
 
 def try_send_notice(
@@ -95,11 +97,14 @@ def send_direct_notices(
     search.index_messages(session, [(message_id, "", words) for message_id in message_ids.values()])
     people = find_people(session, bot, [*user_ids, bot.id])
     told: list[Told] = []
+    same = message_as_sent(draft, 0, None, [], now=now)
     for user_id, conversation_id in conversations.items():
-        both = [people[one] for one in sorted((user_id, bot.id))]
-        message = message_as_sent(
-            draft, message_ids[conversation_id], conversation_id, both, now=now
-        )
+        message = {
+            **same,
+            "id": message_ids[conversation_id],
+            "display_recipient": [people[one] for one in sorted((user_id, bot.id))],
+            "recipient_id": recipient_id(None, conversation_id),
+        }
         told.append((MessageEvent(message=message, flags=[], markdown=content), [user_id, bot.id]))
     log.append_all(session, realm_id, told, now=now)
     return [message_ids[conversation_id] for conversation_id in conversations.values()]
@@ -112,41 +117,71 @@ def _insert_messages(
     Conversation id -> message id.
     """
     bot, rendered = draft.sender, draft.rendered
-    connection = session.connection()
-    sent = connection.execute(
-        _INSERT_MESSAGE,
-        [
-            {
-                "realm_id": bot.realm_id,
-                "sender_id": bot.id,
-                "conversation_id": conversation_id,
-                "topic": "",
-                "topic_key": "",
-                "content": draft.content,
-                "rendered_content": rendered.html,
-                "sent_at": now,
-                "has_link": rendered.has_link,
-                "has_image": rendered.has_image,
-                "has_attachment": rendered.has_attachment,
-                "client": CLIENT,
-            }
-            for conversation_id in conversations.values()
-        ],
+    dialect = dialect_of(session)
+    sent = _INSERT_MESSAGES.all(
+        session,
+        {
+            "conversation_ids": bound_ids(dialect, list(conversations.values())),
+            "realm_id": bot.realm_id,
+            "sender_id": bot.id,
+            "topic": "",
+            "topic_key": "",
+            "content": draft.content,
+            "rendered_content": rendered.html,
+            "sent_at": now,
+            "has_link": rendered.has_link,
+            "has_image": rendered.has_image,
+            "has_attachment": rendered.has_attachment,
+            "client": CLIENT,
+        },
     )
-    message_ids = {conversation_id: message_id for conversation_id, message_id in sent}
-    connection.execute(
-        _INSERT_COPY,
-        [
-            {
-                "user_id": reader_id,
-                "message_id": message_ids[conversation_id],
-                "flags": flags.IS_PRIVATE,
-            }
-            for user_id, conversation_id in conversations.items()
-            for reader_id in (user_id, bot.id)
-        ],
-    )
+    message_ids = dict(sent)
+    _INSERT_COPIES.run(session, {"message_ids": bound_ids(dialect, list(message_ids.values()))})
     return message_ids
+
+
+def _inserting_messages(dialect: str) -> ReturningInsert[int, int]:
+    each = bound_each(dialect, "conversation_ids")
+    alike = [bindparam(name, type_=_MESSAGE.c[name].type) for name in _ALIKE]
+    written = insert(_MESSAGE).from_select(["conversation_id", *_ALIKE], select(each, *alike))
+    return written.returning(_MESSAGE.c.conversation_id, _MESSAGE.c.id)
+
+
+_ALIKE = (
+    "realm_id",
+    "sender_id",
+    "topic",
+    "topic_key",
+    "content",
+    "rendered_content",
+    "sent_at",
+    "has_link",
+    "has_image",
+    "has_attachment",
+    "client",
+)
+"""Columns that are the same in each of the messages."""
+_INSERT_MESSAGES: Query[int, int] = Query(_inserting_messages)
+
+
+def _inserting_copies(dialect: str) -> Insert:
+    readers = (
+        select(ConversationMember.user_id, Message.id, literal(flags.IS_PRIVATE, BigInteger))
+        .join(Message, Message.conversation_id == ConversationMember.conversation_id)
+        .where(bound_id_in(dialect, Message.id, "message_ids"))
+    )
+    return insert(_COPY).from_select(["user_id", "message_id", "flags"], readers)
+
+
+_INSERT_COPIES = Change(_inserting_copies)
+
+
+_CONVERSATIONS: Query[str, int] = Query(
+    lambda dialect: select(Conversation.key, Conversation.id).where(
+        Conversation.realm_id == bindparam("realm_id"),
+        bound_text_in(dialect, Conversation.key, "keys"),
+    )
+)
 
 
 def _require_conversations(
@@ -154,14 +189,8 @@ def _require_conversations(
 ) -> dict[int, int]:
     """User id -> the conversation of that user with the bot, made now if need be."""
     keys = {key_of((user_id, bot_id)): user_id for user_id in user_ids}
-    found = {
-        key: conversation_id
-        for key, conversation_id in session.execute(
-            select(Conversation.key, Conversation.id).where(
-                Conversation.realm_id == realm_id, Conversation.key.in_(keys)
-            )
-        )
-    }
+    asked = {"realm_id": realm_id, "keys": bound_ids(dialect_of(session), list(keys))}
+    found = dict(_CONVERSATIONS.all(session, asked))
     missing = [key for key in keys if key not in found]
     if missing:
         connection = session.connection()

@@ -4,10 +4,11 @@ from typing import Any
 
 import orjson
 import pytest
-from sqlalchemy import event, select
+from sqlalchemy import delete, event, func, select
 
 from models.chat.channels import subscribing
-from models.chat.tables import Event, Message
+from models.chat.messages.flags import IS_PRIVATE, READ
+from models.chat.tables import Channel, Event, Message, UserGroup, UserMessage
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.app import ChatClient, Repeated
@@ -329,6 +330,46 @@ class TestSubscribe:
             ("channel events", made),
         ]
 
+    def test_the_bot_writes_to_each_alone(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        subscribe(chat, "stage")
+        with chat_database.reading() as reader:
+            last = reader.execute(select(func.max(Message.id))).scalar_one()
+        people = [cast.othello, cast.iago, cast.prospero]
+        subscribe(chat, "stage", principals=[person.id for person in people])
+        notices = events_of(chat_database, "message")[-len(people) :]
+        content = f"@**Hamlet|{cast.hamlet.id}** subscribed you to #**stage**."
+        people.sort(key=lambda person: person.id)
+        for number, (person, notice) in enumerate(zip(people, notices, strict=True), last + 1):
+            _, payload, user_ids = notice
+            both = sorted([person.id, cast.notification_bot_id])
+            assert user_ids == both
+            assert (payload["flags"], payload["_markdown"]) == ([], content)
+            asked = {"client_gravatar": False, "allow_empty_topic_name": True}
+            found = chat.acting_as(person).get(f"/messages/{number}", **asked)["message"]
+            assert found == {**payload["message"], "flags": []}
+            assert [who["id"] for who in found["display_recipient"]] == both
+            with chat_database.reading() as reader:
+                copies = reader.execute(
+                    select(UserMessage.user_id, UserMessage.flags)
+                    .where(UserMessage.message_id == number)
+                    .order_by(UserMessage.user_id)
+                ).all()
+            assert copies == [(user_id, IS_PRIVATE) for user_id in both]
+
+    def test_makes_no_group_for_a_channel_that_exists(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        def count() -> int:
+            with chat_database.reading() as reader:
+                return reader.execute(select(func.count()).select_from(UserGroup)).scalar_one()
+
+        subscribe(chat, "a")
+        before = count()
+        subscribe(chat, "a", principals=[cast.othello.id])
+        assert count() == before
+
     def test_makes_twenty_channels_at_most(self, chat: ChatClient) -> None:
         names = [f"fresh {number}" for number in range(21)]
         assert subscribe(chat, *names) == bad("Too many new channels at once (maximum 20).")
@@ -434,6 +475,49 @@ class TestUnsubscribe:
         for client, user_id in ((chat, cast.reminder.id), (as_iago, cast.othello.id)):
             answer = client.delete(SUBSCRIPTIONS, subscriptions=["a"], principals=[user_id])
             assert answer["removed"] == ["a"]
+
+    def test_what_they_leave_is_read_and_nothing_else(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        people = [cast.othello.id, cast.iago.id]
+        subscribe(chat, "a", "b", "c", "empty")
+        form = {"principals": people, "send_new_subscription_messages": False}
+        subscribe(chat, "a", "b", "c", "empty", **form)
+        sent = [
+            chat.post("/messages", type="channel", to=to, topic="t", content=to)["id"]
+            for to in ("c", "a", "c", "b", "c", "a", "c")
+        ]
+        form = {"subscriptions": ["a", "b", "empty"], "principals": people}
+        chat.delete(SUBSCRIPTIONS, **form)
+        left = [sent[1], sent[3], sent[5]]
+        with chat_database.reading() as reader:
+            read = reader.execute(
+                select(UserMessage.user_id, UserMessage.message_id)
+                .where(
+                    UserMessage.user_id.in_(people),
+                    UserMessage.message_id.in_(sent),
+                    UserMessage.flags.op("&")(READ) != 0,
+                )
+                .order_by(UserMessage.user_id, UserMessage.message_id)
+            ).all()
+        assert [tuple(row) for row in read] == [(who, it) for who in sorted(people) for it in left]
+        told = events_of(chat_database, "update_message_flags")
+        assert [(payload["messages"], users) for _, payload, users in told] == [
+            (left, [user_id]) for user_id in sorted(people)
+        ]
+
+    def test_leaving_an_empty_channel_reads_nothing(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        subscribe(chat, "a", "b")
+        chat.post("/messages", type="channel", to="a", topic="t", content="Words")
+        with chat_database.reading() as reader:
+            channel_id = reader.execute(select(Channel.id).where(Channel.name == "b")).scalar_one()
+        chat_database.run(
+            lambda session: session.execute(delete(Message).where(Message.channel_id == channel_id))
+        )
+        chat.delete(SUBSCRIPTIONS, subscriptions=["b"])
+        assert events_of(chat_database, "update_message_flags") == []
 
     def test_refuses_what_is_not_there(self, chat: ChatClient, cast: Cast) -> None:
         answer = chat.delete(SUBSCRIPTIONS, subscriptions=["nowhere", "no"])

@@ -236,7 +236,8 @@ class TestSetTypingStatus:
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         with chat_database.reading() as reader:
-            nobody = reader.execute(select(Realm.nobody_group_id)).scalars().first()
+            wanted = select(Realm.nobody_group_id).where(Realm.id == cast.realm_id)
+            nobody = reader.execute(wanted).scalar_one()
         set_up(chat_database, direct_message_permission_group=nobody)
         assert chat.post("/typing", op="start", to=[cast.othello.id]) == bad(
             "Direct messages are disabled in this organization."

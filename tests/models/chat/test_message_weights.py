@@ -77,9 +77,42 @@ def test_reactions_and_edits_weigh_too(chat_database: Database, cast: Cast, ids:
         for most, left in (
             (last, 1), (last + second - 1, 1), (last + second, 2),
             (last + second + third - 1, 2), (last + second + third, 3),
+            (last + second + third + 100 * (MANY - 3) - 1, MANY - 1),
+            (last + second + third + 100 * (MANY - 3), MANY),
         ):  # fmt: skip
             found = Range(ids, 10**16, False, True, True)
             assert len(cut_to_weight(reader, found, most=most).ids) == left
+
+
+@pytest.mark.parametrize("at_once", [MANY, MANY - 1])
+def test_all_together_weigh_what_each_does(
+    chat_database: Database,
+    cast: Cast,
+    ids: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: int,
+) -> None:
+    monkeypatch.setattr(message_weights, "AT_ONCE", at_once)
+    emoji = {"reaction_type": "unicode_emoji", "emoji_name": "x", "emoji_code": "1"}
+    reaction = {**emoji, "user_id": cast.hamlet.id, "message_id": ids[-1]}
+    edit = {
+        "message_id": ids[-2],
+        "edited_at": datetime.now(UTC),
+        "prev_content": "ä" * 200,
+        "prev_rendered_content": "x" * 50,
+    }
+
+    def add(session: Session) -> None:
+        session.execute(insert(Reaction), [reaction])
+        session.execute(insert(MessageEdit), [edit])
+
+    chat_database.run(add)
+    found = Range(ids, 10**16, False, True, True)
+    weight = 100 * MANY + message_weights.REACTION_BYTES + 450
+    with chat_database.reading() as reader:
+        assert cut_to_weight(reader, found, most=weight) == found
+        cut = Range(ids[1:], 10**16, False, False, True)
+        assert cut_to_weight(reader, found, most=weight - 1) == cut
 
 
 def test_cut_to_weight(chat_database: Database, ids: list[int]) -> None:

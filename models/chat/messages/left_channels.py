@@ -1,0 +1,84 @@
+"""The unread messages of channels that somebody has left."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Table, func, select, update
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningUpdate
+
+from models.chat.events import log
+from models.chat.events.messages import UpdateMessageFlagsAddEvent
+from models.chat.messages.flags import READ
+from models.chat.tables import Channel, Message, Subscription, UserMessage
+from models.chat.tables.message import UNREAD
+from models.prepared import Query
+from models.reader import bound_id_in, bound_ids, dialect_of
+
+_COPY = cast(Table, UserMessage.__table__)
+
+
+def mark_left_as_read(
+    session: Session, realm_id: int, left: Mapping[int, Sequence[int]], *, now: datetime
+) -> None:
+    """What one has left is read: nobody can mark it so any more. `left`: channel id -> ids of those
+    who left it.
+    """
+    read: dict[int, list[int]] = defaultdict(list)
+    leavers = {user_id for user_ids in left.values() for user_id in user_ids}
+    dialect = dialect_of(session)
+    asked = {
+        "channel_ids": bound_ids(dialect, list(left)),
+        "user_ids": bound_ids(dialect, list(leavers)),
+    }
+    marked = _MARK_READ.all(session, asked)
+    for user_id, message_id in marked:
+        read[user_id].append(message_id)
+    told = [
+        (UpdateMessageFlagsAddEvent(flag="read", messages=sorted(ids)), [user_id])
+        for user_id, ids in sorted(read.items())
+    ]
+    log.append_all(session, realm_id, told, now=now)
+
+
+def _marking_read(dialect: str) -> ReturningUpdate[int, int]:
+    """The copies of :user_ids that are unread, of messages in those of :channel_ids they left.
+
+    Who leaves may have much to read elsewhere: nothing is looked at but copies from the first
+    message of these channels to the last one.
+    """
+    there = (
+        select(Message.id)
+        .join(Subscription, Subscription.channel_id == Message.channel_id)
+        .where(
+            Message.id == _COPY.c.message_id,
+            bound_id_in(dialect, Message.channel_id, "channel_ids"),
+            Subscription.user_id == _COPY.c.user_id,
+            ~Subscription.is_active,
+        )
+        .correlate(_COPY)
+    )
+    return (
+        update(_COPY)
+        .where(
+            bound_id_in(dialect, _COPY.c.user_id, "user_ids"),
+            UNREAD,
+            _COPY.c.message_id >= _end(dialect, func.min),
+            _COPY.c.message_id <= _end(dialect, func.max),
+            there.exists(),
+        )
+        .values(flags=_COPY.c.flags + READ)
+        .returning(_COPY.c.user_id, _COPY.c.message_id)
+    )
+
+
+def _end(dialect: str, least: Callable[[Any], ColumnElement[Any]]) -> ColumnElement[Any]:
+    """The least (or greatest) id of a message in :channel_ids, by one look for each of them."""
+    of_each = select(least(Message.id)).where(Message.channel_id == Channel.id).correlate(Channel)
+    ends = select(least(of_each.scalar_subquery()))
+    return ends.where(bound_id_in(dialect, Channel.id, "channel_ids")).scalar_subquery()
+
+
+_MARK_READ: Query[int, int] = Query(_marking_read, one_plan=False)
