@@ -11,19 +11,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import orjson
 from sqlalchemy import text
 
-from benchmarks.chat.__main__ import serve
-from benchmarks.chat.realm import RECENT, Stage, fill, found
-from benchmarks.load.figures import write_json
-from benchmarks.load.processes import Server, free_port
-from benchmarks.payment.postgres import create_database, running_postgres
+from benchmarks.chat.databases import TITLES, databases, filled_for
+from benchmarks.chat.measures import Figures, serve
+from benchmarks.chat.realm import RECENT, Stage
+from benchmarks.load.checkout import HERE, add_beside
+from benchmarks.load.figures import beside_table, write_json
+from benchmarks.load.processes import Server
 from models.database import Database
-from models.migrate import upgrade
 
 GOAL_MS = 150
 PATH = "/api/v1/register"
@@ -45,24 +46,21 @@ CLIENTS: Mapping[str, Mapping[str, object]] = {
     },
     "a bot": {"event_types": ["message"], "narrow": []},
 }
-
-Figures = dict[str, float]
+COLUMNS = {"p50_ms": "p50 ms", "p95_ms": "p95 ms", "cpu_ms": "CPU ms", "kilobytes": "kB"}
 
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.register", description=__doc__)
     parser.add_argument("--requests", type=int, default=40)
     parser.add_argument("--messages", type=int, default=1_000_000)
-    parser.add_argument("--database", action="append", choices=["sqlite", "postgresql"])
+    parser.add_argument("--database", action="append", choices=list(TITLES))
+    add_beside(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-register.json"))
     return parser.parse_args()
 
 
-def furnish(url: str, messages: int) -> Stage:
-    """The organization of `benchmarks.chat`, whose reader has been away."""
-    upgrade(url, "chat")
-    stage = found(url)
-    fill(url, stage, messages)
+def leave_unread(url: str, stage: Stage, messages: int) -> None:
+    """The reader of `benchmarks.chat` has been away."""
     database = Database(url, lock_timeout_s=60)
     unread = text(
         "UPDATE user_message SET flags = 0 WHERE message_id > :recent AND user_id ="
@@ -74,79 +72,96 @@ def furnish(url: str, messages: int) -> Stage:
         database.run(lambda session: session.execute(text("ANALYZE")))
     finally:
         database.dispose()
-    return stage
 
 
-def check(client: httpx.Client) -> None:
+def check(server: Server, stage: Stage) -> None:
     """The whole state is in the answer."""
-    snapshot = client.post(PATH).json()
+    auth = (stage.email, stage.api_key)
+    snapshot = httpx.post(server.url + PATH, auth=auth, timeout=120).json()
     assert len(snapshot["realm_users"]) == 1_000
     assert len(snapshot["streams"]) == 200
     assert snapshot["unread_msgs"]["count"] == RECENT
     assert len(snapshot["unread_msgs"]["streams"]) > 10_000
 
 
-def measure(server: Server, stage: Stage, requests: int) -> dict[str, Figures]:
-    """For each kind of client: milliseconds by the wall and of CPU, and kilobytes, of a request."""
-    measured: dict[str, Figures] = {}
+def measure(
+    servers: Mapping[str, Server], stage: Stage, requests: int
+) -> dict[str, dict[str, Figures]]:
+    """For each server and kind of client: milliseconds by the wall and of CPU, and kilobytes, of a
+    request. Servers take turns.
+    """
+    measured: dict[str, dict[str, Figures]] = {name: {} for name in servers}
+    for client, form in CLIENTS.items():
+        for name, server in servers.items():
+            measured[name][client] = measure_client(server, stage, form, requests)
+    return measured
+
+
+def measure_client(
+    server: Server, stage: Stage, form: Mapping[str, object], requests: int
+) -> Figures:
+    sent = {key: orjson.dumps(value).decode() for key, value in form.items()}
     with httpx.Client(
         base_url=server.url, auth=(stage.email, stage.api_key), timeout=120
     ) as client:
-        check(client)
-        for name, form in CLIENTS.items():
-            sent = {key: orjson.dumps(value).decode() for key, value in form.items()}
-            client.post(PATH, data=sent).raise_for_status()
-            before, times, size = server.cpu_seconds(), [], 0
-            for _ in range(requests):
-                began = time.perf_counter()
-                answer = client.post(PATH, data=sent)
-                times.append((time.perf_counter() - began) * 1000)
-                answer.raise_for_status()
-                size = len(answer.content)
-            measured[name] = {
-                "p50_ms": statistics.median(times),
-                "p95_ms": statistics.quantiles(times, n=20)[-1],
-                "cpu_ms": (server.cpu_seconds() - before) * 1000 / requests,
-                "kilobytes": size / 1000,
-            }
-    return measured
+        client.post(PATH, data=sent).raise_for_status()
+        before, times, size = server.cpu_seconds(), [], 0
+        for _ in range(requests):
+            began = time.perf_counter()
+            answer = client.post(PATH, data=sent)
+            times.append((time.perf_counter() - began) * 1000)
+            answer.raise_for_status()
+            size = len(answer.content)
+    return {
+        "p50_ms": statistics.median(times),
+        "p95_ms": statistics.quantiles(times, n=20)[-1],
+        "cpu_ms": (server.cpu_seconds() - before) * 1000 / requests,
+        "kilobytes": size / 1000,
+    }
 
 
 def table(name: str, measured: Mapping[str, Figures]) -> str:
     lines = [
-        f"| {name} | p50 ms | p95 ms | CPU ms | kB |",
+        f"| {name} | {' | '.join(COLUMNS.values())} |",
         "|---|---:|---:|---:|---:|",
     ]
     for client, row in measured.items():
-        cells = (f"{row[key]:,.0f}" for key in ("p50_ms", "p95_ms", "cpu_ms", "kilobytes"))
+        cells = (f"{row[key]:,.0f}" for key in COLUMNS)
         lines.append(f"| {client} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def run(url: str, directory: Path, arguments: argparse.Namespace) -> dict[str, Figures]:
-    stage = furnish(url, arguments.messages)
-    with serve(url, directory) as server:
-        return measure(server, stage, arguments.requests)
+def run(kind: str, directory: Path, arguments: argparse.Namespace) -> dict[str, dict[str, Figures]]:
+    """On one kind of database, by the name of the checkout."""
+    messages = arguments.messages
+    with ExitStack() as stack:
+        where = stack.enter_context(databases(kind, directory, stays=False))
+        stage, urls = filled_for(where, directory, arguments.beside, messages)
+        servers = {}
+        for checkout, url in urls.items():
+            leave_unread(url, stage, messages)
+            server = stack.enter_context(serve(url, directory, checkout))
+            check(server, stage)
+            servers[checkout.name] = server
+        return measure(servers, stage, arguments.requests)
 
 
 def main() -> int:
     arguments = read_arguments()
-    kinds = arguments.database or ["sqlite", "postgresql"]
-    tables: dict[str, dict[str, Figures]] = {}
-    with tempfile.TemporaryDirectory(prefix="specd-register-") as directory_name:
-        directory = Path(directory_name)
-        if "sqlite" in kinds:
-            url = f"sqlite:///{directory / 'chat.db'}"
-            tables["SQLite"] = run(url, directory, arguments)
-        if "postgresql" in kinds:
-            with running_postgres(port=free_port(), core=1) as prefix:
-                tables["PostgreSQL"] = run(create_database(prefix, "chat"), directory, arguments)
+    tables: dict[str, dict[str, dict[str, Figures]]] = {}
+    with tempfile.TemporaryDirectory(prefix="specd-register-") as directory:
+        for kind in arguments.database or list(TITLES):
+            tables[TITLES[kind]] = run(kind, Path(directory), arguments)
     for name, measured in tables.items():
-        print(table(name, measured), end="\n\n")
+        print(table(name, measured[HERE.name]), end="\n\n")
+    if beside := arguments.beside and arguments.beside.name:
+        for name, measured in tables.items():
+            rows = {it: (row, measured[HERE.name][it]) for it, row in measured[beside].items()}
+            print(beside_table(f"{name}, {beside} and now", rows, COLUMNS), end="\n\n")
     write_json(arguments.out, figures=tables)
-    slowest = max(row["p50_ms"] for measured in tables.values() for row in measured.values())
-    print(f"The goal is a p50 of {GOAL_MS} ms at most; the slowest is {slowest:.0f} ms.")
-    return 0 if slowest <= GOAL_MS else 1
+    ours = [row["p50_ms"] for each in tables.values() for row in each[HERE.name].values()]
+    print(f"The goal is a p50 of {GOAL_MS} ms at most; the slowest is {max(ours):.0f} ms.")
+    return 0 if max(ours) <= GOAL_MS else 1
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import quantiles
 
@@ -25,19 +25,28 @@ import httpx
 import uvloop
 
 import logs
-from benchmarks.chat.databases import databases, filled, founded
+from benchmarks.chat.databases import TITLES, databases, filled_for
 from benchmarks.chat.operations import OPERATIONS
-from benchmarks.load.figures import write_json
+from benchmarks.chat.realm import Stage
+from benchmarks.load.checkout import HERE, add_beside
+from benchmarks.load.figures import beside_table, write_json
 from benchmarks.load.paced import Connection, Work, flood, pace
 from benchmarks.load.processes import Server
-from benchmarks.payment.contestants import prepare_ours
+from benchmarks.payment.contestants import prepare_of
 from benchmarks.soak.__main__ import serve
 from benchmarks.soak.turns import Shop, requests_of
 
 CROWDED = 16
 MOST_RATIO = 4.0
 STILL_S = 3.0
+SYNCS = 500
 PAYMENT = ("list", "get", "replay", "create", "cancel")
+COLUMNS = {
+    "most": "requests/s at most",
+    "p50_ms": "p50 ms at half",
+    "p99_ms": "p99 ms",
+    "worst_ms": "worst ms",
+}
 HISTOGRAMS = {"stalls": "specd_loop_stall_seconds", "pauses": "specd_gc_pause_seconds"}
 
 
@@ -113,38 +122,44 @@ async def measure(
     return Tail(name, most, parts[49], parts[98], max(times), told["stalls"], told["pauses"])
 
 
-def run(kind: str, directory: Path, arguments: argparse.Namespace) -> list[Tail]:
+def run(kind: str, directory: Path, arguments: argparse.Namespace) -> dict[str, list[Tail]]:
+    """By the name of the checkout, in turn for each operation."""
     with ExitStack() as stack:
         where = stack.enter_context(databases(kind, directory, stays=arguments.keep is not None))
-        stage = founded(where, directory / f"{kind}.json")
-        where.create("payment")
-        bearer = prepare_ours(where.url("payment"))
-        urls = {
-            "chat": filled(where, stage, arguments.messages),
-            "payment": where.url("payment"),
-        }
-        own = stack.enter_context(tempfile.TemporaryDirectory(prefix="specd-tails-server-"))
-        server = stack.enter_context(serve(urls, Path(own), 1, core=0))
-        shop = Shop(bearer)
+        stage, chats = filled_for(where, directory, arguments.beside, arguments.messages)
+        own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="specd-tails-server-")))
+        measured = []
+        for number, (checkout, chat) in enumerate(chats.items()):
+            where.create(f"payment{number}")
+            urls = {"chat": chat, "payment": where.url(f"payment{number}")}
+            bearer = prepare_of(checkout, urls["payment"])
+            server = stack.enter_context(serve(urls, own, 1, core=0, checkout=checkout))
+            measured.append((server, bearer))
 
-        async def all_of_them() -> list[Tail]:
-            connection = Connection(server.port)
-            first = httpx.Response(200, content=await connection.ask(shop.create("first")))
-            connection.close()
-            requests = {name: requests_of(stage, name) for name in OPERATIONS}
-            works = {name: in_turn(it) for name, it in requests.items()}
-            works |= payment_works(bearer, first.json()["id"])
-            found = []
-            for name in arguments.operation or works:
-                crowd = 1 if len(requests.get(name, ())) > 1 else CROWDED
-                bounds = {"seconds": arguments.seconds, "least": arguments.requests}
-                tail = await measure(server, name, works[name], crowd, **bounds)
-                print(line(tail), file=sys.stderr)
-                found.append(tail)
+        async def all_of_them() -> dict[str, list[Tail]]:
+            works = [(server, await works_of(server, stage, bearer)) for server, bearer in measured]
+            found: dict[str, list[Tail]] = {server.name: [] for server, _ in works}
+            bounds = {"seconds": arguments.seconds, "least": arguments.requests}
+            for name in arguments.operation or [*OPERATIONS, *PAYMENT]:
+                in_pairs = name in OPERATIONS and len(requests_of(stage, name)) > 1
+                crowd = 1 if in_pairs else CROWDED
+                for server, work in works:
+                    tail = await measure(server, name, work[name], crowd, **bounds)
+                    print(line(tail), file=sys.stderr)
+                    found[server.name].append(tail)
             return found
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(all_of_them())
+
+
+async def works_of(server: Server, stage: Stage, bearer: str) -> dict[str, Work]:
+    """Each operation of both services, at a server that has just started."""
+    connection = Connection(server.port)
+    first = await connection.ask(Shop(bearer).create("first"))
+    connection.close()
+    works = {name: in_turn(requests_of(stage, name)) for name in OPERATIONS}
+    return works | payment_works(bearer, httpx.Response(200, content=first).json()["id"])
 
 
 def standstills(seconds: float) -> list[float]:
@@ -157,6 +172,19 @@ def standstills(seconds: float) -> list[float]:
         before, now = now, time.perf_counter()
         if now - before >= 0.001:
             found.append((now - before) * 1000)
+    return found
+
+
+def syncs(directory: Path) -> list[float]:
+    """How many ms the disk takes to keep 16 KiB, each time: what a commit waits for at least."""
+    found = []
+    with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
+        for _ in range(SYNCS):
+            file.write(bytes(16 << 10))
+            began = time.perf_counter()
+            os.fdatasync(file.fileno())
+            found.append((time.perf_counter() - began) * 1000)
+            time.sleep(0.005)
     return found
 
 
@@ -179,14 +207,21 @@ def table(database: str, tails: list[Tail]) -> str:
     )
 
 
+def compared(database: str, before: tuple[str, list[Tail]], now: tuple[str, list[Tail]]) -> str:
+    pairs = zip(before[1], now[1], strict=True)
+    rows = {old.name: (asdict(old), asdict(new)) for old, new in pairs}
+    return beside_table(f"{database}, {before[0]} and now", rows, COLUMNS)
+
+
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.tails", description=__doc__)
     parser.add_argument("--seconds", type=float, default=6, help="at half load, at the least")
     parser.add_argument("--requests", type=int, default=300, help="at the least, too")
     parser.add_argument("--messages", type=int, default=100_000)
-    parser.add_argument("--database", action="append", choices=["sqlite", "postgresql"])
+    parser.add_argument("--database", action="append", choices=list(TITLES))
     parser.add_argument("--operation", action="append", choices=[*OPERATIONS, *PAYMENT])
     parser.add_argument("--keep", type=Path, help="as of benchmarks.chat")
+    add_beside(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-tails.json"))
     return parser.parse_args()
 
@@ -203,13 +238,22 @@ def main() -> int:
         still = standstills(STILL_S)
         print(
             f"The machine alone: {len(still) / STILL_S:.1f} standstills of 1 ms and more a second,"
-            f" the longest {max(still, default=0):.1f} ms.\n"
+            f" the longest {max(still, default=0):.1f} ms."
         )
-        for kind in arguments.database or ["sqlite", "postgresql"]:
+        parts = quantiles(kept_after := syncs(Path(place)), n=100, method="inclusive")
+        print(
+            f"Its disk alone keeps 16 KiB after {parts[49]:.1f} ms (p50), {parts[98]:.1f} ms (p99)"
+            f" and {max(kept_after):.1f} ms at worst.\n"
+        )
+        for kind in arguments.database or list(TITLES):
             found[kind] = run(kind, Path(place), arguments)
-            print(table(kind, found[kind]) + "\n")
+            for name, tails in found[kind].items():
+                print(table(f"{TITLES[kind]}, {name}", tails) + "\n")
+            if arguments.beside:
+                print(compared(TITLES[kind], *found[kind].items()) + "\n")
     write_json(arguments.out, figures=found)
-    return 0 if all(it.ratio <= MOST_RATIO for tails in found.values() for it in tails) else 1
+    ours = [tail for tails in found.values() for tail in tails[HERE.name]]
+    return 0 if all(tail.ratio <= MOST_RATIO for tail in ours) else 1
 
 
 if __name__ == "__main__":

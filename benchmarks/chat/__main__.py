@@ -3,27 +3,16 @@
 import argparse
 import sys
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from statistics import median
-
-import httpx
 
 import logs
-from benchmarks.chat.databases import databases, filled, founded
-from benchmarks.chat.operations import API, FLAT, OPERATIONS, SIZES, Operation, headers
-from benchmarks.chat.realm import SECRET, Stage
-from benchmarks.load.figures import write_json
-from benchmarks.load.processes import Server, free_port
-from benchmarks.load.wrk import Load, run_wrk
-
-CROWDED = 16
-
-TITLES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
-
-Figures = dict[str, float]
+from benchmarks.chat.databases import TITLES, databases, filled, filled_for, founded
+from benchmarks.chat.measures import Figures, check, measure, serve
+from benchmarks.chat.operations import FLAT, OPERATIONS, SIZES
+from benchmarks.load.checkout import HERE, add_beside
+from benchmarks.load.figures import beside_table, write_json
 
 
 def read_arguments() -> argparse.Namespace:
@@ -34,141 +23,31 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--operation", action="append", choices=list(OPERATIONS))
     parser.add_argument("--rounds", type=int, default=1, help="of loads, sizes in turn")
     parser.add_argument("--keep", type=Path, help="a directory where the databases stay")
+    add_beside(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-chat.json"))
     return parser.parse_args()
-
-
-def serve(url: str, directory: Path) -> Server:
-    """As in production, one worker on core 0; wrk and PostgreSQL share core 1."""
-    port = free_port()
-    env = {
-        "SPECD_BIND": f"127.0.0.1:{port}",
-        "SPECD_WORKERS": "1",
-        "SPECD_DATA_DIR": str(directory / f"server-{port}"),
-        "SPECD_CHAT_DATABASE_URL": url,
-        "SPECD_CHAT_SECRET": SECRET.decode(),
-        "SPECD_RATE_LIMITS": "false",
-        "SPECD_CHAT_SCHEDULED_MESSAGES_PER_USER": "1000000",
-        "SPECD_LOG_LEVEL": "warning",
-    }
-    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:chat"]
-    log = directory / f"server-{port}.log"
-    return Server("specd", command, port=port, log=log, env=env, core=0)
-
-
-def load(server: Server, operation: Operation, stage: Stage, seconds: int, crowd: int) -> Load:
-    return run_wrk(
-        server.url + API + operation.path(stage),
-        script=operation.script,
-        arguments=[*operation.arguments(stage), *headers(stage)],
-        seconds=seconds,
-        connections=crowd,
-        core=1,
-    )
-
-
-def measure(
-    servers: Mapping[int, Server], stage: Stage, names: Sequence[str], seconds: int, rounds: int
-) -> dict[int, dict[str, Figures]]:
-    """For each number of messages and operation: latencies of one connection, requests a second of
-    many. Servers take turns, so that a slow minute of the machine hits all of them alike.
-    """
-    measured: dict[int, dict[str, Figures]] = {size: {} for size in servers}
-    for name in names:
-        sizes = [size for size in servers if name in FLAT or size in largest(servers)]
-        found: dict[int, list[Figures]] = {size: [] for size in sizes}
-        for _ in range(rounds):
-            for size in sizes:
-                found[size].append(measure_once(servers[size], stage, OPERATIONS[name], seconds))
-        for size, several in found.items():
-            figures = {part: median(one[part] for one in several) for part in several[0]}
-            measured[size][name] = figures
-            print(
-                f"{size:>10,} {name:<14}{figures['per_second']:>8,.0f}/s"
-                f"  p50 {figures['p50_ms']:.2f} ms, CPU {figures['cpu_us']:,.0f} us",
-                file=sys.stderr,
-            )
-    return measured
-
-
-def largest(sizes: Mapping[int, object]) -> list[int]:
-    """All operations are measured at the largest size, and at every one from a million on."""
-    return [size for size in sizes if size >= SIZES[-1] or size == max(sizes)]
-
-
-def measure_once(server: Server, stage: Stage, operation: Operation, seconds: int) -> Figures:
-    settle(server)
-    load(server, operation, stage, 1, 1)
-    before = server.cpu_seconds()
-    alone = load(server, operation, stage, seconds, 1)
-    cpu_us = (server.cpu_seconds() - before) * 1e6 / alone.requests
-    crowded = alone
-    if operation.script != "alternate.lua":
-        settle(server)
-        crowded = load(server, operation, stage, seconds, CROWDED)
-    return {
-        "per_second": crowded.per_second,
-        "p50_ms": alone.p50_ms,
-        "p99_ms": alone.p99_ms,
-        "cpu_us": cpu_us,
-    }
-
-
-def settle(server: Server) -> None:
-    """Wait until what an earlier load left in the queue, whose answers nobody reads, is done."""
-    deadline = time.monotonic() + 120
-    at_once = 0
-    with httpx.Client(base_url=server.url, timeout=120) as client:
-        while at_once < 10:
-            began = time.monotonic()
-            client.get(f"{API}/server_settings").raise_for_status()
-            spent = time.monotonic() - began
-            at_once = at_once + 1 if spent < 0.05 else 0
-            if began > deadline:
-                raise TimeoutError("the server does not come to rest")
-            time.sleep(0.05)
-
-
-def check(server: Server, stage: Stage, messages: int) -> None:
-    """What was loaded by SQL must look to the service like what it wrote itself."""
-    with httpx.Client(
-        base_url=server.url + API, auth=(stage.email, stage.api_key), timeout=60
-    ) as client:
-        topics = client.get(f"/users/me/{stage.hall_id}/topics").json()["topics"]
-        assert len(topics) == 10_000, len(topics)
-        narrow = '[["channel", "stage"], ["topic", "act"]]'
-        window = {"anchor": "oldest", "num_before": 0, "num_after": 2000, "narrow": narrow}
-        found_ = client.get("/messages", params=window).json()["messages"]
-        assert [m["id"] for m in found_] == list(range(messages - 999, messages + 1))
-        flags = {**window, "op": "add", "flag": "collapsed"}
-        answer = client.post("/messages/flags/narrow", data=flags).json()
-        assert answer["processed_count"] == 1000, answer
-        annex = {"subscriptions": '[{"name": "annex"}]'}
-        assert client.post("/users/me/subscriptions", data=annex).is_success
 
 
 def main() -> int:
     arguments = read_arguments()
     logs.configure("warning")
-    sizes = sorted({size for size in SIZES if size < arguments.messages} | {arguments.messages})
-    tables: dict[str, dict[int, dict[str, Figures]]] = {}
+    figures: dict[str, object] = {}
     kept = arguments.keep
     with nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="specd-chat-") as place:
         Path(place).mkdir(parents=True, exist_ok=True)
         for kind in arguments.database or list(TITLES):
-            tables[TITLES[kind]] = run(kind, Path(place), sizes, arguments)
-    for database, table in tables.items():
-        for size in largest(table):
-            print(figures_table(database, table[size], size) + "\n")
-        print(flatness_table(database, table) + "\n")
-    write_json(arguments.out, figures=tables)
+            told = run_beside if arguments.beside else run
+            figures[TITLES[kind]], tables = told(kind, Path(place), arguments)
+            print("\n\n".join(tables) + "\n")
+    write_json(arguments.out, figures=figures)
     return 0
 
 
 def run(
-    kind: str, directory: Path, sizes: Sequence[int], arguments: argparse.Namespace
-) -> dict[int, dict[str, Figures]]:
-    """Each size on a copy of one founded realm, behind a server of its own."""
+    kind: str, directory: Path, arguments: argparse.Namespace
+) -> tuple[dict[int, dict[str, Figures]], list[str]]:
+    """Each size on a copy of one founded realm, behind a server of its own; the tables, too."""
+    sizes = sorted({size for size in SIZES if size < arguments.messages} | {arguments.messages})
     with ExitStack() as stack:
         own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="specd-chat-servers-")))
         where = stack.enter_context(databases(kind, directory, stays=arguments.keep is not None))
@@ -178,8 +57,41 @@ def run(
             url = filled(where, stage, size)
             servers[size] = stack.enter_context(serve(url, own))
             check(servers[size], stage, size)
-        names = arguments.operation or list(OPERATIONS)
-        return measure(servers, stage, names, arguments.seconds, arguments.rounds)
+        wanted = {
+            name: [size for size in sizes if name in FLAT or size in largest(servers)]
+            for name in arguments.operation or OPERATIONS
+        }
+        measured = measure(servers, stage, wanted, arguments.seconds, arguments.rounds)
+    tables = [figures_table(TITLES[kind], measured[size], size) for size in largest(measured)]
+    return measured, [*tables, flatness_table(TITLES[kind], measured)]
+
+
+def run_beside(
+    kind: str, directory: Path, arguments: argparse.Namespace
+) -> tuple[dict[str, dict[str, Figures]], list[str]]:
+    """The largest size only, of both checkouts."""
+    beside, messages = arguments.beside, arguments.messages
+    with ExitStack() as stack:
+        own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="specd-chat-servers-")))
+        where = stack.enter_context(databases(kind, directory, stays=arguments.keep is not None))
+        stage, urls = filled_for(where, directory, beside, messages)
+        servers = {}
+        for checkout, url in urls.items():
+            servers[checkout.name] = stack.enter_context(serve(url, own, checkout))
+            check(servers[checkout.name], stage, messages)
+        wanted = {name: list(servers) for name in arguments.operation or OPERATIONS}
+        measured = measure(servers, stage, wanted, arguments.seconds, arguments.rounds)
+    rows = {
+        OPERATIONS[name].title: (before, measured[HERE.name][name])
+        for name, before in measured[beside.name].items()
+    }
+    title = f"{TITLES[kind]}, {messages:,} messages, {beside.name} and now"
+    return measured, [beside_table(title, rows)]
+
+
+def largest(sizes: Mapping[int, object]) -> list[int]:
+    """All operations are measured at the largest size, and at every one from a million on."""
+    return [size for size in sizes if size >= SIZES[-1] or size == max(sizes)]
 
 
 def figures_table(database: str, table: dict[str, Figures], messages: int) -> str:

@@ -12,22 +12,43 @@ from typing import Protocol
 import orjson
 
 from benchmarks.chat.realm import Stage, fill, found
+from benchmarks.load.checkout import HERE, Checkout
 from benchmarks.load.processes import free_port
 from benchmarks.payment.postgres import connect, create_database, running_postgres
 from models.migrate import upgrade
 
+TITLES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+FURNISH = """
+import json, sys
+from dataclasses import asdict
+from benchmarks.chat.realm import fill, found
+from models.migrate import upgrade
+url, messages = sys.argv[1:]
+upgrade(url, "chat")
+stage = found(url)
+fill(url, stage, int(messages))
+print(json.dumps(asdict(stage)))
+"""
+"""Run with the modules of another checkout, whose schema is older than ours."""
+
 
 class Databases(Protocol):
     """Where databases of names are made; a name is letters, digits and underscores."""
+
+    kind: str
 
     def url(self, name: str) -> str: ...
     def exists(self, name: str) -> bool: ...
     def create(self, name: str) -> None: ...
     def copy(self, name: str, new: str) -> None: ...
     def rename(self, name: str, new: str) -> None: ...
+    def rest(self, name: str) -> None:
+        """Do now what the database would else do of itself in the midst of a load."""
 
 
 class SqliteFiles:
+    kind = "sqlite"
+
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
@@ -41,16 +62,22 @@ class SqliteFiles:
         return self._file(name).exists()
 
     def create(self, name: str) -> None:
-        self._file(name).unlink(missing_ok=True)
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{self._file(name)}{suffix}").unlink(missing_ok=True)
 
     def copy(self, name: str, new: str) -> None:
+        self.create(new)
         copy(self._file(name), self._file(new))
 
     def rename(self, name: str, new: str) -> None:
         self._file(name).rename(self._file(new))
 
+    def rest(self, name: str) -> None: ...
+
 
 class PostgresDatabases:
+    kind = "postgresql"
+
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
 
@@ -78,6 +105,11 @@ class PostgresDatabases:
         self._run(f'ALTER DATABASE "{name}" RENAME TO "{new}"')
         self._run("CHECKPOINT")  # a server that stops has five seconds
 
+    def rest(self, name: str) -> None:
+        with connect(self._prefix, name) as connection:
+            connection.execute("VACUUM (ANALYZE)")
+            connection.execute("CHECKPOINT")
+
 
 @contextmanager
 def databases(kind: str, directory: Path, *, stays: bool) -> Iterator[Databases]:
@@ -90,12 +122,17 @@ def databases(kind: str, directory: Path, *, stays: bool) -> Iterator[Databases]
         yield PostgresDatabases(prefix)
 
 
+def stage_of(told: str | bytes) -> Stage:
+    """Of the JSON of its fields."""
+    facts = orjson.loads(told)
+    return Stage(**{**facts, "crowd": tuple(facts["crowd"])})
+
+
 def founded(where: Databases, remembered: Path) -> Stage:
     """The realm in the database `base`, found again by what `remembered` says of it."""
     if remembered.exists():
         upgrade(where.url("base"), "chat")
-        facts = orjson.loads(remembered.read_bytes())
-        return Stage(**{**facts, "crowd": tuple(facts["crowd"])})
+        return stage_of(remembered.read_bytes())
     where.create("base")
     upgrade(where.url("base"), "chat")
     stage = found(where.url("base"))
@@ -115,3 +152,32 @@ def filled(where: Databases, stage: Stage, messages: int) -> str:
         print(f"{messages:,} messages loaded in {seconds:.0f} s", file=sys.stderr)
     upgrade(where.url(name), "chat")  # one that stayed may be of an earlier release
     return where.url(name)
+
+
+def filled_for(
+    where: Databases, directory: Path, beside: Checkout | None, messages: int
+) -> tuple[Stage, dict[Checkout, str]]:
+    """The realm with so many messages, by URL for each checkout.
+
+    Another checkout's own code writes it, unless it is there, and a copy of that is brought up to
+    date by our migrations. `directory` remembers who is in it.
+    """
+    if beside is None:
+        stage = founded(where, directory / f"{where.kind}.json")
+        return stage, {HERE: filled(where, stage, messages)}
+    before = "".join(it if it.isalnum() else "_" for it in f"{beside.name} m{messages}")
+    remembered = directory / f"{where.kind}_{before}.json"
+    if not remembered.exists():
+        began = time.monotonic()
+        where.create(before)
+        told = beside.run(FURNISH, where.url(before), str(messages))
+        where.rest(before)
+        remembered.write_text(told)
+        seconds = time.monotonic() - began
+        print(f"{messages:,} messages loaded by {beside.name} in {seconds:.0f} s", file=sys.stderr)
+    began = time.monotonic()
+    where.copy(before, "now")
+    upgrade(where.url("now"), "chat")
+    where.rest("now")
+    print(f"copied and migrated in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return stage_of(remembered.read_text()), {beside: where.url(before), HERE: where.url("now")}

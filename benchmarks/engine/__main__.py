@@ -22,8 +22,10 @@ from benchmarks.engine.peers import (
     STARLETTE,
     STOCK,
     Peer,
+    ours_of,
 )
-from benchmarks.load.figures import Figures, figures_table, write_json
+from benchmarks.load.checkout import add_beside
+from benchmarks.load.figures import Figures, figures_beside, figures_table, write_json
 from benchmarks.load.processes import Server
 from benchmarks.load.rounds import alternate
 from benchmarks.load.wrk import Load, run_wrk
@@ -49,12 +51,15 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=2, help="length of one load")
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--peer", action="append", choices=names, help="only these (repeatable)")
+    add_beside(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-engine.json"))
     return parser.parse_args()
 
 
 def start(peer: Peer, directory: Path) -> Server:
     """A gunicorn with one worker, on the server core; its log, ours included, goes to a file."""
+    metrics = directory / f"{peer.port}"
+    metrics.mkdir()
     command = [sys.executable, "-m", "gunicorn", "-c", "benchmarks/load/gunicorn.py"]
     command += ["-w", "1", "-k", peer.worker, "-b", f"127.0.0.1:{peer.port}", peer.app]
     return Server(
@@ -62,8 +67,9 @@ def start(peer: Peer, directory: Path) -> Server:
         command,
         port=peer.port,
         log=directory / f"{peer.port}.log",
-        env={"PROMETHEUS_MULTIPROC_DIR": str(directory)},
+        env={"PROMETHEUS_MULTIPROC_DIR": str(metrics)},
         core=SERVER_CORE,
+        checkout=peer.checkout,
     )
 
 
@@ -120,6 +126,9 @@ def _row(peer: str, figure: str, ratios: Sequence[float], *rest: str) -> str:
 def main() -> int:
     arguments = read_arguments()
     peers = [it for it in PEERS if not arguments.peer or it.name in arguments.peer]
+    beside = arguments.beside and ours_of(arguments.beside)
+    if beside:
+        peers.insert(1, beside)
 
     def load_once(operation: str, server: Server, seconds: float) -> Load:
         return load_fixed(operation, server, seconds, connections=arguments.connections)
@@ -140,6 +149,9 @@ def main() -> int:
         print(figures_table(BY_NAME[name].title, row) + "\n")
     if {OURS, *GOALS} <= {peer.name for peer in peers}:
         print(goals_table(table))
+    if beside and OURS in {peer.name for peer in peers}:
+        titled = {BY_NAME[name].title: row for name, row in table.items()}
+        print("\n" + figures_beside("The engine", titled, beside.name, OURS))
     write_json(arguments.out, figures=table, arguments=vars(arguments) | {"out": ""})
     return 0
 

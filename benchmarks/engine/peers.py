@@ -1,11 +1,13 @@
 """Who is measured, and what each of them is known to answer differently."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from benchmarks.load.checkout import HERE, Checkout
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """An ASGI application by import string, and its gunicorn worker class.
+    """An ASGI application of a checkout by import string, and its gunicorn worker class.
 
     `validates` is False for the two floors only.
 
@@ -19,9 +21,10 @@ class Peer:
     worker: str = "benchmarks.load.worker.Worker"
     validates: bool = True
     deviations: dict[tuple[str, str], str] = field(default_factory=dict)
+    checkout: Checkout = HERE
 
 
-OURS = "specd"
+OURS = HERE.name
 STOCK = "connexion AsyncApp"
 FASTAPI = "FastAPI"
 LITESTAR = "Litestar"
@@ -56,3 +59,8 @@ PEERS = (
         validates=False,
     ),
 )
+
+
+def ours_of(checkout: Checkout) -> Peer:
+    """Our engine as another checkout has it."""
+    return replace(PEERS[0], name=checkout.name, port=8708, checkout=checkout)

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import gc
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -21,8 +20,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:  # a child takes all modules from its own checkout
+    from benchmarks.load.checkout import Checkout
+
+CHILD = "--child"
 PER_TURN = 4
 """Requests that one turn of the loop finds, as from sixteen busy connections."""
 Round = dict[str, float]
@@ -102,24 +105,23 @@ async def answer_rounds(count: int) -> None:
         print(json.dumps(taken), flush=True)
 
 
-class Checkout:
-    """One checkout's process, which measures when it is asked to."""
+class Measured:
+    """A checkout's process, which measures when it is asked to."""
 
-    def __init__(self, root: Path, count: int, directory: Path) -> None:
-        command = [sys.executable, "-P", __file__, "--child", "--count", str(count)]
-        self.log = (directory / f"{root.name}.log").open("wb")
-        environment = {"PYTHONPATH": str(root), "PROMETHEUS_MULTIPROC_DIR": str(directory)}
+    def __init__(self, checkout: "Checkout", count: int, directory: Path) -> None:
+        command = [sys.executable, "-P", __file__, CHILD, str(count)]
+        self.log = (directory / f"{checkout.name}.log").open("wb")
         self.process = subprocess.Popen(
             command,
-            cwd=root,
-            env=os.environ | environment,
+            cwd=checkout.root,
+            env=checkout.environment({"PROMETHEUS_MULTIPROC_DIR": str(directory)}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
         )
 
-    def __enter__(self) -> "Checkout":
+    def __enter__(self) -> "Measured":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -139,13 +141,13 @@ class Checkout:
         return taken
 
 
-def rounds_of(roots: Sequence[Path], count: int, rounds: int) -> list[list[Round]]:
+def rounds_of(checkouts: Sequence["Checkout"], count: int, rounds: int) -> list[list[Round]]:
     """So many rounds of all checkouts in turn, in processes of their own."""
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
-        checkouts = [stack.enter_context(Checkout(root, count, Path(directory))) for root in roots]
-        for checkout in checkouts:
-            checkout.round()  # warm-up
-        return [[checkout.round() for checkout in checkouts] for _ in range(rounds)]
+        measured = [stack.enter_context(Measured(it, count, Path(directory))) for it in checkouts]
+        for each in measured:
+            each.round()  # warm-up
+        return [[each.round() for each in measured] for _ in range(rounds)]
 
 
 def table(names: Sequence[str], rounds: Sequence[Sequence[Round]]) -> str:
@@ -162,27 +164,25 @@ def table(names: Sequence[str], rounds: Sequence[Sequence[Round]]) -> str:
 
 
 def main() -> int:
+    from benchmarks.load.checkout import HERE, add_beside
+
     parser = argparse.ArgumentParser(prog="benchmarks.engine.wire", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="requests of one measurement")
     parser.add_argument("--starts", type=int, default=5, help="how often processes begin anew")
     parser.add_argument("--rounds", type=int, default=10, help="rounds of one start")
-    parser.add_argument("--beside", type=Path, help="another checkout")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    add_beside(parser)
     arguments = parser.parse_args()
-    if arguments.child:
-        import uvloop
-
-        uvloop.run(answer_rounds(arguments.count))
-        return 0
-    roots = [Path(__file__).parents[2]]
-    if arguments.beside is not None:
-        roots.append(arguments.beside.resolve())
+    checkouts = [HERE, *([arguments.beside] if arguments.beside else [])]
     rounds = []
     for _ in range(arguments.starts):
-        rounds += rounds_of(roots, arguments.count, arguments.rounds)
-    print(table([root.name for root in roots], rounds))
+        rounds += rounds_of(checkouts, arguments.count, arguments.rounds)
+    print(table([checkout.name for checkout in checkouts], rounds))
     return 0
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == [CHILD]:
+        import uvloop
+
+        sys.exit(uvloop.run(answer_rounds(int(sys.argv[2]))))
     sys.exit(main())

@@ -33,7 +33,8 @@ class Steps:
 
     def _listen(self, engine: Engine, kind: str) -> None:
         def note(_c: object, _u: object, sql: str, values: Any, _x: object, many: bool) -> None:
-            self.noted.append(("many" if many else kind, sql, values))
+            # A batch that SQLAlchemy wrote as one statement has all its values in one tuple.
+            self.noted.append(("many" if many and isinstance(values, list) else kind, sql, values))
 
         def note_end(kind: str) -> Callable[[Connection], None]:
             return lambda _: self.noted.append((kind, "", None))

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -28,7 +29,8 @@ from benchmarks.live.report import (
     latency_table,
     waiting_table,
 )
-from benchmarks.live.stage import HALL, STAGE, found
+from benchmarks.live.stage import HALL, STAGE, found_by
+from benchmarks.load.checkout import HERE, add_beside
 from benchmarks.load.figures import write_json
 from benchmarks.load.processes import free_port
 from benchmarks.payment.postgres import connect, create_database, running_postgres
@@ -46,6 +48,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--beating", type=float, default=60, help="and to watch them poll again")
     parser.add_argument("--database", action="append", choices=["sqlite", "postgresql"])
     parser.add_argument("--measure", action="append", choices=MEASURES)
+    add_beside(parser)
     parser.add_argument("--no-peer", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-live.json"))
     return parser.parse_args()
@@ -84,33 +87,40 @@ def contenders(arguments: argparse.Namespace, directory: Path) -> Iterator[Conte
     if not arguments.no_peer:
         yield Peer(directory)
     people = min(arguments.clients, SUBSCRIBERS)
+    names = {HERE: "chat"} | ({arguments.beside: "beside"} if arguments.beside else {})
     if "sqlite" in databases:
-        stage = found(f"sqlite:///{directory / 'chat.db'}", people, NEAR_CLIENTS)
-        yield from (Specd("SQLite", stage, directory, processes) for processes in (1, 2))
+        urls = {it: f"sqlite:///{directory / name}.db" for it, name in names.items()}
+        stages = {it: found_by(it, url, people, NEAR_CLIENTS) for it, url in urls.items()}
+        for processes in (1, 2):
+            for it, stage in stages.items():
+                yield Specd("SQLite", stage, directory, processes, checkout=it)
     if "postgresql" in databases:
-        with counting_postgres() as (url, statements):
-            stage = found(url, people, NEAR_CLIENTS)
+        with counting_postgres() as (prefix, count):
+            urls = {it: create_database(prefix, name) for it, name in names.items()}
+            stages = {it: found_by(it, url, people, NEAR_CLIENTS) for it, url in urls.items()}
             for processes in (1, 2):
-                yield Specd("PostgreSQL", stage, directory, processes, statements)
+                for it, stage in stages.items():
+                    statements = partial(count, names[it])
+                    yield Specd("PostgreSQL", stage, directory, processes, statements, it)
 
 
 @contextmanager
-def counting_postgres() -> Iterator[tuple[str, Callable[[], int]]]:
-    """The URL of an empty database, and how many statements have run in it."""
+def counting_postgres() -> Iterator[tuple[str, Callable[[str], int]]]:
+    """The URL prefix of a server, and how many statements have run in a database of it."""
     with running_postgres(port=free_port(), core=None, preload=COUNTER) as prefix:
         with connect(prefix) as connection:
             connection.execute(f"CREATE EXTENSION {COUNTER}".encode())
 
-        def count() -> int:
+        def count(name: str) -> int:
             asked = (
                 f"SELECT coalesce(sum(calls), 0)::bigint FROM {COUNTER}"
-                " JOIN pg_database ON pg_database.oid = dbid WHERE datname = 'chat'"
+                " JOIN pg_database ON pg_database.oid = dbid WHERE datname = %s"
             )
             with connect(prefix) as connection:
-                ((calls,),) = connection.execute(asked.encode()).fetchall()
+                ((calls,),) = connection.execute(asked.encode(), [name]).fetchall()
             return int(calls)
 
-        yield create_database(prefix, "chat"), count
+        yield prefix, count
 
 
 def measure(contender: Contender, arguments: argparse.Namespace) -> Figures:

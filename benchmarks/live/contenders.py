@@ -8,7 +8,8 @@ from typing import Protocol
 
 from benchmarks.live.crowd import Account, QueueOf, Sender
 from benchmarks.live.servers import Running, ours, peer
-from benchmarks.live.stage import Stage
+from benchmarks.live.stage import Stage, queues_by
+from benchmarks.load.checkout import HERE, Checkout
 from benchmarks.peers.live_fastapi import PASSWORD
 
 
@@ -27,17 +28,18 @@ class Contender(Protocol):
 
 @dataclass(frozen=True)
 class Specd:
-    """The service under its production configuration."""
+    """The service of a checkout under its production configuration."""
 
     database: str
     stage: Stage
     directory: Path
     processes: int
     statements: Callable[[], int] | None = None
+    checkout: Checkout = HERE
 
     @property
     def name(self) -> str:
-        return f"specd, {self.database}"
+        return f"{self.checkout.name}, {self.database}"
 
     @property
     def senders(self) -> Sequence[Account]:
@@ -46,11 +48,13 @@ class Specd:
 
     @contextmanager
     def serve(self) -> Iterator[Running]:
-        with ours(self.stage.url, self.directory, self.processes) as server:
+        with ours(self.stage.url, self.directory, self.processes, self.checkout) as server:
             yield Running(server, self.statements)
 
     async def open(self, running: Running, count: int) -> list[QueueOf]:
-        return self.stage.queues(count)
+        if self.checkout == HERE:
+            return self.stage.queues(count)
+        return queues_by(self.checkout, self.stage, self.directory, count)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from benchmarks.live.measures import Telling, Waiting
+from benchmarks.load.checkout import HERE
 
 Percentiles = tuple[float, float]
 
@@ -106,8 +107,8 @@ def waiting_table(measured: Sequence[Figures]) -> str:
 
 def goals_table(measured: Sequence[Figures]) -> tuple[str, bool]:
     """The goals, what the slowest of our servers reaches, and the peer; and whether all hold."""
-    own = [it for it in measured if it.name.startswith("specd")]
-    peers = [it for it in measured if it not in own]
+    own = [it for it in measured if it.name.startswith(f"{HERE.name}, ")]
+    peers = [it for it in measured if not it.name.startswith(HERE.name)]
 
     def answers(index: int, of: Sequence[Figures]) -> list[float]:
         return [latency.since_answer[index] for it in of for latency in it.latencies]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.live.stage import SECRET
+from benchmarks.load.checkout import HERE, Checkout
 from benchmarks.load.processes import Server, free_port
 
 QUIET = 0.10
@@ -75,18 +76,19 @@ async def settle(running: Running, *, seconds: float = 33.0) -> bool:
     return calm >= 3
 
 
-def ours(url: str, directory: Path, processes: int) -> Server:
+def ours(url: str, directory: Path, processes: int, checkout: Checkout = HERE) -> Server:
     """As in production: the repository's gunicorn configuration, limits and logs on."""
     port = free_port()
     env: Mapping[str, str] = {
         "SPECD_BIND": f"127.0.0.1:{port}",
         "SPECD_WORKERS": str(processes),
-        "SPECD_DATA_DIR": str(directory / "server"),
+        "SPECD_DATA_DIR": str(directory / f"server-{port}"),
         "SPECD_CHAT_DATABASE_URL": url,
         "SPECD_CHAT_SECRET": SECRET.decode(),
     }
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:chat"]
-    return Server("specd", command, port=port, log=directory / "server.log", env=env)
+    log = directory / f"server-{port}.log"
+    return Server(checkout.name, command, port=port, log=log, env=env, checkout=checkout)
 
 
 def peer(directory: Path) -> Server:

@@ -1,13 +1,16 @@
 """The organization whose people wait: everybody is in `hall`, a hundred of them in `stage` too."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from benchmarks.live.crowd import Account, QueueOf
+from benchmarks.load.checkout import Checkout
 from models.chat.channels.creation import NewChannel, create_channels
 from models.chat.identity.actors import find_actor
 from models.chat.identity.api_keys import KeyMaker
@@ -96,3 +99,37 @@ _SUBSCRIBE = text(
     " SELECT :channel, u.id, true, '#76ce90', false, false, :at, 0"
     ' FROM "user" u WHERE u.id BETWEEN :first AND :last AND NOT u.is_system_bot'
 )
+
+
+def found_by(checkout: Checkout, url: str, people: int, on_stage: int) -> Stage:
+    """`found`, by a checkout's own code and to its own schema."""
+    facts = json.loads(checkout.run(_FOUND, url, str(people), str(on_stage)))
+    return Stage(url, tuple((number, Account(**account)) for number, account in facts["people"]))
+
+
+def queues_by(checkout: Checkout, stage: Stage, directory: Path, count: int) -> list[QueueOf]:
+    """`stage.queues(count)`, by a checkout's own code; `directory` is for a file that it reads."""
+    told = directory / "people.json"
+    told.write_text(json.dumps(asdict(stage)))
+    opened = json.loads(checkout.run(_QUEUES, str(told), str(count)))
+    return [QueueOf(Account(**it["account"]), it["queue_id"]) for it in opened]
+
+
+_FOUND = """
+import json, sys
+from dataclasses import asdict
+from benchmarks.live.stage import found
+url, people, on_stage = sys.argv[1:]
+print(json.dumps(asdict(found(url, int(people), int(on_stage)))))
+"""
+_QUEUES = """
+import json, sys
+from dataclasses import asdict
+from pathlib import Path
+from benchmarks.live.crowd import Account
+from benchmarks.live.stage import Stage
+told = json.loads(Path(sys.argv[1]).read_text())
+people = tuple((number, Account(**account)) for number, account in told["people"])
+queues = Stage(told["url"], people).queues(int(sys.argv[2]))
+print(json.dumps([asdict(queue) for queue in queues]))
+"""

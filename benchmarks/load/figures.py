@@ -5,7 +5,7 @@ import os
 import platform
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,6 +24,10 @@ class Figures:
     p99_ms: float
     cpu_us: float
     rounds: int
+
+
+COLUMNS = {"per_second": "requests/s", "p50_ms": "p50 ms", "cpu_us": "CPU us/request"}
+"""Those of `Figures` that two commits are compared by, with their titles."""
 
 
 class Rounds:
@@ -68,6 +72,35 @@ def figures_table(title: str, row: Mapping[str, Figures]) -> str:
     return "\n".join(lines)
 
 
+def beside_table(
+    title: str,
+    rows: Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]],
+    columns: Mapping[str, str] = COLUMNS,
+) -> str:
+    """For each row and column: the figure of the other checkout, ours, and ours by the other."""
+    heads = " | ".join(f"{name}: before | now | now / before" for name in columns.values())
+    lines = [f"| {title} | {heads} |", "|---|" + "---:|" * 3 * len(columns)]
+    for name, (before, now) in rows.items():
+        cells = []
+        for key in columns:
+            ratio = f"{now[key] / before[key]:.2f}" if before[key] else ""
+            cells += [_number(before[key]), _number(now[key]), ratio]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def figures_beside(
+    title: str, table: Mapping[str, Mapping[str, Figures]], before: str, now: str
+) -> str:
+    """`beside_table` of two of the servers that were measured."""
+    rows = {name: (asdict(row[before]), asdict(row[now])) for name, row in table.items()}
+    return beside_table(f"{title}, {before} and now", rows)
+
+
+def _number(figure: float) -> str:
+    return f"{figure:.2f}" if abs(figure) < 100 else f"{figure:,.0f}"
+
+
 def machine() -> dict[str, Any]:
     """Where and with what the run was made, so that two files can be compared."""
     distributions = (
@@ -91,7 +124,11 @@ def machine() -> dict[str, Any]:
 
 
 def write_json(path: Path, **parts: Any) -> None:
-    """Write the parts beside the machine's description; Figures become plain objects."""
-    text = json.dumps({"machine": machine(), **parts}, default=asdict, indent=2)
+    """Write the parts beside the machine's description; dataclasses become plain objects."""
+    text = json.dumps({"machine": machine(), **parts}, default=_plain, indent=2)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n")
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from benchmarks.load.wrk import ROOT
+from benchmarks.load.checkout import HERE, Checkout
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -38,13 +38,15 @@ class Server:
         core: int | None = None,
         user: str | None = None,
         stop_signal: signal.Signals = signal.SIGTERM,
+        checkout: Checkout = HERE,
     ) -> None:
         pin = ["taskset", "-c", str(core)] if core is not None else []
         self.name = name
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
         self._command = [*pin, *command]
-        self._env = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
+        self._env = checkout.environment(env or {})
+        self._root = checkout.root
         self._log = log
         self._user = user
         self._stop_signal = stop_signal
@@ -57,7 +59,7 @@ class Server:
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 self._command,
-                cwd=ROOT,
+                cwd=self._root,
                 env=self._env,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.load.checkout import ROOT
+
 SCRIPTS = Path("benchmarks/load")
 
 

@@ -12,11 +12,12 @@ from uuid import uuid4
 
 import httpx
 
-from benchmarks.load.figures import Figures, figures_table, write_json
+from benchmarks.load.checkout import add_beside
+from benchmarks.load.figures import Figures, figures_beside, figures_table, write_json
 from benchmarks.load.processes import Server
 from benchmarks.load.rounds import alternate
 from benchmarks.load.wrk import Load, run_wrk
-from benchmarks.payment.contestants import CONTESTANTS, OURS, PEER, Contestant
+from benchmarks.payment.contestants import OURS, PEER, Contestant, contestants
 from benchmarks.payment.postgres import create_database, running_postgres
 from benchmarks.payment.stock import stock_invoices
 from benchmarks.payment.story import METHOD_ID, ORDER, StoryDiffers, StoryResult, tell
@@ -50,6 +51,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=1, help="of each service")
     parser.add_argument("--database", action="append", choices=["sqlite", "postgresql"])
     parser.add_argument("--operation", action="append", choices=list(TITLES))
+    add_beside(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-payment.json"))
     return parser.parse_args()
 
@@ -125,11 +127,12 @@ def measure(
         return server
 
     with tempfile.TemporaryDirectory(prefix="specd-benchmark-") as name, ExitStack() as stack:
-        servers = [start(contestant, Path(name)) for contestant in CONTESTANTS]
+        them = contestants(arguments.beside)
+        servers = [start(contestant, Path(name)) for contestant in them]
         alternate(servers, operations, rounds=1, seconds=1, load_once=once)  # warm-up
         rounds, seconds = arguments.rounds, arguments.seconds
         measured = alternate(servers, operations, rounds=rounds, seconds=seconds, load_once=once)
-    return measured.tabulated(operations, [contestant.name for contestant in CONTESTANTS])
+    return measured.tabulated(operations, [contestant.name for contestant in them])
 
 
 def ratios_table(tables: Mapping[str, Mapping[str, Mapping[str, Figures]]]) -> str:
@@ -146,21 +149,26 @@ def ratios_table(tables: Mapping[str, Mapping[str, Mapping[str, Figures]]]) -> s
 def main() -> int:
     arguments = read_arguments()
     operations = arguments.operation or list(TITLES)
+    them = contestants(arguments.beside)
     kinds = arguments.database or ["sqlite", "postgresql"]
     tables = {}
     if "sqlite" in kinds:
         with tempfile.TemporaryDirectory(prefix="specd-sqlite-") as name:
-            urls = {it.name: f"sqlite:///{name}/{it.database}.db" for it in CONTESTANTS}
+            urls = {it.name: f"sqlite:///{name}/{it.database}.db" for it in them}
             tables["SQLite"] = measure(urls, operations, arguments)
     if "postgresql" in kinds:
         core = 1 if arguments.workers == 1 else None
         with running_postgres(port=POSTGRES_PORT, core=core) as prefix:
-            urls = {it.name: create_database(prefix, it.database) for it in CONTESTANTS}
+            urls = {it.name: create_database(prefix, it.database) for it in them}
             tables["PostgreSQL"] = measure(urls, operations, arguments)
     for database, table in tables.items():
         for operation, row in table.items():
             print(figures_table(f"{database}: {TITLES[operation]}", row) + "\n")
     print(ratios_table(tables))
+    if arguments.beside is not None:
+        for database, table in tables.items():
+            titled = {TITLES[operation]: row for operation, row in table.items()}
+            print("\n" + figures_beside(database, titled, arguments.beside.name, OURS))
     write_json(arguments.out, figures=tables, arguments=vars(arguments) | {"out": ""})
     return 0
 

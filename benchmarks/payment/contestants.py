@@ -5,10 +5,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from benchmarks.load.checkout import HERE, Checkout
 from benchmarks.load.processes import Server
 from benchmarks.payment.story import CHAIN_ID, METHOD_ID, TOKEN, XPUB
 from models.database import Database
@@ -17,7 +19,7 @@ from models.payment.keys import create_key
 from models.payment.methods import create_method
 from models.payment.projects import create_project
 
-OURS = "specd"
+OURS = HERE.name
 PEER = "FastAPI + SQLAlchemy"
 PEER_APP = "benchmarks.peers.payment_fastapi.app:from_env()"
 
@@ -48,6 +50,15 @@ def prepare_ours(url: str) -> str:
         database.dispose()
 
 
+def prepare_of(checkout: Checkout, url: str) -> str:
+    """As `prepare_ours`, by a checkout's own code and to its own schema."""
+    return checkout.run(
+        "import sys; from benchmarks.payment.contestants import prepare_ours;"
+        " print(prepare_ours(sys.argv[1]))",
+        url,
+    )
+
+
 def prepare_peer(url: str) -> str:
     """Create the tables and seed them; returns the API key."""
     from benchmarks.peers.payment_fastapi.seeding import seed  # needs the extra `bench`
@@ -57,19 +68,27 @@ def prepare_peer(url: str) -> str:
     return key
 
 
-def serve_ours(url: str, directory: Path, *, port: int, workers: int, core: int | None) -> Server:
+def serve_ours(
+    url: str,
+    directory: Path,
+    *,
+    port: int,
+    workers: int,
+    core: int | None,
+    checkout: Checkout = HERE,
+) -> Server:
     """As in production: the repository's gunicorn.conf.py; no chain is asked by the five calls."""
     env = {
         "SPECD_BIND": f"127.0.0.1:{port}",
         "SPECD_WORKERS": str(workers),
-        "SPECD_DATA_DIR": str(directory / "ours"),
+        "SPECD_DATA_DIR": str(directory / f"ours-{port}"),
         "SPECD_PAYMENT_DATABASE_URL": url,
         "SPECD_CHAIN_RPC_URLS": f"{CHAIN_ID}=http://127.0.0.1:9",
         "SPECD_RATE_LIMITS": "false",
     }
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:payment"]
-    log = directory / "ours.log"
-    return Server(OURS, command, port=port, log=log, env=env, core=core)
+    log = directory / f"ours-{port}.log"
+    return Server(checkout.name, command, port=port, log=log, env=env, core=core, checkout=checkout)
 
 
 def serve_peer(url: str, directory: Path, *, port: int, workers: int, core: int | None) -> Server:
@@ -94,3 +113,12 @@ CONTESTANTS = (
     Contestant(OURS, "ours", 8711, prepare_ours, serve_ours),
     Contestant(PEER, "peer", 8712, prepare_peer, serve_peer),
 )
+
+
+def contestants(beside: Checkout | None) -> tuple[Contestant, ...]:
+    """Ours and the peer, and between them ours as another checkout has it."""
+    if beside is None:
+        return CONTESTANTS
+    ours, peer = CONTESTANTS
+    prepare, serve = partial(prepare_of, beside), partial(serve_ours, checkout=beside)
+    return ours, Contestant(beside.name, "beside", 8714, prepare, serve), peer

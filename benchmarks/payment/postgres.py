@@ -76,8 +76,8 @@ def running_postgres(
             shutil.rmtree(directory, ignore_errors=True)
 
 
-def connect(prefix: str) -> psycopg.Connection:
-    return psycopg.connect(f"{prefix}{USER}".replace("+psycopg", ""), autocommit=True)
+def connect(prefix: str, name: str = USER) -> psycopg.Connection:
+    return psycopg.connect(f"{prefix}{name}".replace("+psycopg", ""), autocommit=True)
 
 
 def wait_until_ready(prefix: str, *, deadline: float) -> None:

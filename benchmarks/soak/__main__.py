@@ -14,6 +14,7 @@ from pathlib import Path
 import logs
 from benchmarks.chat import realm
 from benchmarks.live.servers import Running, pss
+from benchmarks.load.checkout import HERE, Checkout
 from benchmarks.load.figures import write_json
 from benchmarks.load.paced import Connection, pace
 from benchmarks.load.processes import Server, free_port
@@ -40,14 +41,18 @@ def read_arguments() -> argparse.Namespace:
 
 
 def serve(
-    urls: Mapping[str, str], directory: Path, processes: int, core: int | None = None
+    urls: Mapping[str, str],
+    directory: Path,
+    processes: int,
+    core: int | None = None,
+    checkout: Checkout = HERE,
 ) -> Server:
     """Both services in one server, as in production; one client may ask for everything."""
     port = free_port()
     env = {
         "SPECD_BIND": f"127.0.0.1:{port}",
         "SPECD_WORKERS": str(processes),
-        "SPECD_DATA_DIR": str(directory / "server"),
+        "SPECD_DATA_DIR": str(directory / f"server-{port}"),
         "SPECD_CHAT_DATABASE_URL": urls["chat"],
         "SPECD_PAYMENT_DATABASE_URL": urls["payment"],
         "SPECD_CHAT_SECRET": realm.SECRET.decode(),
@@ -57,7 +62,8 @@ def serve(
         "SPECD_LOG_LEVEL": "warning",
     }
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
-    return Server("specd", command, port=port, log=directory / "server.log", env=env, core=core)
+    log = directory / f"server-{port}.log"
+    return Server(checkout.name, command, port=port, log=log, env=env, core=core, checkout=checkout)
 
 
 async def soak(

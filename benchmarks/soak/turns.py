@@ -18,9 +18,10 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def turns(stage: Stage, bearer: str) -> Iterator[Work]:
-    """One turn after the other, for ever. A turn leaves things as they were, but for what is sent,
-    scheduled and bought."""
-    chat = [_asking(stage, name) for name in OPERATIONS if name != "subscribe"]
+    """One turn after the other, for ever. A turn leaves things as they were, but for what is sent
+    and bought."""
+    chat = [_asking(stage, name) for name in OPERATIONS if name not in ("schedule", "subscribe")]
+    chat.append(_scheduling(stage))
     subscribing = _asking(stage, "subscribe")
     for number in itertools.count():
         yield from chat
@@ -55,6 +56,18 @@ def _asking(stage: Stage, name: str) -> Work:
             await connection.ask(request)
 
     return ask
+
+
+def _scheduling(stage: Stage) -> Work:
+    """A message that is scheduled and given up: whoever registers is told of all that wait."""
+    (request,) = requests_of(stage, "schedule")
+
+    async def schedule(connection: Connection) -> None:
+        made = json.loads(await connection.ask(request))
+        path = f"{API}/scheduled_messages/{made['scheduled_message_id']}"
+        await connection.ask(to_bytes("DELETE", path, headers=_headers(stage)))
+
+    return schedule
 
 
 def _search(stage: Stage, number: int) -> Work:

@@ -18,20 +18,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
+from benchmarks.load.checkout import HERE, add_beside
 from benchmarks.load.figures import write_json
-from benchmarks.start.measures import Checkout, Round
+from benchmarks.start.measures import Deployment, Round
 
-Measure = Callable[[Checkout], Round]
+Measure = Callable[[Deployment], Round]
 MEASURES: dict[str, Measure] = {
-    "specd --help": lambda checkout: checkout.run(["--help"]),
-    "specd config check": lambda checkout: checkout.run(["config", "check"]),
-    "specd payment --help": lambda checkout: checkout.run(["payment", "--help"]),
-    "specd chat --help": lambda checkout: checkout.run(["chat", "--help"]),
-    "specd worker --help": lambda checkout: checkout.run(["worker", "--help"]),
-    "specd serve": lambda checkout: checkout.serve(None),
-    "specd serve --only payment": lambda checkout: checkout.serve("payment"),
-    "specd serve --only chat": lambda checkout: checkout.serve("chat"),
-    "specd demo": Checkout.demo,
+    "specd --help": lambda deployed: deployed.run(["--help"]),
+    "specd config check": lambda deployed: deployed.run(["config", "check"]),
+    "specd payment --help": lambda deployed: deployed.run(["payment", "--help"]),
+    "specd chat --help": lambda deployed: deployed.run(["chat", "--help"]),
+    "specd worker --help": lambda deployed: deployed.run(["worker", "--help"]),
+    "specd serve": lambda deployed: deployed.serve(None),
+    "specd serve --only payment": lambda deployed: deployed.serve("payment"),
+    "specd serve --only chat": lambda deployed: deployed.serve("chat"),
+    "specd demo": Deployment.demo,
 }
 COLUMNS = {
     "wall_s": "wall s",
@@ -58,22 +59,22 @@ def table(name: str, rounds: dict[str, list[Round]]) -> str:
     return "\n".join(lines)
 
 
-def imports_table(checkout: Checkout) -> str:
-    spent = checkout.imports()
-    lines = [f"| {checkout.root.name}: package | ms itself |", "|---|---:|"]
+def imports_table(deployed: Deployment) -> str:
+    spent = deployed.imports()
+    lines = [f"| {deployed.checkout.name}: package | ms itself |", "|---|---:|"]
     lines += [f"| {name} | {taken:.0f} |" for name, taken in spent.most_common(DEAREST)]
     return "\n".join([*lines, f"| all {len(spent)} | {sum(spent.values()):.0f} |"])
 
 
 def measured(
-    checkouts: Sequence[Checkout], names: Sequence[str], rounds: int
+    deployments: Sequence[Deployment], names: Sequence[str], rounds: int
 ) -> list[dict[str, list[Round]]]:
     """By checkout and measure, all rounds but the first."""
-    taken: list[dict[str, list[Round]]] = [{name: [] for name in names} for _ in checkouts]
+    taken: list[dict[str, list[Round]]] = [{name: [] for name in names} for _ in deployments]
     for number in range(rounds + 1):
         for name in names:
-            for checkout, found in zip(checkouts, taken, strict=True):
-                figures = MEASURES[name](checkout)
+            for deployed, found in zip(deployments, taken, strict=True):
+                figures = MEASURES[name](deployed)
                 if number:
                     found[name].append(figures)
     return taken
@@ -83,24 +84,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.start", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--measure", action="append", choices=list(MEASURES))
-    parser.add_argument("--beside", type=Path, help="another checkout")
+    add_beside(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-start.json"))
     arguments = parser.parse_args()
-    roots = [Path(__file__).parents[2]]
-    if arguments.beside is not None:
-        roots.append(arguments.beside.resolve())
+    checkouts = [HERE, *([arguments.beside] if arguments.beside else [])]
     with tempfile.TemporaryDirectory(prefix="specd-start-") as directory:
-        checkouts = [
-            Checkout(root, Path(directory) / str(number)) for number, root in enumerate(roots)
+        deployments = [
+            Deployment(checkout, Path(directory) / str(number))
+            for number, checkout in enumerate(checkouts)
         ]
         names = arguments.measure or list(MEASURES)
-        taken = measured(checkouts, names, arguments.rounds)
+        taken = measured(deployments, names, arguments.rounds)
         for checkout, rounds in zip(checkouts, taken, strict=True):
-            print(table(checkout.root.name, rounds), end="\n\n")
+            print(table(checkout.name, rounds), end="\n\n")
         if arguments.measure is None:
-            for checkout in checkouts:
-                print(imports_table(checkout), end="\n\n")
-    figures = {str(root): found for root, found in zip(roots, taken, strict=True)}
+            for deployed in deployments:
+                print(imports_table(deployed), end="\n\n")
+    figures = {checkout.name: found for checkout, found in zip(checkouts, taken, strict=True)}
     write_json(arguments.out, figures=figures)
     return 0
 

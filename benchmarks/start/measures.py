@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks.live.servers import free_port
-from benchmarks.start.processes import Running, argv, environment
+from benchmarks.load.checkout import Checkout
+from benchmarks.load.processes import free_port
+from benchmarks.start.processes import Running, argv
 
 LOOK_S = 0.005
 REST_S = 1.0
@@ -22,11 +23,11 @@ PATHS = {"payment": "/v1/payment-methods", "chat": "/api/v1/server_settings"}
 Round = dict[str, float]
 
 
-class Checkout:
+class Deployment:
     """A checkout with databases of its own, which are migrated once."""
 
-    def __init__(self, root: Path, directory: Path) -> None:
-        self.root = root
+    def __init__(self, checkout: Checkout, directory: Path) -> None:
+        self.checkout = checkout
         self.directory = directory
         directory.mkdir()
         self.run(["migrate"])
@@ -43,8 +44,8 @@ class Checkout:
         began = time.perf_counter()
         process = subprocess.Popen(
             argv(arguments),
-            cwd=self.root,
-            env=environment(self.root, self.settings()),
+            cwd=self.checkout.root,
+            env=self.checkout.environment(self.settings()),
             stdout=subprocess.DEVNULL,
         )
         _, status, usage = os.wait4(process.pid, 0)
@@ -62,7 +63,7 @@ class Checkout:
         arguments = ["serve", *(["--only", only] if only else [])]
         bind = self.settings(SPECD_BIND=f"127.0.0.1:{port}")
         began = time.perf_counter()
-        with Running(self.root, arguments, bind, self.directory / "serve.log") as server:
+        with Running(self.checkout, arguments, bind, self.directory / "serve.log") as server:
             while answered(port, "/readyz") != 200:
                 server.require_alive()
                 time.sleep(LOOK_S)
@@ -90,7 +91,8 @@ class Checkout:
             SPECD_CHAIN_PORT=str(chain),
         )
         began = time.perf_counter()
-        with Running(self.root, ["demo", "--json"], env, self.directory / "demo.log") as running:
+        log = self.directory / "demo.log"
+        with Running(self.checkout, ["demo", "--json"], env, log) as running:
             while '{"base_url"' not in running.output():
                 running.require_alive()
                 if time.perf_counter() - began > PATIENCE_S:
@@ -102,8 +104,8 @@ class Checkout:
         """Milliseconds that each package takes itself while an application is imported."""
         done = subprocess.run(
             [sys.executable, "-P", "-X", "importtime", "-c", "import wsgi; wsgi.app"],
-            cwd=self.root,
-            env=environment(self.root, self.settings()),
+            cwd=self.checkout.root,
+            env=self.checkout.environment(self.settings()),
             stderr=subprocess.PIPE,
             text=True,
             check=True,

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.load.checkout import Checkout
+
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -19,13 +21,6 @@ class Memory:
     pss: float
 
 
-def environment(root: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """The modules are the checkout's, wherever the interpreter has others installed, and Python
-    keeps what it compiles.
-    """
-    return {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "", **more}
-
-
 def argv(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-P", "-m", "cli.main", *arguments]
 
@@ -34,13 +29,13 @@ class Running:
     """`specd ARGUMENTS` of a checkout, from `with` to the end of the block."""
 
     def __init__(
-        self, root: Path, arguments: Sequence[str], env: Mapping[str, str], log: Path
+        self, checkout: Checkout, arguments: Sequence[str], env: Mapping[str, str], log: Path
     ) -> None:
         with log.open("wb") as file:
             self._process = subprocess.Popen(
                 argv(arguments),
-                cwd=root,
-                env=environment(root, env),
+                cwd=checkout.root,
+                env=checkout.environment(env),
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,

@@ -12,6 +12,7 @@ import pytest
 from benchmarks import tails
 from benchmarks.chat.databases import databases, filled, founded
 from benchmarks.chat.realm import LEAST_MESSAGES, Stage
+from benchmarks.load.checkout import HERE
 from benchmarks.load.paced import Connection, Refused, pace, to_bytes
 from benchmarks.load.processes import Server
 from benchmarks.payment.contestants import prepare_ours
@@ -82,12 +83,13 @@ def test_what_is_refused_ends_a_load(running: tuple[Server, Stage, str]) -> None
 def test_tails_are_measured_at_half_load(stock: tuple[Path, Stage]) -> None:
     arguments = Namespace(
         keep=stock[0],
+        beside=None,
         messages=LEAST_MESSAGES,
         seconds=0.1,
         requests=10,
         operation=["one flag", "create"],
     )
-    found = tails.run("sqlite", stock[0], arguments)
+    found = tails.run("sqlite", stock[0], arguments)[HERE.name]
     assert [tail.name for tail in found] == ["one flag", "create"]
     for tail in found:
         assert 0 < tail.p50_ms <= tail.p99_ms <= tail.worst_ms
@@ -96,6 +98,14 @@ def test_tails_are_measured_at_half_load(stock: tuple[Path, Stage]) -> None:
 
 def test_a_machine_that_stands_still_is_noticed() -> None:
     assert all(1 <= still < 1000 for still in tails.standstills(0.05))
+
+
+def test_the_disk_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tails, "SYNCS", 3)
+    waits = tails.syncs(tmp_path)
+    assert len(waits) == 3
+    assert all(0 < wait < 60_000 for wait in waits)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_longest_of_a_histogram_is_bounded() -> None:

@@ -2,15 +2,14 @@
 
 from pathlib import Path
 
+from benchmarks.load.checkout import HERE
 from benchmarks.start.__main__ import table
-from benchmarks.start.measures import Checkout
-
-ROOT = Path(__file__).parents[2]
+from benchmarks.start.measures import Deployment
 
 
 def test_a_server_answers_rests_and_ends(tmp_path: Path) -> None:
-    checkout = Checkout(ROOT, tmp_path / "checkout")
-    help_, server = checkout.run(["--help"]), checkout.serve("payment")
+    deployed = Deployment(HERE, tmp_path / "checkout")
+    help_, server = deployed.run(["--help"]), deployed.serve("payment")
     assert 0 < help_["cpu_s"] < server["cpu_s"]
     assert 0 < server["worker_pss"] < server["worker_rss"]
     assert server["master_rss"] > 20
