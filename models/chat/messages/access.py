@@ -24,7 +24,7 @@ from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage
 from models.prepared import Query
-from models.reader import INT_MAX, Db, bound_id_in, bound_ids, dialect_of
+from models.reader import INT_MAX, Db, bound_id_in, bound_ids, dialect_of, gathered_ids, read_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,10 @@ def readable_messages(dialect: str, is_guest: bool) -> ColumnElement[bool]:
     )
 
 
-def _readable(*, is_guest: bool) -> Query[int]:
+def _readable(*, is_guest: bool) -> Query[str | list[int] | None]:
     """The rule for many messages at once: :ids, and who asks."""
     return Query(
-        lambda dialect: select(Message.id).where(
+        lambda dialect: select(gathered_ids(dialect, Message.id)).where(
             bound_id_in(dialect, Message.id, "ids"), readable_messages(dialect, is_guest)
         ),
         one_plan=False,
@@ -132,7 +132,8 @@ def find_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]
     if not ids:
         return []
     asked = {"ids": bound_ids(dialect_of(db), ids), **reading_as(db, actor)}
-    return sorted([message_id for (message_id,) in _READABLE[actor.is_guest].all(db, asked)])
+    (gathered,) = _READABLE[actor.is_guest].one(db, asked)
+    return read_ids(gathered)
 
 
 def check_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:

@@ -26,7 +26,7 @@ from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooMany
 from models.chat.reading.parts import Part
 from models.chat.tables import Message, StarredMessage, UserMessage
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db, bound_id_in, bound_ids, dialect_of, gathered_ids, read_ids
 
 OLDEST = 0
 NEWEST = 10**16
@@ -93,7 +93,7 @@ def find_range(
     before: Sequence[int] = ()
     at_and_after: Sequence[int] = ()
     if num_before > 0 and not at_left:
-        before = ids.before(anchor - 1, num_before)[::-1]
+        before = ids.before(anchor - 1, num_before)
     if at_right:
         num_after = 0
     elif num_after > 0:
@@ -183,14 +183,16 @@ class Form:
         limit: BindParameter[int] = bindparam("most", type_=Integer)
         match self.step:
             case "before":
-                return wanted.where(column <= anchor).order_by(column.desc()).limit(limit)
+                found = wanted.where(column <= anchor).order_by(column.desc()).limit(limit)
             case "after":
-                return wanted.where(column >= anchor).order_by(column).limit(limit)
+                found = wanted.where(column >= anchor).order_by(column).limit(limit)
             case "at":
-                return wanted.where(column == anchor)
+                found = wanted.where(column == anchor)
             case _:
                 found = wanted.where(bound_id_in(dialect, column, "among"))
                 return select(*_SHOWN).where(Message.id.in_(found)).order_by(Message.id)
+        ids = found.subquery()
+        return select(gathered_ids(dialect, ids.c[0]))
 
 
 @lru_cache(maxsize=200)
@@ -224,15 +226,15 @@ class Ids:
         return _query(form)
 
     def _find(self, step: str, **more: int) -> list[int]:
-        rows = self._query(step).all(self._db, {**self._values, **more})
-        return [row[0] for row in rows]
+        (gathered,) = self._query(step).one(self._db, {**self._values, **more})
+        return read_ids(gathered)
 
     def before(self, anchor: int, most: int) -> list[int]:
-        """So many up to the anchor, the newest first."""
+        """So many up to the anchor, ascending."""
         return self._find("before", anchor=anchor, most=most)
 
     def after(self, anchor: int, most: int) -> list[int]:
-        """So many from the anchor on, the oldest first."""
+        """So many from the anchor on, ascending."""
         return self._find("after", anchor=anchor, most=most)
 
     def at(self, anchor: int) -> list[int]:
