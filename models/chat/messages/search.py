@@ -5,7 +5,7 @@ words that words.py makes of texts and of queries, and so find the same. A query
 all occur, and "quoted phrases".
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import (
@@ -26,7 +26,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.orm import Session
 
 from models.chat.messages.errors import BadNarrow
-from models.chat.messages.words import Part, index_words, parse_query
+from models.chat.messages.words import Part, Sought, index_words
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
 from models.prepared import Change, Query
@@ -184,9 +184,9 @@ def refresh_some(session: Session, limit: int) -> bool:
     return True
 
 
-def check_size(queries: Sequence[str]) -> None:
+def check_size(queries: Iterable[Sought]) -> None:
     """Raises `BadNarrow` for more words than one narrow may look for."""
-    if sum(len(part.words) for query in queries for part in parse_query(query)) > MOST_WORDS:
+    if sum(len(part.words) for query in queries for part in query) > MOST_WORDS:
         raise BadNarrow(desc=f"more than {MOST_WORDS} words to search for")
 
 
@@ -203,18 +203,17 @@ class Finds:
 NOTHING, QUERY, IDS = "nothing", "query", "ids"
 
 
-def find_all(db: Db, queries: Sequence[str]) -> Finds:
+def find_all(db: Db, queries: Sequence[Sought]) -> Finds:
     """The messages that match every query. One without a word matches nothing."""
-    parsed = [parse_query(query) for query in queries]
-    if not all(parsed):
+    if not all(queries):
         return Finds(NOTHING, "")
-    return _find(db, [[part for parts in parsed for part in parts]])
+    return _find(db, [[part for query in queries for part in query]])
 
 
-def find_any(db: Db, queries: Sequence[str]) -> Finds:
+def find_any(db: Db, queries: Iterable[Sought]) -> Finds:
     """The messages that match one of them."""
-    parsed = [parts for parts in map(parse_query, queries) if parts]
-    return _find(db, parsed) if parsed else Finds(NOTHING, "")
+    alternatives = [query for query in queries if query]
+    return _find(db, alternatives) if alternatives else Finds(NOTHING, "")
 
 
 def matches(
@@ -241,7 +240,7 @@ def _found_by(dialect: str, name: str) -> Select[int]:
 _FIRST = Query(lambda dialect: _found_by(dialect, "query").limit(FEW + 1), one_plan=False)
 
 
-def _find(db: Db, alternatives: Sequence[Sequence[Part]]) -> Finds:
+def _find(db: Db, alternatives: Sequence[Sought]) -> Finds:
     """One of the alternatives, each of parts that must all occur.
 
     On PostgreSQL a query that finds few messages is run at once, and its finds are the condition:
@@ -257,7 +256,7 @@ def _find(db: Db, alternatives: Sequence[Sequence[Part]]) -> Finds:
 
 
 def _written(
-    alternatives: Sequence[Sequence[Part]], phrase: Callable[[Part], str], all_of: str, one_of: str
+    alternatives: Sequence[Sought], phrase: Callable[[Part], str], all_of: str, one_of: str
 ) -> str:
     """The query in a database's own language. Words are of letters and digits alone, so that its
     operators mean nothing in what people type.

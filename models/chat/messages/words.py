@@ -47,6 +47,10 @@ class Part:
     is_open: bool = False
 
 
+Sought = list[Part]
+"""What one query looks for: parts that must all occur."""
+
+
 def normal(text: str) -> str:
     """The text without regard to case, accents and compatible forms."""
     if text.isascii():
@@ -77,7 +81,7 @@ def _words_of(piece: str) -> list[str]:
     return [*map("".join, pairwise(characters)), characters[-1]]
 
 
-def parse_query(query: str) -> list[Part]:
+def parse_query(query: str) -> Sought:
     """The parts of a query, which must all occur: words, and "phrases" of several. What stands
     together without a space is a phrase too.
     """

@@ -8,6 +8,7 @@ from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_conversations
 from models.chat.messages.errors import BadNarrow
+from models.chat.messages.words import Sought, parse_query
 from models.chat.reading import parts
 from models.chat.reading.channels import NamedChannels
 from models.chat.reading.parts import Part
@@ -50,7 +51,7 @@ class Narrow:
     selective: bool = False
     by_copies: bool = False
     by_stars: bool = False
-    searched: list[str] = field(default_factory=list)
+    searched: list[Sought] = field(default_factory=list)
 
     def value(self, value: object) -> str:
         """A name for a value of a condition."""
@@ -223,4 +224,5 @@ class Builder:
 
     def by_search(self, operand: str, negated: bool) -> None:
         self._selective(negated)
-        (self.together.excluded if negated else self.together.searched).append(operand)
+        queries = self.together.excluded if negated else self.together.searched
+        queries.append(parse_query(operand))

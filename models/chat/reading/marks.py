@@ -10,10 +10,10 @@ from typing import Any
 from models.chat.messages.words import (
     RUN,
     Part,
+    Sought,
     characters_of,
     index_words,
     normal,
-    parse_query,
     pieces_of,
 )
 
@@ -22,11 +22,11 @@ MOST_MARKED = 500_000
 """Characters of one answer in which matches are marked."""
 
 
-def mark_matches(messages: Sequence[dict[str, Any]], queries: Sequence[str]) -> None:
+def mark_matches(messages: Sequence[dict[str, Any]], queries: Iterable[Sought]) -> None:
     """Add `match_content` and `match_subject`: HTML with the words that were searched for marked,
     in the first `MOST_MARKED` characters of all.
     """
-    parts = [part for query in queries for part in parse_query(query)]
+    parts = [part for query in queries for part in query]
     if not parts:
         return
     marker = _Marker(parts)

@@ -11,6 +11,7 @@ from sqlalchemy import Select, bindparam, exists, func, select
 
 from models.chat.messages import search
 from models.chat.messages.flags import MENTIONED
+from models.chat.messages.words import Sought
 from models.chat.reading.parts import Condition, Part
 from models.chat.tables import ConversationMember, Message, UserMessage
 from models.reader import Db, bound_id_in, bound_ids, dialect_of
@@ -27,8 +28,8 @@ class CollectedTerms:
     `included` and `grouped`: who must be in the conversation, and in one of three and more.
     """
 
-    searched: list[str] = field(default_factory=list)
-    excluded: list[str] = field(default_factory=list)
+    searched: list[Sought] = field(default_factory=list)
+    excluded: list[Sought] = field(default_factory=list)
     included: set[int] = field(default_factory=set)
     grouped: set[int] = field(default_factory=set)
     mentioned: set[int] = field(default_factory=set)

@@ -158,9 +158,10 @@ def test_a_database_finds_what_the_rule_says(chat_database: Database) -> None:
     found_any = 0
     with chat_database.reading() as reader:
         for query in queries:
-            found = looked_up(reader, search.find_all(reader, query))
+            sought = [*map(parse_query, query)]
+            found = looked_up(reader, search.find_all(reader, sought))
             assert set(found) == expected(messages, query), query
-            either = looked_up(reader, search.find_any(reader, query))
+            either = looked_up(reader, search.find_any(reader, sought))
             one_by_one = [expected(messages, [part]) for part in query if parse_query(part)]
             assert set(either) == set().union(*one_by_one), query
             found_any += bool(expected(messages, query))
@@ -179,7 +180,7 @@ def test_a_text_is_indexed_anew(chat_database: Database) -> None:
         chat_database.run(lambda s, text=text: search.index_messages(s, [(1, "", text)]))  # type: ignore[misc]
     with chat_database.reading() as reader:
         for word, ids in (("first", []), ("second", [1])):
-            assert looked_up(reader, search.find_all(reader, [word])) == ids
+            assert looked_up(reader, search.find_all(reader, [parse_query(word)])) == ids
 
 
 def test_the_longest_words_and_texts_fit(chat_database: Database) -> None:
@@ -202,6 +203,6 @@ def test_the_longest_words_and_texts_fit(chat_database: Database) -> None:
 )
 def test_marks(query: str, content: str, marked: str) -> None:
     message = {"content": content, "subject": "", "content_type": "text/html"}
-    mark_matches([message], [query])
+    mark_matches([message], [parse_query(query)])
     shown = message["match_content"].replace('<span class="highlight">', "[")
     assert shown.replace("</span>", "]") == marked
