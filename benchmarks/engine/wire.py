@@ -164,7 +164,7 @@ def table(names: Sequence[str], rounds: Sequence[Sequence[Round]]) -> str:
 
 
 def main() -> int:
-    from benchmarks.load.checkout import HERE, add_beside
+    from benchmarks.load.checkout import add_beside, with_ours
 
     parser = argparse.ArgumentParser(prog="benchmarks.engine.wire", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="requests of one measurement")
@@ -172,7 +172,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=10, help="rounds of one start")
     add_beside(parser)
     arguments = parser.parse_args()
-    checkouts = [HERE, *([arguments.beside] if arguments.beside else [])]
+    checkouts = with_ours(arguments.beside)
     rounds = []
     for _ in range(arguments.starts):
         rounds += rounds_of(checkouts, arguments.count, arguments.rounds)

@@ -73,3 +73,8 @@ def add_beside(parser: argparse.ArgumentParser) -> None:
 
 
 HERE = Checkout(ROOT, "specd")
+
+
+def with_ours(beside: Checkout | None) -> list[Checkout]:
+    """Those that are measured: ours, and the other one if one is asked for."""
+    return [HERE] if beside is None else [HERE, beside]

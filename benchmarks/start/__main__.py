@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
-from benchmarks.load.checkout import HERE, add_beside
+from benchmarks.load.checkout import add_beside, with_ours
 from benchmarks.load.figures import write_json
 from benchmarks.start.measures import Deployment, Round
 
@@ -87,7 +87,7 @@ def main() -> int:
     add_beside(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-start.json"))
     arguments = parser.parse_args()
-    checkouts = [HERE, *([arguments.beside] if arguments.beside else [])]
+    checkouts = with_ours(arguments.beside)
     with tempfile.TemporaryDirectory(prefix="specd-start-") as directory:
         deployments = [
             Deployment(checkout, Path(directory) / str(number))

@@ -10,18 +10,19 @@ import logging
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import structlog
 
+from benchmarks.load.checkout import HERE, Checkout, add_beside, with_ours
 from benchmarks.load.figures import write_json
 from benchmarks.load.processes import free_port
 from benchmarks.payment.postgres import create_database, running_postgres
 from benchmarks.webhooks.measures import (
     Burst,
     Pace,
-    measure_beside,
+    measure_among_bad,
     measure_peer,
     measure_worker,
 )
@@ -40,9 +41,10 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--events", type=int, default=2_000, help="of a backlog")
     parser.add_argument("--rate", type=float, default=100, help="events per second as they come")
     parser.add_argument("--seconds", type=float, default=10, help="in which events come")
-    parser.add_argument("--beside", type=float, default=30, help="and beside bad receivers")
+    parser.add_argument("--bad-seconds", type=float, default=30, help="and beside bad receivers")
     parser.add_argument("--database", action="append", choices=["sqlite", "postgresql"])
     parser.add_argument("--no-peer", action="store_true")
+    add_beside(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-webhooks.json"))
     return parser.parse_args()
 
@@ -57,26 +59,35 @@ class Run:
         self._peer: dict[int, Burst] = {}
         self.lines: list[Line] = []
 
-    def measure(self, sender: str, create: Create) -> None:
-        """All measures of one database; the peer's with the first one's events."""
+    def measure(self, checkouts: Sequence[Checkout], database: str, create: Create) -> None:
+        """All measures on one kind of database, of each checkout's worker in turn."""
         its = self._arguments
         for count in (1, its.receivers):
-            burst, latency, messages = measure_worker(
-                create(f"shops{count}"), self._receivers, count, self._directory,
-                events=its.events, pace=Pace(its.rate, its.seconds),
-            )  # fmt: skip
-            if count not in self._peer and not its.no_peer:
-                self._peer[count] = measure_peer(self._receivers, messages)
-                self._tell(Line(PEER, str(count), self._peer[count]))
-            peer = self._peer.get(count)
-            share = burst.per_second / peer.per_second if peer else None
-            self._tell(Line(sender, str(count), burst, latency, share))
-        beside = measure_beside(
-            create("beside"), self._receivers, its.receivers, self._directory,
-            pace=Pace(its.rate, its.beside),
-        )  # fmt: skip
+            for number, checkout in enumerate(checkouts):
+                url = create(f"shops{count}_{number}")
+                self._measure(checkout, f"{checkout.name}, {database}", url, count)
         where = f"{its.receivers}, of which {BAD_ONES}: the others"
-        self._tell(Line(sender, where, latency=beside, has_bad=True))
+        for number, checkout in enumerate(checkouts):
+            latency = measure_among_bad(
+                checkout, create(f"bad_{number}"), self._receivers, its.receivers,
+                self._directory, pace=Pace(its.rate, its.bad_seconds),
+            )  # fmt: skip
+            sender = f"{checkout.name}, {database}"
+            self._tell(Line(sender, where, latency=latency, is_judged=checkout is HERE))
+
+    def _measure(self, checkout: Checkout, sender: str, url: str, count: int) -> None:
+        """With so many receivers; the peer, with the first one's events, before it."""
+        its = self._arguments
+        burst, latency, messages = measure_worker(
+            checkout, url, self._receivers, count, self._directory,
+            events=its.events, pace=Pace(its.rate, its.seconds),
+        )  # fmt: skip
+        if count not in self._peer and not its.no_peer:
+            self._peer[count] = measure_peer(self._receivers, messages)
+            self._tell(Line(PEER, str(count), self._peer[count]))
+        peer = self._peer.get(count)
+        share = burst.per_second / peer.per_second if peer else None
+        self._tell(Line(sender, str(count), burst, latency, share))
 
     def _tell(self, line: Line) -> None:
         """Add a line, and say it while the run goes on."""
@@ -89,12 +100,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and stop what was started
     quiet = structlog.make_filtering_bound_logger(logging.WARNING)
     structlog.configure(wrapper_class=quiet)
+    checkouts = with_ours(arguments.beside)
     with tempfile.TemporaryDirectory(prefix="specd-webhooks-") as name:
         directory = Path(name)
         with running_receivers(arguments.receivers, directory) as receivers:
             run = Run(arguments, directory, receivers)
             for database, create in databases(arguments.database, directory):
-                run.measure(f"specd, {database}", create)
+                run.measure(checkouts, database, create)
     print(table(run.lines), end="\n\n")
     said, reached = goal(
         run.lines,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 
+from benchmarks.load.checkout import Checkout
 from benchmarks.peers.webhooks_httpx import post_all
 from benchmarks.webhooks.processes import Receivers, Worker
 from benchmarks.webhooks.receivers import Arrival
@@ -45,14 +46,21 @@ class Pace:
 
 
 def measure_worker(
-    url: str, receivers: Receivers, count: int, directory: Path, *, events: int, pace: Pace
+    checkout: Checkout,
+    url: str,
+    receivers: Receivers,
+    count: int,
+    directory: Path,
+    *,
+    events: int,
+    pace: Pace,
 ) -> tuple[Burst, Latency, list[Message]]:
     """A backlog for so many receivers, then events as they come. Also the backlog's messages."""
     shops = Shops(url, receivers.addresses.taking[:count])
     try:
         shops.write(events)
         messages = shops.messages()
-        with Worker(url, directory) as worker:
+        with Worker(url, directory, checkout) as worker:
             before = worker.cpu_seconds()
             arrivals = receivers.wait(events, seconds=PATIENCE_S)
             cpu_ms = (worker.cpu_seconds() - before) * 1000 / events
@@ -64,8 +72,14 @@ def measure_worker(
         shops.close()
 
 
-def measure_beside(
-    url: str, receivers: Receivers, count: int, directory: Path, *, pace: Pace
+def measure_among_bad(
+    checkout: Checkout,
+    url: str,
+    receivers: Receivers,
+    count: int,
+    directory: Path,
+    *,
+    pace: Pace,
 ) -> Latency:
     """The latency of those who take their messages, where of so many receivers one hangs, one
     refuses connections and one does not even answer SYN; the worker learns which while it goes on.
@@ -74,7 +88,7 @@ def measure_beside(
     taking = its.taking[: count - 3]
     shops = Shops(url, [*taking, its.hanging, its.refusing, its.silent])
     try:
-        with Worker(url, directory):
+        with Worker(url, directory, checkout):
             shops.write(len(taking))
             receivers.wait(len(taking), seconds=PATIENCE_S)
             shops.write(count - len(taking))  # the bad ones' turn

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 
+from benchmarks.load.checkout import Checkout
 from benchmarks.load.processes import Server, free_port
 from benchmarks.webhooks.receivers import Addresses, Arrival
 from benchmarks.webhooks.shops import SECRET
@@ -22,7 +23,7 @@ class NotAllArrived(Exception):
 class Worker(Server):
     """`specd worker webhooks`. It listens nowhere: it is there once its log says so."""
 
-    def __init__(self, url: str, directory: Path) -> None:
+    def __init__(self, url: str, directory: Path, checkout: Checkout) -> None:
         self._said = directory / "worker.log"
         env = {
             "SPECD_DATA_DIR": str(directory / "worker"),
@@ -31,7 +32,9 @@ class Worker(Server):
             "SPECD_WEBHOOK_NETWORKS": "127.0.0.0/8",
         }
         command = [sys.executable, "-m", "cli.main", "worker", "webhooks"]
-        super().__init__("worker", command, port=free_port(), log=self._said, env=env)
+        super().__init__(
+            "worker", command, port=free_port(), log=self._said, env=env, checkout=checkout
+        )
 
     def is_ready(self) -> bool:
         return b"worker_started" in self._said.read_bytes()

@@ -20,7 +20,8 @@ class Line:
     latency: Latency | None = None
     of_peer: float | None = None
     """Events per second from a backlog, as a share of the peer's."""
-    has_bad: bool = False
+    is_judged: bool = False
+    """By the goal for those beside bad receivers."""
 
 
 def line_of(line: Line) -> str:
@@ -51,7 +52,7 @@ def goal(
     """The goal for those beside bad receivers, and whether the worst line reaches it. Where the
     events came slower than wanted, the machine was too busy to tell.
     """
-    found = [line.latency for line in lines if line.has_bad and line.latency is not None]
+    found = [line.latency for line in lines if line.is_judged and line.latency is not None]
     worst = max(latency.p99_ms for latency in found)
     pace = min(latency.per_second for latency in found)
     is_reached = worst <= bound_ms

@@ -2,24 +2,27 @@
 
 from pathlib import Path
 
-from benchmarks.watcher import Cost, growth, measure, table
+from benchmarks.load.checkout import HERE
+from benchmarks.watcher.__main__ import Cost, compared, growth, measure, table
 from tests.live.chain_fixture import running_anvil
 
 
 def test_a_block_is_read_and_what_it_took_is_counted(tmp_path: Path) -> None:
     with running_anvil() as chain:
-        costs = [
-            measure(f"sqlite:///{tmp_path}/{count}.db", chain.url, count, blocks=2, strangers=3)
+        costs = {
+            count: measure(
+                HERE, f"sqlite:///{tmp_path}/{count}.db", chain.url, count, blocks=2, strangers=3
+            )
             for count in (5, 600)
-        ]
-    assert [cost.invoices for cost in costs] == [5, 600]
-    for cost in costs:
+        }
+    for cost in costs.values():
         assert cost.cpu_ms > 0
         assert cost.statements > 5
         assert cost.questions >= 4
     assert table("SQLite", costs).count("\n") == 3
+    assert compared("SQLite", costs, costs).count("| 1.00 |") == 6
 
 
 def test_growth_is_from_the_fewest_to_the_most() -> None:
-    costs = [Cost(count, cpu_ms, 30.0, 20, 7) for count, cpu_ms in ((1000, 10.0), (9000, 15.0))]
+    costs = {count: Cost(cpu_ms, 30.0, 20, 7) for count, cpu_ms in ((1000, 10.0), (9000, 15.0))}
     assert growth(costs) == 1.5

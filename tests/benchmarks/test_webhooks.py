@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.load.checkout import HERE
 from benchmarks.webhooks.__main__ import PEER, Run
 from benchmarks.webhooks.measures import Latency
 from benchmarks.webhooks.processes import NotAllArrived, Receivers, running_receivers
@@ -24,10 +25,10 @@ def test_each_sender_reaches_all_and_bad_receivers_are_told_apart(
     receivers: Receivers, tmp_path: Path
 ) -> None:
     arguments = Namespace(
-        receivers=RECEIVERS, events=EVENTS, rate=20.0, seconds=0.5, beside=0.5, no_peer=False
+        receivers=RECEIVERS, events=EVENTS, rate=20.0, seconds=0.5, bad_seconds=0.5, no_peer=False
     )
     run = Run(arguments, tmp_path, receivers)
-    run.measure("specd, SQLite", lambda name: f"sqlite:///{tmp_path / name}.db")
+    run.measure([HERE], "SQLite", lambda name: f"sqlite:///{tmp_path / name}.db")
     assert [(line.sender, line.receivers[:1]) for line in run.lines] == [
         (PEER, "1"),
         ("specd, SQLite", "1"),
@@ -45,7 +46,7 @@ def test_each_sender_reaches_all_and_bad_receivers_are_told_apart(
 
 def test_a_goal_is_held_by_the_worst() -> None:
     lines = [
-        Line("a", "5", latency=Latency(9, 100.0, 10.0, p99, p99), has_bad=True)
+        Line("a", "5", latency=Latency(9, 100.0, 10.0, p99, p99), is_judged=True)
         for p99 in (900.0, 1100.0)
     ]
     assert goal(lines, receivers=5, bound_ms=1200, per_second=100)[1]
