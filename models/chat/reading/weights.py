@@ -26,62 +26,63 @@ AT_A_TIME = 50
 AT_ONCE = 150
 """So many are weighed together at first, which most often is enough."""
 
-# Rows come in the order of the ids. SQLite reads no more of them than are asked for.
-_SQLITE = text(
-    "SELECT length(CAST(m.content AS BLOB)) + length(CAST(m.rendered_content AS BLOB))"
-    f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id = m.id)"
-    f" + coalesce((SELECT min(sum(l), {MOST_TEXT} + max(l)) FROM (SELECT"
-    " coalesce(length(CAST(prev_content AS BLOB)), 0)"
-    " + coalesce(length(CAST(prev_rendered_content AS BLOB)), 0) AS l"
-    " FROM message_edit WHERE message_id = m.id)), 0)"
-    " FROM json_each(:ids) AS listed CROSS JOIN message AS m ON m.id = listed.value"
-)
-_POSTGRESQL = text(
-    "SELECT octet_length(m.content) + octet_length(m.rendered_content)"
-    f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id = m.id)"
-    f" + coalesce((SELECT least(sum(l), {MOST_TEXT} + max(l)) FROM (SELECT"
-    " coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0)"
-    " AS l FROM message_edit WHERE message_id = m.id) AS edits), 0)"
-    " FROM unnest(CAST(:ids AS bigint[])) WITH ORDINALITY AS listed (id, place)"
-    " JOIN message AS m ON m.id = listed.id ORDER BY listed.place"
-)
-
 
 def _weights(dialect: str) -> TypedReturnsRows[int]:
-    statement = _SQLITE if dialect == "sqlite" else _POSTGRESQL
-    return cast(TypedReturnsRows[int], statement.columns(column("weight", Integer)))
+    """The weight of each of :ids that is there, in their order. SQLite reads no more of them than
+    are asked for.
+    """
+    least, listed, order = (
+        ("min", "json_each(:ids) AS listed CROSS JOIN message AS m ON m.id = listed.value", "")
+        if dialect == "sqlite"
+        else (
+            "least",
+            "unnest(CAST(:ids AS bigint[])) WITH ORDINALITY AS listed (id, place)"
+            " JOIN message AS m ON m.id = listed.id",
+            " ORDER BY listed.place",
+        )
+    )
+    return _weighed(
+        f"SELECT {_of_texts(dialect)}"
+        f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id = m.id)"
+        f" + coalesce((SELECT {least}(sum(l), {MOST_TEXT} + max(l)) FROM (SELECT"
+        f" {_of_edit(dialect)} AS l FROM message_edit WHERE message_id = m.id) AS edits), 0)"
+        f" FROM {listed}{order}"
+    )
 
 
-_WEIGHTS = Query(_weights)
+def _total(dialect: str) -> TypedReturnsRows[int]:
+    """What :ids weigh together, with all of their edits: no less than the sum of `_weights`."""
+    are_listed = (
+        "IN (SELECT value FROM json_each(:ids))"
+        if dialect == "sqlite"
+        else "= ANY(CAST(:ids AS bigint[]))"
+    )
+    return _weighed(
+        f"SELECT coalesce((SELECT sum({_of_texts(dialect)}) FROM message WHERE id {are_listed}), 0)"
+        f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id {are_listed})"
+        f" + coalesce((SELECT sum({_of_edit(dialect)}) FROM message_edit"
+        f" WHERE message_id {are_listed}), 0)"
+    )
 
 
-_TOTAL_SQLITE = text(
-    "SELECT coalesce((SELECT sum(length(CAST(content AS BLOB))"
-    " + length(CAST(rendered_content AS BLOB)))"
-    " FROM message WHERE id IN (SELECT value FROM json_each(:ids))), 0)"
-    f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction"
-    " WHERE message_id IN (SELECT value FROM json_each(:ids)))"
-    " + coalesce((SELECT sum(coalesce(length(CAST(prev_content AS BLOB)), 0)"
-    " + coalesce(length(CAST(prev_rendered_content AS BLOB)), 0))"
-    " FROM message_edit WHERE message_id IN (SELECT value FROM json_each(:ids))), 0)"
-)
-_TOTAL_POSTGRESQL = text(
-    "SELECT coalesce((SELECT sum(octet_length(content) + octet_length(rendered_content))"
-    " FROM message WHERE id = ANY(CAST(:ids AS bigint[]))), 0)"
-    f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction"
-    " WHERE message_id = ANY(CAST(:ids AS bigint[])))"
-    " + coalesce((SELECT sum(coalesce(octet_length(prev_content), 0)"
-    " + coalesce(octet_length(prev_rendered_content), 0))"
-    " FROM message_edit WHERE message_id = ANY(CAST(:ids AS bigint[]))), 0)"
-)
+def _of_texts(dialect: str) -> str:
+    return f"{_bytes(dialect, 'content')} + {_bytes(dialect, 'rendered_content')}"
 
 
-def _totals(dialect: str) -> TypedReturnsRows[int]:
-    statement = _TOTAL_SQLITE if dialect == "sqlite" else _TOTAL_POSTGRESQL
-    return cast(TypedReturnsRows[int], statement.columns(column("weight", Integer)))
+def _of_edit(dialect: str) -> str:
+    texts = (_bytes(dialect, name) for name in ("prev_content", "prev_rendered_content"))
+    return " + ".join(f"coalesce({text}, 0)" for text in texts)
 
 
-_TOTAL = Query(_totals)
+def _bytes(dialect: str, name: str) -> str:
+    return f"length(CAST({name} AS BLOB))" if dialect == "sqlite" else f"octet_length({name})"
+
+
+def _weighed(sql: str) -> TypedReturnsRows[int]:
+    return cast(TypedReturnsRows[int], text(sql).columns(column("weight", Integer)))
+
+
+_WEIGHTS, _TOTAL = Query(_weights), Query(_total)
 
 
 def cut_to_weight(db: Db, found: Range, *, most: int | None = None) -> Range:
