@@ -64,19 +64,9 @@ def send_message(
     (message_id,) = _INSERT_MESSAGE.one(
         session,
         {
-            "realm_id": sender.realm_id,
-            "sender_id": sender.id,
+            **columns_of(draft, now),
             "channel_id": None if channel is None else channel.id,
             "conversation_id": conversation_id,
-            "topic": draft.topic,
-            "topic_key": draft.topic_key,
-            "content": draft.content,
-            "rendered_content": rendered.html,
-            "sent_at": now,
-            "has_link": rendered.has_link,
-            "has_image": rendered.has_image,
-            "has_attachment": rendered.has_attachment,
-            "client": draft.client,
             "scheduled_message_id": scheduled_message_id,
         },
     )
@@ -104,6 +94,24 @@ def send_message(
     _tell(session, draft, message_id, conversation_id, copies, submessages, local, now)
     show_in(session, sender, message_id, rendered.upload_handles, now=now)
     return SentMessage(message_id, new_policy)
+
+
+def columns_of(draft: Draft, now: datetime) -> dict[str, Any]:
+    """What a draft's message holds, wherever it goes."""
+    rendered = draft.rendered
+    return {
+        "realm_id": draft.sender.realm_id,
+        "sender_id": draft.sender.id,
+        "topic": draft.topic,
+        "topic_key": draft.topic_key,
+        "content": draft.content,
+        "rendered_content": rendered.html,
+        "sent_at": now,
+        "has_link": rendered.has_link,
+        "has_image": rendered.has_image,
+        "has_attachment": rendered.has_attachment,
+        "client": draft.client,
+    }
 
 
 # --- copies -----------------------------------------------------------------------------------

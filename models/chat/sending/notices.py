@@ -24,7 +24,7 @@ from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
 from models.chat.rendering.texts import prepare_text
 from models.chat.sending.drafts import Draft, check_content, check_message
-from models.chat.sending.messages import message_as_sent, send_message
+from models.chat.sending.messages import columns_of, message_as_sent, send_message
 from models.chat.sending.recipients import Destination
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
 from models.database import savepoint
@@ -116,23 +116,12 @@ def _insert_messages(
     """Write the draft into each conversation (by user id), with a copy for both who are in it.
     Conversation id -> message id.
     """
-    bot, rendered = draft.sender, draft.rendered
     dialect = dialect_of(session)
     sent = _INSERT_MESSAGES.all(
         session,
         {
             "conversation_ids": bound_ids(dialect, list(conversations.values())),
-            "realm_id": bot.realm_id,
-            "sender_id": bot.id,
-            "topic": "",
-            "topic_key": "",
-            "content": draft.content,
-            "rendered_content": rendered.html,
-            "sent_at": now,
-            "has_link": rendered.has_link,
-            "has_image": rendered.has_image,
-            "has_attachment": rendered.has_attachment,
-            "client": CLIENT,
+            **columns_of(draft, now),
         },
     )
     message_ids = dict(sent)
@@ -160,7 +149,7 @@ _ALIKE = (
     "has_attachment",
     "client",
 )
-"""Columns that are the same in each of the messages."""
+"""`columns_of`: the same in each of the messages."""
 _INSERT_MESSAGES: Query[int, int] = Query(_inserting_messages)
 
 
