@@ -19,6 +19,8 @@ from openapi_core.testing import MockRequest, MockResponse
 from openapi_core.validation.response import V30ResponseDataValidator
 from openapi_schema_validator import OAS30ReadValidator
 
+from tests.support.documents import with_closed_answers
+
 HOST = "http://service.test"
 _OMITTED = object()
 _NUMBER = re.compile(r"[0-9]+")
@@ -38,14 +40,16 @@ class OutsideTheDocument(AssertionError):
 class Judge:
     """openapi-core over a document.
 
-    It judges every body. It judges the headers of an answer when they look as no answer of such a
-    request has yet: to find their schemas takes twice as long as all else, and they are alike.
+    It judges every body, and takes no property in an answer that the document does not name. It
+    judges the headers of an answer when they look as no answer of such a request has yet: to find
+    their schemas takes twice as long as all else, and they are alike.
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         whole, body = Config(), Config(
             spec_validator_cls=None, response_validator_cls=V30ResponseDataValidator
         )  # fmt: skip
+        document = with_closed_answers(document)
         self._whole = OpenAPI.from_dict(dict(document), config=whole)  # type: ignore[arg-type]
         self._body = OpenAPI.from_dict(dict(document), config=body)  # type: ignore[arg-type]
         self._seen: set[tuple[object, ...]] = set()

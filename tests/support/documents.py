@@ -1,6 +1,7 @@
 """Reading OpenAPI documents without the engine, so that a test does not judge it by itself."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from typing import Any
 
 
@@ -12,3 +13,51 @@ def resolved(document: Mapping[str, Any], node: Any) -> Any:
             target = target[step.replace("~1", "/").replace("~0", "~")]
         node = target
     return node
+
+
+def schemas_in(document: Mapping[str, Any], node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield every object schema below a node, through its `$ref`s, each once, with its place."""
+    yield from _schemas_in(document, node, "", set())
+
+
+def _schemas_in(
+    document: Mapping[str, Any], node: Any, place: str, seen: set[str]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if isinstance(node, Mapping) and "$ref" in node:
+        place = node["$ref"]
+        if place in seen:
+            return
+        seen.add(place)
+        node = resolved(document, node)
+    if isinstance(node, Mapping):
+        if node.get("type") == "object" and "properties" in node:
+            yield place, node
+        for key, value in node.items():
+            if key not in ("example", "examples"):
+                yield from _schemas_in(document, value, f"{place}/{key}", seen)
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from _schemas_in(document, value, f"{place}/{index}", seen)
+
+
+def with_closed_answers(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the document with every object of its answers closed that says nothing about it.
+
+    Answers are open to clients, which ignore what they do not know. A test of the service that
+    belongs to the document must not: a property without a place in the document is a mistake. What
+    is a part of an `allOf` cannot be closed by itself.
+    """
+    strict = deepcopy(dict(document))
+    parts = {
+        id(resolved(strict, part))
+        for _, schema in schemas_in(strict, strict)
+        for part in schema.get("allOf", ())
+    }
+    for item in strict["paths"].values():
+        for operation in item.values():
+            if not isinstance(operation, Mapping):
+                continue
+            for _, schema in schemas_in(strict, operation.get("responses")):
+                if id(schema) not in parts and "allOf" not in schema:
+                    schema.setdefault("additionalProperties", False)  # type: ignore[attr-defined]
+    return strict

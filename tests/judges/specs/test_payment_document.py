@@ -177,10 +177,7 @@ class TestHandlers:
 
 
 class TestShapes:
-    def test_every_object_is_closed_and_flat(self) -> None:
-        for place, schema in schemas():
-            if schema["type"] == "object":
-                assert schema["additionalProperties"] is False, place
+    def test_every_object_is_flat(self) -> None:
         combined = {p for p, _ in walk(DOCUMENT["components"]["schemas"]) if "allOf" in p}
         assert combined == set()
 
