@@ -1,4 +1,4 @@
-"""What merchants are told: a class for each type of event, and which one a transition is.
+"""The events of merchants: a class for each type, and which ones a transition is.
 
 `GET /v1/events` and webhooks tell the same events. A type, once released, stays; a new kind of
 event is a new class.
@@ -7,7 +7,7 @@ event is a new class.
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from models.payment.invoice_view import InvoiceView
+from models.payment.invoice_view import InvoiceView, PaymentView
 from models.payment.lifecycle import (
     CANCELED,
     EXPIRED,
@@ -19,8 +19,11 @@ from models.payment.lifecycle import (
     REORGED,
     UNPAID,
 )
-from models.payment.rendering import render_invoice
+from models.payment.rendering import render_invoice, render_payment
 
+MOST_PAYMENTS = 20
+"""The most payments of the invoice in an event: an invoice can have thousands, and each of them has
+an event."""
 State = tuple[str, str]
 """The status and the exception of an invoice."""
 
@@ -60,11 +63,29 @@ class InvoiceChanged(MerchantEvent):
         return self.invoice.id
 
     def data(self) -> dict[str, Any]:
-        return {"invoice": render_invoice(self.invoice)}
+        return {"invoice": render_invoice(self.invoice, most_payments=MOST_PAYMENTS)}
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentChanged(InvoiceChanged):
+    """A payment began or ceased to count; both are shown as they are after the change."""
+
+    payment: PaymentView
+
+    def data(self) -> dict[str, Any]:
+        return InvoiceChanged.data(self) | {"payment": render_payment(self.payment)}
 
 
 class InvoiceCreated(InvoiceChanged, type="invoice.created"):
     """The invoice is new."""
+
+
+class InvoicePaymentReceived(PaymentChanged, type="invoice.payment_received"):
+    """A payment counts from now on, as `amount_paid` or `amount_pending`."""
+
+
+class InvoicePaymentReorged(PaymentChanged, type="invoice.payment_reorged"):
+    """A payment counts no more: a reorganisation of the chain dropped its block."""
 
 
 class InvoicePartiallyPaid(InvoiceChanged, type="invoice.partially_paid"):
@@ -80,9 +101,7 @@ class InvoicePaid(InvoiceChanged, type="invoice.paid"):
 
 
 class InvoiceOverpaid(InvoiceChanged, type="invoice.overpaid"):
-    """The amount is confirmed, and more than it has arrived. `invoice.paid` may have come before,
-    and need not have.
-    """
+    """The amount is confirmed, and more than it has arrived. `invoice.paid` came before."""
 
 
 class InvoiceExpired(InvoiceChanged, type="invoice.expired"):
@@ -104,19 +123,28 @@ class InvoiceReorged(InvoiceChanged, type="invoice.reorged"):
 _RECEIVED = (PROCESSING, PAID)
 
 
-def kind_of(before: State, after: State) -> type[InvoiceChanged]:
-    """Which event a transition is; `before` and `after` differ.
+def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
+    """Return which events a transition is, in their order; none where nothing changed.
 
-    What is unusual about the money is the news where it is new, else the status is. Whatever goes
-    back is a reorganisation.
+    An arrival in `paid` is always `invoice.paid`, and `invoice.overpaid` besides where there is too
+    much. Else it is one event: what is unusual about the money where that is new, or the status.
+    Whatever goes back is a reorganisation.
     """
+    (old_status, _), (status, exception) = before, after
+    if before == after:
+        return ()
+    if status == PAID and (old_status != PAID or exception == OVER):
+        arrival = () if old_status == PAID else (InvoicePaid,)
+        return (*arrival, InvoiceOverpaid) if exception == OVER else arrival
+    return (_kind_of(before, after),)
+
+
+def _kind_of(before: State, after: State) -> type[InvoiceChanged]:
     (old_status, old_exception), (status, exception) = before, after
     if exception in (LATE, REORGED) and exception != old_exception:
         return InvoicePaidLate if exception == LATE else InvoiceReorged
     if status == CANCELED and old_status != CANCELED:
         return InvoiceCanceled
-    if status == PAID and (old_status != PAID or exception == OVER):
-        return InvoiceOverpaid if exception == OVER else InvoicePaid
     if status == PROCESSING and old_status not in _RECEIVED:
         return InvoiceProcessing
     if status == EXPIRED and old_status == UNPAID:

@@ -19,6 +19,7 @@ from models.reader import Db
 class PaymentView:
     """One transfer. `confirmations` counts its own block; an orphaned payment has none."""
 
+    id: int
     tx_hash: str
     log_index: int
     block_number: int
@@ -94,6 +95,7 @@ _WIDTH = len(_INVOICE_COLUMNS)
 _READ_ALL = select(
     *_INVOICE_COLUMNS,
     _head.c.head_number,
+    _payment.c.id,
     _payment.c.tx_hash,
     _payment.c.log_index,
     _payment.c.block_number,
@@ -155,7 +157,7 @@ def read_invoices(
     return [_view(list(its), now) for _, its in groupby(rows, key=lambda row: row[0])]
 
 
-_PaymentValues = tuple[str, int, int, str, str, int, str, bool, datetime]
+_PaymentValues = tuple[int, str, int, int, str, str, int, str, bool, datetime]
 """The columns of a payment, as `_READ` ends with them."""
 
 
@@ -177,11 +179,23 @@ def _view(
 
 
 def _view_payment(values: _PaymentValues, head_number: int | None) -> PaymentView:
-    tx_hash, log_index, block_number, block_hash, sender, amount, status, late, detected_at = values
+    (
+        payment_id,
+        tx_hash,
+        log_index,
+        block_number,
+        block_hash,
+        sender,
+        amount,
+        status,
+        late,
+        detected_at,
+    ) = values
     confirmations = 0
     if head_number is not None and status != lifecycle.ORPHANED:
         confirmations = max(0, head_number - block_number + 1)
     return PaymentView(
+        id=payment_id,
         tx_hash=tx_hash,
         log_index=log_index,
         block_number=block_number,

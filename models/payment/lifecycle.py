@@ -42,6 +42,18 @@ UNPAID, PROCESSING, PAID, EXPIRED, CANCELED = STATUSES = (
 NONE, PARTIAL, OVER, LATE, REORGED = EXCEPTIONS = ("none", "partial", "over", "late", "reorged")
 PENDING, CONFIRMED, ORPHANED = PAYMENT_STATUSES = ("pending", "confirmed", "orphaned")
 
+STATES = frozenset(
+    {
+        *((UNPAID, exception) for exception in (NONE, PARTIAL, LATE, REORGED)),
+        *((PROCESSING, exception) for exception in (NONE, REORGED)),
+        *((PAID, exception) for exception in (NONE, OVER)),
+        *((EXPIRED, exception) for exception in (NONE, PARTIAL, LATE, REORGED)),
+        *((CANCELED, exception) for exception in (NONE, LATE)),
+    }
+)
+"""Every pair of status and exception that an invoice can have. `unpaid`, `late`: the chain dates a
+payment after the expiry while the service's clock has not come so far."""
+
 TRANSITIONS: Mapping[str, frozenset[str]] = {
     UNPAID: frozenset({UNPAID, PROCESSING, PAID, EXPIRED, CANCELED}),
     PROCESSING: frozenset({PROCESSING, PAID, UNPAID, EXPIRED}),

@@ -8,8 +8,9 @@ from models.types import to_ms
 ENVIRONMENT = "test"
 
 
-def render_invoice(view: InvoiceView) -> dict[str, Any]:
-    """The document's Invoice."""
+def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> dict[str, Any]:
+    """Return the document's Invoice; with `most_payments`, of its payments no more than the newest."""
+    omitted = 0 if most_payments is None else max(0, len(view.payments) - most_payments)
     return {
         "id": view.id,
         "environment": ENVIRONMENT,
@@ -28,7 +29,8 @@ def render_invoice(view: InvoiceView) -> dict[str, Any]:
         "deposit_address": view.deposit_address,
         "payment_uri": view.payment_uri,
         "confirmations_required": view.confirmations_required,
-        "payments": [_render_payment(each) for each in view.payments],
+        "payments": [render_payment(each) for each in view.payments[omitted:]],
+        **({"payments_omitted": omitted} if omitted else {}),
         "created_at": to_ms(view.created_at),
         "updated_at": to_ms(view.updated_at),
         "expires_at": to_ms(view.expires_at),
@@ -38,8 +40,8 @@ def render_invoice(view: InvoiceView) -> dict[str, Any]:
     }
 
 
-def _render_payment(view: PaymentView) -> dict[str, Any]:
-    """The document's Payment."""
+def render_payment(view: PaymentView) -> dict[str, Any]:
+    """Return the document's Payment."""
     return {
         "tx_hash": view.tx_hash,
         "log_index": view.log_index,

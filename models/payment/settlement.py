@@ -2,12 +2,18 @@
 
 Both hold the row's lock while they look and write, so that a cancel and a payment seen at the same
 time agree on one end; both append one `invoice_event` per transition in the same transaction, and
-the event that the merchant is told.
+the merchant's events.
+
+The events of one settlement, in their order: `invoice.payment_reorged` for each payment that counts
+no more, `invoice.payment_received` for each that counts now, both in the order of the chain, then
+those of the transition (`kinds_of`). So the sum of what was received less what was reorged is
+always `amount_paid` and `amount_pending` together.
 """
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, cast
 
@@ -17,7 +23,13 @@ from sqlalchemy.orm import Session
 
 from models.payment import event_log, lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
-from models.payment.events import InvoiceCanceled, kind_of
+from models.payment.events import (
+    InvoiceCanceled,
+    InvoiceChanged,
+    InvoicePaymentReceived,
+    InvoicePaymentReorged,
+    kinds_of,
+)
 from models.payment.invoice_view import InvoiceView, access_invoice, read_settled
 from models.payment.lifecycle import Settlement
 from models.payment.tables import Invoice, InvoiceEvent, Payment
@@ -42,13 +54,14 @@ _PAYMENTS = (
         Payment.amount,
         Payment.status,
         Payment.late,
+        Payment.counted,
         Payment.tx_hash,
         Payment.block_number,
         Payment.block_hash,
         Payment.block_timestamp,
     )
     .where(Payment.invoice_id == bindparam("its_id"))
-    .order_by(Payment.block_number, Payment.log_index)
+    .order_by(Payment.block_number, Payment.log_index, Payment.id)
 )
 
 
@@ -59,6 +72,19 @@ class _PaymentRow(lifecycle.PaymentFacts, Protocol):
     def id(self) -> int: ...
     @property
     def late(self) -> bool: ...
+    @property
+    def counted(self) -> bool: ...
+
+
+@dataclass(slots=True)
+class _Moved:
+    """The ids of the payments that ceased to count and of those that began to, as on the chain."""
+
+    reorged: list[int] = field(default_factory=list)
+    received: list[int] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.reorged or self.received)
 
 
 _AT_ONCE = 500
@@ -91,11 +117,12 @@ def apply_settlement(
     settlement = lifecycle.settle(
         invoice, payments, head_number=head_number, checkpoint_time=checkpoint_time, now=now
     )
-    _change_payments(session, invoice, payments, head_number=head_number)
+    moved = _change_payments(session, invoice, payments, head_number=head_number)
     before = (invoice.status, invoice.exception)
     after = (settlement.status, settlement.exception)
     amounts = (settlement.amount_paid, settlement.amount_pending)
-    if before == after and (invoice.amount_paid, invoice.amount_pending) == amounts:
+    is_same = before == after and (invoice.amount_paid, invoice.amount_pending) == amounts
+    if is_same and not moved:
         return settlement
     invoice.status, invoice.exception = after
     invoice.amount_paid, invoice.amount_pending = amounts
@@ -104,32 +131,55 @@ def apply_settlement(
     session.flush()
     if before != after:
         _record(session, invoice, before=before, now=now, head_number=head_number)
-        event = kind_of(before, after)(
-            read_settled(session.connection(), invoice.id, head_number=head_number)
-        )
-        event_log.append(session, invoice.project_id, event, now=now)
-        if before[0] == lifecycle.PAID:
+        if before[0] == lifecycle.PAID and after[0] != lifecycle.PAID:
             alarm = structlog.get_logger("settlement")
             alarm.error("paid_invoice_reorged", invoice=invoice.id, status=settlement.status)
+    if before != after or moved:
+        view = read_settled(session.connection(), invoice.id, head_number=head_number)
+        for event in _events(view, moved, before=before):
+            event_log.append(session, invoice.project_id, event, now=now)
     return settlement
+
+
+def _events(
+    view: InvoiceView, moved: _Moved, *, before: tuple[str, str]
+) -> Iterator[InvoiceChanged]:
+    """Yield the events of a settlement in their order; `view` is the invoice after it."""
+    payments = {payment.id: payment for payment in view.payments}
+    for payment_id in moved.reorged:
+        yield InvoicePaymentReorged(view, payments[payment_id])
+    for payment_id in moved.received:
+        yield InvoicePaymentReceived(view, payments[payment_id])
+    for kind in kinds_of(before, (view.status, view.exception)):
+        yield kind(view)
 
 
 def _change_payments(
     session: Session, invoice: Invoice, payments: Sequence[_PaymentRow], *, head_number: int
-) -> None:
-    """Confirmed or pending, late or not: those that have become something else."""
-    changed: dict[tuple[str, bool], list[int]] = defaultdict(list)
+) -> _Moved:
+    """Write what has become of each payment: confirmed or pending, late or not, counted or not.
+
+    Return those that ceased or began to count.
+    """
+    moved = _Moved()
+    changed: dict[tuple[str, bool, bool], list[int]] = defaultdict(list)
     for payment in payments:
-        if payment.status != lifecycle.ORPHANED:
+        counts = payment.status != lifecycle.ORPHANED
+        status, late = payment.status, payment.late
+        if counts:
             confirmed = lifecycle.is_confirmed(invoice, payment, head_number=head_number)
             status = lifecycle.CONFIRMED if confirmed else lifecycle.PENDING
             late = lifecycle.is_late(invoice, payment)
-            if (status, late) != (payment.status, payment.late):
-                changed[status, late].append(payment.id)
-    for (status, late), ids in changed.items():
+        if counts != payment.counted:
+            (moved.received if counts else moved.reorged).append(payment.id)
+        if (status, late, counts) != (payment.status, payment.late, payment.counted):
+            changed[status, late, counts].append(payment.id)
+    for (status, late, counts), ids in changed.items():
         for start in range(0, len(ids), _AT_ONCE):
             some = Payment.id.in_(ids[start : start + _AT_ONCE])
-            session.execute(update(Payment).where(some).values(status=status, late=late))
+            values = {"status": status, "late": late, "counted": counts}
+            session.execute(update(Payment).where(some).values(**values))
+    return moved
 
 
 def cancel_invoice(

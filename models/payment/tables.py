@@ -16,6 +16,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
@@ -158,7 +159,10 @@ class Invoice(PaymentBase):
 
 
 class Payment(PaymentBase):
-    """One token transfer to a deposit address in one block; orphaned when the block was dropped."""
+    """One token transfer to a deposit address in one block; orphaned when the block was dropped.
+
+    `counted`: the last settlement of its invoice counted it, and an event said so.
+    """
 
     __tablename__ = "payment"
     __table_args__ = (
@@ -186,6 +190,7 @@ class Payment(PaymentBase):
     amount: Mapped[int] = mapped_column(Atoms)
     status: Mapped[str] = mapped_column(String(16))
     late: Mapped[bool] = mapped_column(default=False)
+    counted: Mapped[bool] = mapped_column(default=False, server_default=false())
     detected_at: Mapped[datetime] = mapped_column(UtcMs)
 
 

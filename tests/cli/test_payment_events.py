@@ -150,12 +150,15 @@ def test_events_are_printed_as_they_come(shop: tuple[Database, Merchant], tmp_pa
             first = json.loads(every.told_next())
             assert (first["type"], first["invoice_id"]) == ("invoice.created", old)
             pay(database, old, at=datetime.now(UTC), head_number=110)
+            assert new.told_next().split(" ")[2] == "invoice.payment_received"
             words = new.told_next().split(" ")
             assert words[1:] == [words[1], "invoice.paid", old, "paid"]
+            received = json.loads(every.told_next())
+            assert received["data"]["payment"]["amount"] == "12500000"
             paid = json.loads(every.told_next())
             assert (paid["id"], paid["type"]) == (words[1], "invoice.paid")
             assert new.interrupt() == 0
-        with running("events", *address, "--after", first["id"], key=ada.key) as after:
+        with running("events", *address, "--after", received["id"], key=ada.key) as after:
             assert after.told_next().split(" ")[1] == paid["id"]
 
 
@@ -178,15 +181,21 @@ def test_listen_forwards_signed_events_and_outlives_the_server(
         now = datetime.now(UTC)
         pay(database, invoice_id, at=now, amount=12_500_001, head_number=110)
         with RunningServer(tmp_path, {}, port=port):
-            line = command.told_next()
-            assert f" invoice.overpaid {invoice_id} paid over -> 500 " in line
-    got = [receiver.got.get(timeout=1) for _ in range(2)]
+            for kind in ("payment_received", "paid", "overpaid"):
+                line = command.told_next()
+                assert f" invoice.{kind} {invoice_id} paid over -> 500 " in line
+    got = [receiver.got.get(timeout=1) for _ in range(4)]
     assert receiver.got.empty()
     for headers, body in got:
         Webhook(SECRET).verify(body, headers)
         assert headers["content-type"] == "application/json"
     bodies = [json.loads(body) for _, body in got]
-    assert [body["type"] for body in bodies] == ["invoice.created", "invoice.overpaid"]
+    assert [body["type"] for body in bodies] == [
+        "invoice.created",
+        "invoice.payment_received",
+        "invoice.paid",
+        "invoice.overpaid",
+    ]
     assert bodies[1]["data"]["invoice"]["amount_overpaid"] == "1"
     assert to_ms(datetime.fromisoformat(bodies[1]["timestamp"])) == to_ms(now)
 

@@ -4,6 +4,7 @@
 const STATES = {
   "unpaid none": ["waiting", "Unpaid", "The shopper has not paid yet."],
   "unpaid partial": ["warning", "Partly paid", "Less than the amount has arrived. The rest can still be paid."],
+  "unpaid late": ["warning", "Paid late", "A payment arrived that the chain dates after the time was over. Settle it with the shopper."],
   "unpaid reorged": ["warning", "Payment dropped", "The chain dropped a payment that was seen before. It often comes back by itself."],
   "processing none": ["working", "Processing", "The amount has arrived and is being confirmed. Do not fulfil the order yet."],
   "processing reorged": ["working", "Processing again", "The chain was reorganized, so the payment is being confirmed anew. Do not fulfil the order yet."],
@@ -19,6 +20,8 @@ const STATES = {
 
 const EVENTS = {
   "invoice.created": ["waiting", "Created"],
+  "invoice.payment_received": ["working", "Payment received"],
+  "invoice.payment_reorged": ["warning", "A payment was dropped by the chain"],
   "invoice.partially_paid": ["warning", "Partly paid"],
   "invoice.processing": ["working", "Processing"],
   "invoice.paid": ["done", "Paid"],
@@ -26,7 +29,7 @@ const EVENTS = {
   "invoice.expired": ["stopped", "Expired"],
   "invoice.canceled": ["stopped", "Canceled"],
   "invoice.paid_late": ["warning", "Paid late"],
-  "invoice.reorged": ["warning", "Payment dropped by the chain"],
+  "invoice.reorged": ["warning", "Taken back by the chain"],
   "webhook_endpoint.disabled": ["warning", "Webhook endpoint disabled"],
 };
 
@@ -51,7 +54,7 @@ const worded = (known, name) => {
 };
 
 export function describe({ status, exception }) {
-  return worded(STATES[`${status} ${exception}`] ?? STATES[`${status} none`], status);
+  return worded(STATES[`${status} ${exception}`], status);
 }
 
 export const describeEvent = (type) => worded(EVENTS[type], type);

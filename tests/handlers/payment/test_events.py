@@ -61,7 +61,9 @@ class TestListEvents:
         assert [(event["type"], event["invoice_id"]) for event in events] == [
             ("invoice.created", made[0]),
             ("invoice.created", made[1]),
+            ("invoice.payment_received", made[0]),
             ("invoice.processing", made[0]),
+            ("invoice.payment_received", made[0]),
             ("invoice.paid", made[0]),
         ]
         assert sorted(event["id"] for event in events) == [event["id"] for event in events]
@@ -71,8 +73,14 @@ class TestListEvents:
             "unpaid",
             "unpaid",
             "processing",
+            "processing",
+            "paid",
             "paid",
         ]
+        payments = api.get(f"/v1/invoices/{made[0]}").json()["payments"]
+        (received,) = events[2]["data"]["invoice"]["payments"]
+        assert events[2]["data"]["payment"] == received
+        assert received | {"confirmations": 2, "status": "confirmed"} == payments[0]
         assert (body["has_more"], body["next_cursor"]) == (False, events[-1]["id"])
 
     def test_a_reader_gets_each_once(self, api: ContractClient, made: list[str]) -> None:
@@ -94,7 +102,9 @@ class TestListEvents:
         assert types(api, invoice_id=made[1].upper()) == ["invoice.created"]
         assert types(api, invoice_id=made[0]) == [
             "invoice.created",
+            "invoice.payment_received",
             "invoice.processing",
+            "invoice.payment_received",
             "invoice.paid",
         ]
         assert types(api, invoice_id=made[1], type="invoice.paid") == []
@@ -134,7 +144,7 @@ class TestListEvents:
 class TestWaiting:
     def test_what_is_there_is_answered_at_once(self, api: ContractClient, made: list[str]) -> None:
         began = time.monotonic()
-        assert len(types(api, wait_s=30)) == 4
+        assert len(types(api, wait_s=30)) == 6
         assert time.monotonic() - began < 5
 
     def test_an_event_ends_the_wait(
@@ -144,8 +154,9 @@ class TestWaiting:
         began = time.monotonic()
         with soon(lambda: pay(database, made[1], at=now, block_number=200)):
             body = page(api, after=last, wait_s=30)
-        assert [event["type"] for event in body["data"]] == ["invoice.processing"]
-        assert body["next_cursor"] == body["data"][0]["id"] > last
+        kinds = [event["type"] for event in body["data"]]
+        assert kinds == ["invoice.payment_received", "invoice.processing"]
+        assert body["next_cursor"] == body["data"][1]["id"] > last
         assert 0.2 < time.monotonic() - began < 10
 
     def test_the_first_event_of_a_project_ends_it_too(
@@ -189,7 +200,7 @@ class TestWaiting:
         with soon(lambda: pay(database, made[1], at=now, block_number=200)):
             answers = api.at_once(*polls)
         bodies = [answer.json() for answer in answers]
-        assert [len(body["data"]) for body in bodies] == [1] * 40
+        assert [len(body["data"]) for body in bodies] == [2] * 40
         assert all(body == bodies[0] for body in bodies)
 
     def test_a_revoked_key_is_told_no_more(

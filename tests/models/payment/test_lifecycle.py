@@ -9,7 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from models.payment.lifecycle import TRANSITIONS, Settlement, settle, status_at
+from models.payment.lifecycle import STATES, TRANSITIONS, Settlement, settle, status_at
+from tests.support.payment.stories import find_stories
 
 START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 EXPIRY = START + timedelta(minutes=30)
@@ -158,6 +159,11 @@ class TestStatusAt:
         assert [status_at(FakeInvoice(), at) for at in (EXPIRY, LATE)] == ["unpaid", "expired"]
 
 
+def test_the_states_are_those_that_stories_reach() -> None:
+    """Every sequence of four steps ends in a state of the table, and every state is an end."""
+    assert find_stories(longest=4).keys() == STATES
+
+
 class RandomChain(RuleBasedStateMachine):
     """Blocks, payments and reorganisations at random; after each, the invoice is settled again.
 
@@ -229,6 +235,7 @@ class RandomChain(RuleBasedStateMachine):
             now=self.now,
         )
         assert self.settlement.status in TRANSITIONS[was]
+        assert (self.settlement.status, self.settlement.exception) in STATES
         self.invoice = replace(
             self.invoice,
             status=self.settlement.status,
