@@ -68,7 +68,7 @@ def present(view: CheckoutView) -> dict[str, Any]:
         "amount": with_symbol(view, view.amount),
         "received": with_symbol(view, view.amount_paid + view.amount_pending),
         "payment_uri": uri_for_rest(view),
-        "qr": draw_qr(uri_for_rest(view)) if is_payable(view) else None,
+        "qr": draw_qr(uri_for_rest(view), label_of(view)) if is_payable(view) else None,
         "deadline": deadline_of(view),
         "time_left": write_time_left(deadline_of(view), view.now),
     }
@@ -96,8 +96,14 @@ def status_of(view: CheckoutView) -> dict[str, Any]:
 
 
 def amount_due(view: CheckoutView) -> int:
-    """Return the atoms shown in large: the rest while a part is missing, else the whole amount."""
+    """Return the atoms shown in large: the rest while it can be paid, else the whole amount."""
     return view.amount_remaining if is_payable(view) else view.amount
+
+
+def label_of(view: CheckoutView) -> str:
+    """Return what the QR code is, for whoever cannot see it."""
+    due = with_symbol(view, amount_due(view))
+    return f"QR code of a request to pay {due} on {view.chain_name}"
 
 
 def deadline_of(view: CheckoutView) -> datetime:

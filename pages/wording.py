@@ -44,6 +44,13 @@ _OPEN = {
         "{received} of {amount} arrived. "
         "Send the remaining {remaining} to the same address before the time runs out.",
     ),
+    ("unpaid", "late"): Wording(
+        "late",
+        Tone.WARNING,
+        "Your payment arrived too late",
+        "The chain dates it after the time to pay, so the order is not paid. Send nothing any "
+        "more: give the shop the invoice number below to have the payment settled.",
+    ),
     ("unpaid", "reorged"): Wording(
         "reorged",
         Tone.WARNING,
@@ -56,13 +63,6 @@ _OPEN = {
         Tone.WORKING,
         "Payment found, being confirmed",
         "{confirmations} of {required} confirmations. There is nothing more for you to send.",
-    ),
-    ("processing", "over"): Wording(
-        "processing",
-        Tone.WORKING,
-        "Payment found, being confirmed",
-        "{confirmations} of {required} confirmations. You sent {over} more than asked for; "
-        "the shop can return it.",
     ),
     ("processing", "reorged"): Wording(
         "reorged",
@@ -127,6 +127,15 @@ _OPEN = {
     ),
 }
 
+# While a payment is being confirmed, "over" is not an exception of the invoice yet.
+_PROCESSING_OVER = Wording(
+    "processing",
+    Tone.WORKING,
+    "Payment found, being confirmed",
+    "{confirmations} of {required} confirmations. You sent {over} more than asked for; "
+    "the shop can return it.",
+)
+
 # The session is over while the invoice can still be paid: only the way back to the shop is left.
 _CLOSED = {
     "none": Wording(
@@ -142,6 +151,14 @@ _CLOSED = {
         "{received} of {amount} arrived and is kept. "
         "Go back to the shop and open the payment again to send the remaining {remaining}.",
     ),
+    "reorged": Wording(
+        "closed",
+        Tone.WARNING,
+        "This checkout link has expired",
+        "The chain dropped a payment that was seen before; it often comes back by itself. "
+        "Send nothing from this page: go back to the shop and open the payment again.",
+    ),
+    "late": _OPEN["unpaid", "late"],
 }
 
 
@@ -152,18 +169,16 @@ def is_closed(view: CheckoutView) -> bool:
 
 def is_payable(view: CheckoutView) -> bool:
     """Tell whether the page may still ask for money."""
-    return view.status == "unpaid" and not is_closed(view)
+    return view.status == "unpaid" and view.exception != "late" and not is_closed(view)
 
 
 def describe(view: CheckoutView) -> Wording:
-    """Return what to say about `view`; an exception without a row gets its status' first row."""
+    """Return what to say about `view`."""
+    row = _OPEN[view.status, view.exception]
     if view.status == "unpaid" and is_closed(view):
-        row = _CLOSED.get(view.exception, _CLOSED["none"])
-    else:
-        # While a payment is being confirmed, "over" is not an exception of the invoice yet.
-        is_over = view.status == "processing" and view.amount_overpaid > 0
-        exception = "over" if is_over else view.exception
-        row = _OPEN.get((view.status, exception)) or _OPEN[(view.status, "none")]
+        row = _CLOSED[view.exception]
+    elif (view.status, view.exception) == ("processing", "none") and view.amount_overpaid:
+        row = _PROCESSING_OVER
     facts = {
         "amount": with_symbol(view, view.amount),
         "received": with_symbol(view, view.amount_paid + view.amount_pending),

@@ -50,6 +50,14 @@ def derive_deposit_address(xpub: str, index: int) -> str:
     return checksummed("0x" + _keccak(point.format(compressed=False)[1:])[-20:].hex())
 
 
+def write_derivation_path(xpub: str, index: int) -> str:
+    """Return where a wallet that has the account finds child `0/index`, such as
+    `m/44'/60'/0'/0/17`. An extended key tells its account only: purpose and coin are those of
+    Ethereum (BIP-44). Raises `InvalidXpub`.
+    """
+    return f"m/44'/60'/{_receiving_node(xpub).account}'/{RECEIVING}/{index}"
+
+
 def parse_token_address(text: str) -> str:
     """A contract address in EIP-55 spelling. Mixed case must carry the right checksum."""
     spelled = checksummed(text) if _TOKEN.fullmatch(text) else ""
@@ -77,8 +85,9 @@ def checksummed(address: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """The public half of a node: all that its children follow from."""
+    """The public half of a node of an account: all that its children follow from."""
 
+    account: int
     point: PublicKey
     compressed: bytes
     chain_code: bytes
@@ -106,10 +115,11 @@ def _receiving_node(xpub: str) -> _Node:
     if version != _XPUB_VERSION or depth != ACCOUNT_DEPTH or index < _HARDENED:
         raise InvalidXpub()
     try:
-        point, chain_code = _Node(PublicKey(key), key, chain_code).derive(RECEIVING)
+        account = index - _HARDENED
+        point, chain_code = _Node(account, PublicKey(key), key, chain_code).derive(RECEIVING)
     except ValueError:  # not a point of the curve
         raise InvalidXpub() from None
-    return _Node(point, point.format(compressed=True), chain_code)
+    return _Node(account, point, point.format(compressed=True), chain_code)
 
 
 def _decode(xpub: str) -> bytes:

@@ -9,8 +9,9 @@ from typing import Any, cast
 from sqlalchemy import Connection, Table, bindparam, select
 
 from models.payment import lifecycle
+from models.payment.addresses import write_derivation_path
 from models.payment.errors import InvoiceDoesNotExist
-from models.payment.tables import ChainHead, Invoice, Payment
+from models.payment.tables import ChainHead, Invoice, Payment, Project
 from models.prepared import Query
 from models.reader import Db
 
@@ -32,9 +33,22 @@ class PaymentView:
     detected_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class AttemptWarning:
+    """What the creator of an invoice should know of an earlier attempt at the order."""
+
+    code: str
+    message: str
+    invoice_id: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvoiceView:
-    """Amounts in atoms, times aware UTC, `status` already that of the reader's clock."""
+    """Amounts in atoms, times aware UTC, `status` already that of the reader's clock.
+
+    `expiry_final`: it is `expired` by the chain, not by the clock alone. `xpub` is the project's.
+    `warnings` are for whoever creates it.
+    """
 
     id: str
     external_order_id: str
@@ -51,6 +65,7 @@ class InvoiceView:
     token_symbol: str
     decimals: int
     deposit_address: str
+    address_index: int
     confirmations_required: int
     created_at: datetime
     updated_at: datetime
@@ -58,7 +73,10 @@ class InvoiceView:
     monitoring_ends_at: datetime
     paid_at: datetime | None
     canceled_at: datetime | None
+    xpub: str
+    expiry_final: bool = False
     payments: tuple[PaymentView, ...] = ()
+    warnings: tuple[AttemptWarning, ...] = ()
 
     @property
     def amount_remaining(self) -> int:
@@ -77,6 +95,11 @@ class InvoiceView:
         )
 
     @property
+    def derivation_path(self) -> str:
+        """Where the wallet of the project finds the deposit address."""
+        return write_derivation_path(self.xpub, self.address_index)
+
+    @property
     def payment_uri(self) -> str:
         """The whole invoice as an EIP-681 transfer request."""
         return (
@@ -88,9 +111,11 @@ class InvoiceView:
 _invoice = cast(Table, Invoice.__table__)
 _payment = cast(Table, Payment.__table__)
 _head = cast(Table, ChainHead.__table__)
+_project = cast(Table, Project.__table__)
 
-_NAMES = [f.name for f in fields(InvoiceView)[:-1]]
-_INVOICE_COLUMNS = [_invoice.c[name] for name in _NAMES]
+INVOICE_NAMES = [f.name for f in fields(InvoiceView) if f.name in _invoice.c]
+_NAMES = [*INVOICE_NAMES, "xpub"]
+_INVOICE_COLUMNS = [*(_invoice.c[name] for name in INVOICE_NAMES), _project.c.xpub]
 _WIDTH = len(_INVOICE_COLUMNS)
 _READ_ALL = select(
     *_INVOICE_COLUMNS,
@@ -106,9 +131,9 @@ _READ_ALL = select(
     _payment.c.late,
     _payment.c.detected_at,
 ).select_from(
-    _invoice.outerjoin(_payment, _payment.c.invoice_id == _invoice.c.id).outerjoin(
-        _head, _head.c.chain_id == _invoice.c.chain_id
-    )
+    _invoice.join(_project, _project.c.id == _invoice.c.project_id)
+    .outerjoin(_payment, _payment.c.invoice_id == _invoice.c.id)
+    .outerjoin(_head, _head.c.chain_id == _invoice.c.chain_id)
 )
 _IN_ORDER = (_payment.c.block_number, _payment.c.log_index, _payment.c.id)
 _ONE = _READ_ALL.where(_invoice.c.id == bindparam("invoice_id")).order_by(*_IN_ORDER)
@@ -171,7 +196,8 @@ def _view(
         _view_payment(row[_WIDTH + 1 :], head_number) for row in rows if row[_WIDTH + 1] is not None
     )
     values = dict(zip(_NAMES, rows[0][:_WIDTH], strict=True))
-    view = InvoiceView(**values, payments=payments)
+    is_final = values["status"] == lifecycle.EXPIRED
+    view = InvoiceView(**values, expiry_final=is_final, payments=payments)
     status = view.status if now is None else lifecycle.status_at(view, now)
     if status == view.status:
         return view

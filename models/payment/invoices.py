@@ -4,18 +4,18 @@ Reading lives in `invoice_view`; whatever changes an invoice's status lives in `
 """
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import Table, and_, bindparam, insert, select, update
+from sqlalchemy import Table, and_, bindparam, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from models.payment import event_log, lifecycle
 from models.payment.addresses import derive_deposit_address
 from models.payment.errors import OrderAttemptExists, PaymentMethodNotAllowed
 from models.payment.events import InvoiceCreated
-from models.payment.invoice_view import InvoiceView
+from models.payment.invoice_view import INVOICE_NAMES, AttemptWarning, InvoiceView
 from models.payment.money import parse_amount
 from models.payment.tables import (
     UNREAD,
@@ -57,6 +57,18 @@ _ORDER = Query(
         _method.c.project_id == bindparam("project_id"),
         _method.c.id == bindparam("payment_method_id"),
     )
+)
+MOST_WARNINGS = 10
+_EARLIER = Query(
+    select(_invoice.c.id, _invoice.c.attempt_no, _invoice.c.status, _invoice.c.expires_at)
+    .where(
+        _invoice.c.project_id == bindparam("project_id"),
+        _invoice.c.external_order_id == bindparam("external_order_id"),
+        _invoice.c.attempt_no < bindparam("attempt_no"),
+        or_(*(_invoice.c.status == each for each in (*lifecycle.UNDECIDED, lifecycle.PAID))),
+    )
+    .order_by(_invoice.c.attempt_no.desc())
+    .limit(MOST_WARNINGS)
 )
 _NEXT_ADDRESS = Query(
     update(_wallet)
@@ -150,6 +162,7 @@ def create_invoice(
         token_symbol=order.token_symbol,
         decimals=order.decimals,
         deposit_address=derive_deposit_address(xpub, index),
+        address_index=index,
         confirmations_required=order.confirmations_required,
         created_at=now,
         updated_at=now,
@@ -157,18 +170,48 @@ def create_invoice(
         monitoring_ends_at=now + lifetime + monitoring,
         paid_at=None,
         canceled_at=None,
+        xpub=xpub,
     )
-    row = {name: getattr(view, name) for name in _COLUMNS}
+    row = {name: getattr(view, name) for name in INVOICE_NAMES}
     row |= {
         "project_id": order.project_id,
-        "address_index": index,
         "creation_block": order.checkpoint_number,
         "catch_up_block": UNREAD,
     }
     _INSERT.run(session, row)
     _INSERT_EVENT.run(session, _created(view))
     event_log.append(session, order.project_id, InvoiceCreated(view), now=now)
-    return view
+    return replace(view, warnings=_find_warnings(session, order, now))
+
+
+def _find_warnings(session: Session, order: Order, now: datetime) -> tuple[AttemptWarning, ...]:
+    """Return what to know of earlier attempts that are paid or can still become so, newest first.
+
+    That the clock has expired one is no end: its payment may be in a block that is not read yet.
+    """
+    if order.attempt_no == 1:
+        return ()
+    asked = {
+        "project_id": order.project_id,
+        "external_order_id": order.external_order_id,
+        "attempt_no": order.attempt_no,
+    }
+    return tuple(
+        _warn(invoice_id, attempt_no, status, is_over=now > expires_at)
+        for invoice_id, attempt_no, status, expires_at in _EARLIER.all(session, asked)
+    )
+
+
+def _warn(invoice_id: str, attempt_no: int, status: str, *, is_over: bool) -> AttemptWarning:
+    attempt = f"Attempt {attempt_no} at this order"
+    if status == lifecycle.PAID:
+        message = f"{attempt} is paid; fulfil the order once, whatever becomes of this attempt."
+        return AttemptWarning("earlier_attempt_paid", message, invoice_id)
+    state = status
+    if status == lifecycle.UNPAID and is_over:
+        state = "expired, though not for good,"
+    message = f"{attempt} is {state} and may still become paid; fulfil the order once."
+    return AttemptWarning("earlier_attempt_open", message, invoice_id)
 
 
 def _created(view: InvoiceView) -> dict[str, Any]:
@@ -182,6 +225,3 @@ def _created(view: InvoiceView) -> dict[str, Any]:
         "facts": "{}",
         "at": view.created_at,
     }
-
-
-_COLUMNS = tuple(name for name in InvoiceView.__dataclass_fields__ if name != "payments")

@@ -39,6 +39,8 @@ UNPAID, PROCESSING, PAID, EXPIRED, CANCELED = STATUSES = (
     "expired",
     "canceled",
 )
+UNDECIDED = (UNPAID, PROCESSING)
+"""As stored: what is in either may still become paid without a reorganisation."""
 NONE, PARTIAL, OVER, LATE, REORGED = EXCEPTIONS = ("none", "partial", "over", "late", "reorged")
 PENDING, CONFIRMED, ORPHANED = PAYMENT_STATUSES = ("pending", "confirmed", "orphaned")
 

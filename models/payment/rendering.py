@@ -1,5 +1,6 @@
 """An invoice as JSON, in answers and in events: amounts are digit strings, times milliseconds."""
 
+from dataclasses import asdict
 from typing import Any
 
 from models.payment.invoice_view import InvoiceView, PaymentView
@@ -9,7 +10,7 @@ ENVIRONMENT = "test"
 
 
 def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> dict[str, Any]:
-    """Return the document's Invoice; with `most_payments`, of its payments no more than the newest."""
+    """Return the document's Invoice, with at most the newest `most_payments` of its payments."""
     omitted = 0 if most_payments is None else max(0, len(view.payments) - most_payments)
     return {
         "id": view.id,
@@ -30,13 +31,16 @@ def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> di
         "payment_uri": view.payment_uri,
         "confirmations_required": view.confirmations_required,
         "payments": [render_payment(each) for each in view.payments[omitted:]],
-        **({"payments_omitted": omitted} if omitted else {}),
         "created_at": to_ms(view.created_at),
         "updated_at": to_ms(view.updated_at),
         "expires_at": to_ms(view.expires_at),
         "monitoring_ends_at": to_ms(view.monitoring_ends_at),
         "paid_at": None if view.paid_at is None else to_ms(view.paid_at),
         "canceled_at": None if view.canceled_at is None else to_ms(view.canceled_at),
+        "expiry_final": view.expiry_final,
+        "derivation_path": view.derivation_path,
+        **({"payments_omitted": omitted} if omitted else {}),
+        **({"warnings": [asdict(each) for each in view.warnings]} if view.warnings else {}),
     }
 
 

@@ -39,6 +39,13 @@ STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
         "Part of the payment is here",
         "5 TUSD of 12.5 TUSD arrived. Send the remaining 7.5 TUSD",
     ),
+    "unpaid-late": (
+        {"exception": "late", "amount_pending": 12_500_000, "amount_remaining": 0},
+        200,
+        "late",
+        "Your payment arrived too late",
+        "Send nothing any more",
+    ),
     "reorged": (
         {"exception": "reorged"},
         200,
@@ -120,6 +127,20 @@ STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
         "Send nothing any more",
     ),
     "closed": (ENDED, 410, "closed", "This checkout link has expired", "go back to the shop"),
+    "closed-late": (
+        {"exception": "late", "amount_pending": 1, "amount_remaining": 12_499_999, **ENDED},
+        410,
+        "late",
+        "Your payment arrived too late",
+        "Send nothing any more",
+    ),
+    "closed-reorged": (
+        {"exception": "reorged", **ENDED},
+        410,
+        "closed",
+        "This checkout link has expired",
+        "go back to the shop",
+    ),
     "closed-partial": (
         {**PARTIAL, **ENDED},
         410,

@@ -22,10 +22,10 @@ from models.payment.tables import (
 )
 from tests.support.fake_chain import GENESIS, TOKEN, FakeChain
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.factories import ADA_XPUB
 from workers.chain_watcher import ChainWatcher
 
 CHAIN_ID = 31337
-XPUB = "xpub-of-the-test"
 PROJECT_ID = "6f1f2f0e-0000-4000-8000-00000000cafe"
 LIFETIME = timedelta(minutes=30)
 MONITORING = timedelta(hours=24)
@@ -103,10 +103,10 @@ class Ledger(Books):
         database.run(self._open)
 
     def _open(self, session: Session) -> None:
-        session.add(Wallet(xpub=XPUB, next_address_index=0))
+        session.add(Wallet(xpub=ADA_XPUB, next_address_index=0))
         session.flush()
         now = self.clock.now()
-        session.add(Project(id=PROJECT_ID, name="Shop", xpub=XPUB, created_at=now))
+        session.add(Project(id=PROJECT_ID, name="Shop", xpub=ADA_XPUB, created_at=now))
         session.flush()
         session.add(
             PaymentMethod(

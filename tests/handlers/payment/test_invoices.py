@@ -87,6 +87,8 @@ class TestCreateInvoice:
             "monitoring_ends_at": to_ms(now + timedelta(minutes=30, hours=24)),
             "paid_at": None,
             "canceled_at": None,
+            "expiry_final": False,
+            "derivation_path": "m/44'/60'/0'/0/0",
         }
 
     def test_gives_each_invoice_the_next_deposit_address(self, api: ContractClient) -> None:

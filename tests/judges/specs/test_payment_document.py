@@ -14,7 +14,7 @@ from openapi_spec_validator import validate
 
 import specs
 from models.payment.errors import InvalidAmount
-from models.payment.lifecycle import EXCEPTIONS, PAYMENT_STATUSES, STATUSES
+from models.payment.lifecycle import EXCEPTIONS, PAYMENT_STATUSES, STATES, STATUSES
 from models.payment.methods import LARGEST_CHAIN_ID, MOST_CONFIRMATIONS
 from models.payment.money import parse_amount
 from server.document.compiler import is_handler
@@ -40,7 +40,8 @@ SEED = {
     ),
 }
 OPTIONAL: dict[str, list[str]] = {
-    "Invoice": ["payments_omitted"],
+    "Invoice": ["expiry_final", "derivation_path", "payments_omitted", "warnings"],
+    "AttemptWarning": [],
     "Payment": [],
     "Route": [],
     "CheckoutSession": [],
@@ -207,6 +208,12 @@ class TestShapes:
             assert names == list(SCHEMAS[name]["properties"]), name
         nullable = {place for place, schema in schemas() if schema.get("nullable")}
         assert nullable == {"#/components/schemas/TimeOrNull"}
+
+    def test_lists_every_state_of_an_invoice(self) -> None:
+        head = DOCUMENT["info"]["description"].partition("These are all pairs:")[2]
+        rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| \w.*\.  ?\|$", head, re.MULTILINE)
+        assert len(rows) == len(set(rows))
+        assert set(rows) == STATES
 
     def test_speaks_the_models_words(self) -> None:
         assert SCHEMAS["Invoice"]["properties"]["status"]["enum"] == list(STATUSES)

@@ -102,9 +102,15 @@ def test_links_lead_to_operations_and_name_their_parameters() -> None:
 
 
 def test_events_in_examples_tell_what_their_type_says() -> None:
-    status_of = {"invoice.created": "unpaid", "invoice.paid": "paid"}
+    status_of = {
+        "invoice.created": "unpaid",
+        "invoice.payment_received": "processing",
+        "invoice.paid": "paid",
+    }
     examples = DOCUMENT["components"]["examples"]
-    events = [examples["PaidEvent"]["value"], *examples["TwoEvents"]["value"]["data"]]
+    single = [examples[name]["value"] for name in ("PaidEvent", "ReceivedEvent")]
+    assert single[1]["data"]["payment"] == single[1]["data"]["invoice"]["payments"][0]
+    events = [*single, *examples["TwoEvents"]["value"]["data"]]
     for event in events:
         invoice = event["data"]["invoice"]
         assert invoice["status"] == status_of[event["type"]]

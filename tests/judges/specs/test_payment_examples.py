@@ -24,6 +24,7 @@ VARYING = {
     "id",
     "deposit_address",
     "payment_uri",
+    "derivation_path",
     "created_at",
     "updated_at",
     "expires_at",
@@ -80,7 +81,19 @@ def test_an_invoices_life_is_as_shown(
     pay(database, invoice_id, at=clock.now(), block_number=128)
     assert stable(read(invoice_id)) == stable(shown("ProcessingInvoice"))
 
-    again = create(api, ORDER | {"attempt_no": 2}, "key-00000002").json()["id"]
+    paying = create(api, ORDER | {"attempt_no": 2}, "key-00000002").json()
+    (warning,) = paying.pop("warnings")
+    assert warning == {
+        "code": "earlier_attempt_open",
+        "message": shown("SecondAttempt")["warnings"][0]["message"].replace("unpaid", "processing"),
+        "invoice_id": invoice_id,
+    }
+    again = paying["id"]
+    second = dict(shown("SecondAttempt"))
+    del second["warnings"]
+    assert paying["derivation_path"] == second["derivation_path"]
+    assert paying["deposit_address"] == second["deposit_address"]
+    assert stable(paying) == stable(second)
     pay(database, again, at=clock.now(), amount=7_500_000, block_number=128)
     pay(database, again, at=clock.now(), amount=5_100_000, block_number=131, head_number=132)
     paid = shown("PaidInvoice")

@@ -6,7 +6,12 @@ import pytest
 from bip_utils import Base58Decoder, Base58Encoder, Bip32Slip10Secp256k1, EthAddrEncoder
 from eth_account import Account
 
-from models.payment.addresses import check_xpub, derive_deposit_address, parse_token_address
+from models.payment.addresses import (
+    check_xpub,
+    derive_deposit_address,
+    parse_token_address,
+    write_derivation_path,
+)
 from models.payment.errors import InvalidMethod, InvalidXpub, PrivateKeyRefused
 from tests.support.payment.factories import ADA_DEPOSITS, ADA_XPUB, BEN_XPUB
 
@@ -51,6 +56,7 @@ class TestDeriveDepositAddress:
         path = f"m/44'/60'/{account}'/0/{index}"
         expected = Account.from_mnemonic(MNEMONIC, account_path=path).address
         assert derive_deposit_address(xpub, index) == expected
+        assert write_derivation_path(xpub, index) == path
 
     @pytest.mark.parametrize("seed", range(20))
     def test_is_the_address_that_a_library_derives(self, seed: int) -> None:

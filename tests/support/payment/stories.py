@@ -8,6 +8,7 @@ can be reached.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 from models.payment import lifecycle
 from models.payment.lifecycle import Settlement
@@ -155,15 +156,16 @@ def tell(steps: tuple[str, ...]) -> Story:
     return story
 
 
-def find_stories(longest: int = 4) -> dict[State, tuple[str, ...]]:
+@cache
+def find_stories(longest: int = 4) -> Mapping[State, tuple[str, ...]]:
     """Return a shortest story for each state that stories of so many steps reach."""
-    found = {Story().state: ()}
-    for steps in _all_steps(longest):
+    found: dict[State, tuple[str, ...]] = {Story().state: ()}
+    for steps in all_steps(longest):
         found.setdefault(tell(steps).state, steps)
     return found
 
 
-def _all_steps(longest: int) -> Iterator[tuple[str, ...]]:
+def all_steps(longest: int) -> Iterator[tuple[str, ...]]:
     """Yield every sequence of steps, the shorter ones first."""
     ends: list[tuple[str, ...]] = [()]
     for _ in range(longest):
