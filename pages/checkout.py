@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Flask, abort, jsonify, render_template
 from flask.typing import ResponseReturnValue
@@ -69,6 +70,8 @@ def present(view: CheckoutView) -> dict[str, Any]:
         "received": with_symbol(view, view.amount_paid + view.amount_pending),
         "payment_uri": uri_for_rest(view),
         "qr": draw_qr(uri_for_rest(view), label_of(view)) if is_payable(view) else None,
+        "back": back_url(view),
+        "back_host": urlsplit(back_url(view) or "").netloc,
         "deadline": deadline_of(view),
         "time_left": write_time_left(deadline_of(view), view.now),
     }
@@ -104,6 +107,11 @@ def label_of(view: CheckoutView) -> str:
     """Return what the QR code is, for whoever cannot see it."""
     due = with_symbol(view, amount_due(view))
     return f"QR code of a request to pay {due} on {view.chain_name}"
+
+
+def back_url(view: CheckoutView) -> str | None:
+    """Return where the shop wants the shopper to go from here; None if it did not say."""
+    return view.success_url if view.status in ("processing", "paid") else view.cancel_url
 
 
 def deadline_of(view: CheckoutView) -> datetime:

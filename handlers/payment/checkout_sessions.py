@@ -10,7 +10,9 @@ from models.payment import checkout_sessions, invoice_view
 from models.payment.errors import ChainNotConfigured, ChainUnavailable
 
 
-async def create_checkout_session(ctx: Context, *, id_: str) -> tuple[dict[str, Any], int]:
+async def create_checkout_session(
+    ctx: Context, *, id_: str, body: dict[str, Any] | None = None
+) -> tuple[dict[str, Any], int]:
     """Create a test checkout session for an invoice."""
     project_id = ctx.actor.project_id
     invoice = await ctx.read(
@@ -27,6 +29,7 @@ async def create_checkout_session(ctx: Context, *, id_: str) -> tuple[dict[str, 
             invoice_id=id_,
             lifetime=timedelta(seconds=ctx.settings.checkout_lifetime_s),
             now=ctx.now,
+            **(body or {}),
         )
     )
     return render.checkout_session(checkout, token, public_url=ctx.settings.public_url), 201

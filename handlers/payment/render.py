@@ -25,9 +25,11 @@ def route(method: MethodRow, *, is_available: bool) -> dict[str, Any]:
 
 def checkout_session(session: CheckoutSession, token: str, *, public_url: str) -> dict[str, Any]:
     """The document's CheckoutSession. The address comes from the settings, never from the Host."""
+    links = {"success_url": session.success_url, "cancel_url": session.cancel_url}
     return {
         "invoice_id": session.invoice_id,
         "checkout_token": token,
         "checkout_url": f"{public_url}/checkout/{token}",
         "expires_at": to_ms(session.expires_at),
+        **{name: url for name, url in links.items() if url is not None},
     }

@@ -14,21 +14,37 @@ from sqlalchemy.orm import Session
 from models.payment import lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotPayable
 from models.payment.invoice_view import InvoiceView, find_any_invoice
-from models.payment.tables import CheckoutSession, Invoice
+from models.payment.tables import CheckoutSession, Invoice, Project
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 _session = cast(Table, CheckoutSession.__table__)
-_BY_TOKEN = select(_session.c.invoice_id, _session.c.expires_at).where(
-    _session.c.token_sha256 == bindparam("token_sha256")
+_invoice = cast(Table, Invoice.__table__)
+_project = cast(Table, Project.__table__)
+_BY_TOKEN = (
+    select(
+        _session.c.invoice_id,
+        _session.c.expires_at,
+        _session.c.success_url,
+        _session.c.cancel_url,
+        _project.c.name.label("merchant"),
+    )
+    .join_from(_session, _invoice, _invoice.c.id == _session.c.invoice_id)
+    .join(_project, _project.c.id == _invoice.c.project_id)
+    .where(_session.c.token_sha256 == bindparam("token_sha256"))
 )
 
 
 @dataclass(frozen=True, slots=True)
 class CheckoutView:
-    """What the checkout page shows. Amounts in atoms, times aware UTC."""
+    """What the checkout page shows. Amounts in atoms, times aware UTC.
+
+    `success_url` and `cancel_url` lead back to the shop, where the merchant gave them.
+    """
 
     invoice_id: str
+    merchant: str
+    external_order_id: str
     status: str
     exception: str
     amount: int
@@ -46,6 +62,8 @@ class CheckoutView:
     confirmations: int
     confirmations_required: int
     expires_at: datetime
+    success_url: str | None
+    cancel_url: str | None
     session_expires_at: datetime
     now: datetime
 
@@ -57,7 +75,14 @@ def check_payable(invoice: InvoiceView) -> None:
 
 
 def create_checkout_session(
-    session: Session, *, project_id: str, invoice_id: str, lifetime: timedelta, now: datetime
+    session: Session,
+    *,
+    project_id: str,
+    invoice_id: str,
+    lifetime: timedelta,
+    now: datetime,
+    success_url: str | None = None,
+    cancel_url: str | None = None,
 ) -> tuple[CheckoutSession, str]:
     """A new session and its token, which is not kept. It never outlives the invoice.
 
@@ -80,6 +105,8 @@ def create_checkout_session(
         id=str(uuid.uuid4()),
         invoice_id=invoice.id,
         token_sha256=_hash(token),
+        success_url=success_url,
+        cancel_url=cancel_url,
         created_at=now,
         expires_at=min(now + lifetime, invoice.expires_at),
     )
@@ -100,6 +127,8 @@ def find_checkout(connection: Connection, token: str, now: datetime) -> Checkout
         return None
     return CheckoutView(
         invoice_id=invoice.id,
+        merchant=checkout.merchant,
+        external_order_id=invoice.external_order_id,
         status=invoice.status,
         exception=invoice.exception,
         amount=invoice.amount,
@@ -117,6 +146,8 @@ def find_checkout(connection: Connection, token: str, now: datetime) -> Checkout
         confirmations=invoice.confirmations,
         confirmations_required=invoice.confirmations_required,
         expires_at=invoice.expires_at,
+        success_url=checkout.success_url,
+        cancel_url=checkout.cancel_url,
         session_expires_at=checkout.expires_at,
         now=now,
     )

@@ -159,10 +159,7 @@ class Invoice(PaymentBase):
 
 
 class Payment(PaymentBase):
-    """One token transfer to a deposit address in one block; orphaned when the block was dropped.
-
-    `counted`: the last settlement of its invoice counted it, and an event said so.
-    """
+    """One token transfer to a deposit address in one block; orphaned when the block was dropped."""
 
     __tablename__ = "payment"
     __table_args__ = (
@@ -190,6 +187,7 @@ class Payment(PaymentBase):
     amount: Mapped[int] = mapped_column(Atoms)
     status: Mapped[str] = mapped_column(String(16))
     late: Mapped[bool] = mapped_column(default=False)
+    # The last settlement of its invoice counted it, and an event said so.
     counted: Mapped[bool] = mapped_column(default=False, server_default=false())
     detected_at: Mapped[datetime] = mapped_column(UtcMs)
 
@@ -259,6 +257,8 @@ class CheckoutSession(PaymentBase):
     id: Mapped[str] = mapped_column(UUID, primary_key=True)
     invoice_id: Mapped[str] = mapped_column(UUID, ForeignKey("invoice.id"), index=True)
     token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    success_url: Mapped[str | None] = mapped_column(String(2000))
+    cancel_url: Mapped[str | None] = mapped_column(String(2000))
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     expires_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
 

@@ -44,6 +44,8 @@ def make_view(**over: object) -> CheckoutView:
     """An unpaid invoice over 12.5 TUSD with half an hour left, but for what `over` says."""
     usual = CheckoutView(
         invoice_id="0f8c1c5e-2c44-4d1e-9a55-6f1f6f6f2a10",
+        merchant="Ada's Books",
+        external_order_id="order-1042",
         status="unpaid",
         exception="none",
         amount=12_500_000,
@@ -61,6 +63,8 @@ def make_view(**over: object) -> CheckoutView:
         confirmations=0,
         confirmations_required=2,
         expires_at=START + timedelta(minutes=30),
+        success_url=None,
+        cancel_url=None,
         session_expires_at=START + timedelta(minutes=30),
         now=START,
     )

@@ -44,7 +44,7 @@ OPTIONAL: dict[str, list[str]] = {
     "AttemptWarning": [],
     "Payment": [],
     "Route": [],
-    "CheckoutSession": [],
+    "CheckoutSession": ["success_url", "cancel_url"],
     "ErrorResponse": [],
     "PaymentMethods": [],
 }
@@ -152,7 +152,7 @@ class TestSeed:
     def test_gives_the_session_the_seeds_fields(self) -> None:
         fields = ["invoice_id", "checkout_token", "checkout_url", "expires_at"]
         assert SCHEMAS["CheckoutSession"]["required"] == fields
-        assert list(SCHEMAS["CheckoutSession"]["properties"]) == fields
+        assert list(SCHEMAS["CheckoutSession"]["properties"])[: len(fields)] == fields
 
 
 class TestHandlers:
@@ -310,7 +310,7 @@ class TestExamples:
 
     def test_requested_amounts_in_examples_can_be_paid(self) -> None:
         for place, _, direction, example in media_examples():
-            if direction == "request":
+            if direction == "request" and "amount" in example:
                 assert parse_amount(example["amount"]) > 0, place
 
     def test_the_largest_amount_is_the_one_the_errors_name(self) -> None:

@@ -46,6 +46,8 @@ class TestFindCheckout:
             view = find_checkout(connection, token, now)
         assert view == CheckoutView(
             invoice_id=invoice.id,
+            merchant="Ada's Books",
+            external_order_id=invoice.external_order_id,
             status="unpaid",
             exception="none",
             amount=12_500_000,
@@ -63,6 +65,8 @@ class TestFindCheckout:
             confirmations=0,
             confirmations_required=2,
             expires_at=now + LIFETIME,
+            success_url=None,
+            cancel_url=None,
             session_expires_at=now + LIFETIME,
             now=now,
         )
