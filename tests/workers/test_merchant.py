@@ -1,0 +1,242 @@
+"""A merchant that follows the documents to the letter, and has nothing else to go by.
+
+Orders are paid exactly, over, in parts, late, twice, after the expiry and through a
+reorganisation. One merchant reads GET /v1/events, fulfils on `invoice.paid`, once for each order,
+and adds up payments; another lists GET /v1/invoices. Both must find every atom on the chain, and
+nothing else.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from models.database import Database
+from tests.support.contract import ContractClient
+from tests.support.fake_chain import FakeChain
+from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway
+from tests.support.payment.factories import CHAIN_ID, TOKEN
+from workers.chain_watcher import ChainWatcher
+from workers.invoice_expiry import InvoiceExpiry
+
+AMOUNT = 1_500_000
+HALF_AN_HOUR = timedelta(minutes=30)
+
+
+class Shop:
+    """The merchant: creates invoices, reads events after the last one, keeps its own books."""
+
+    def __init__(self, api: ContractClient) -> None:
+        self.api = api
+        self.fulfilled: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.held: Counter[str] = Counter()
+        self._attempts: Counter[str] = Counter()
+        self._cursor: str | None = None
+
+    def order(self, name: str) -> dict[str, Any]:
+        """The next attempt at an order."""
+        self._attempts[name] += 1
+        number = self._attempts[name]
+        answer = self.api.post(
+            "/v1/invoices",
+            json={
+                "external_order_id": name,
+                "attempt_no": number,
+                "amount": "1.5",
+                "payment_method_id": "tusd-local",
+            },
+            headers={"Idempotency-Key": f"{name}:{number}:create"},
+        )
+        assert answer.status_code == 201
+        made: dict[str, Any] = answer.json()
+        return made
+
+    def read_events(self) -> None:
+        """As the document says: after what was kept, each once, until there are no more."""
+        has_more = True
+        while has_more:
+            after = f"&after={self._cursor}" if self._cursor else ""
+            page = self.api.get(f"/v1/events?limit=7{after}").json()
+            for event in page["data"]:
+                self._handle(event)
+            self._cursor, has_more = page["next_cursor"], page["has_more"]
+
+    def _handle(self, event: dict[str, Any]) -> None:
+        invoice = event["data"]["invoice"]
+        order = invoice["external_order_id"]
+        if event["type"] == "invoice.payment_received":
+            self.held[invoice["id"]] += int(event["data"]["payment"]["amount"])
+        elif event["type"] == "invoice.payment_reorged":
+            self.held[invoice["id"]] -= int(event["data"]["payment"]["amount"])
+        elif event["type"] == "invoice.paid":
+            self.reasons[order] += 1
+            if not self.fulfilled[order]:
+                self.fulfilled[order] += 1
+        counted = int(invoice["amount_paid"]) + int(invoice["amount_pending"])
+        if not event["type"].startswith("invoice.payment_"):  # those of one change are then read
+            assert self.held[invoice["id"]] == counted, event["type"]
+
+    def list_invoices(self) -> Iterator[dict[str, Any]]:
+        cursor = ""
+        while True:
+            page = self.api.get(f"/v1/invoices?limit=3{cursor}").json()
+            yield from page["data"]
+            if not page["has_more"]:
+                return
+            cursor = f"&cursor={page['next_cursor']}"
+
+
+class World:
+    """The shop, the chain, and the workers of the service."""
+
+    def __init__(self, database: Database, api: ContractClient, clock: FrozenClock) -> None:
+        self.shop, self.chain, self.clock = Shop(api), FakeChain(), clock
+        self._watcher = ChainWatcher(
+            database, self.chain, clock, chain_id=CHAIN_ID, log_range=1000, many=500
+        )
+        self._expiry = InvoiceExpiry(database, clock)
+        self.work()
+
+    def work(self) -> None:
+        """Let the workers do all there is to do; then the merchant reads what happened."""
+        for _ in range(200):
+            if not (self._watcher.try_watch_one() | self._expiry.try_expire_one()):
+                break
+        else:
+            raise AssertionError("the workers do not come to an end")
+        self.shop.read_events()
+
+    def send(self, invoice: dict[str, Any], atoms: int = AMOUNT) -> None:
+        """A transfer is mined; nobody looks yet."""
+        self._tick()
+        self.chain.pay(invoice["deposit_address"], atoms, token=TOKEN, at=self.clock.now())
+
+    def pay(self, invoice: dict[str, Any], atoms: int = AMOUNT) -> None:
+        self.send(invoice, atoms)
+        self.work()
+
+    def mine(self, blocks: int = 3) -> None:
+        for _ in range(blocks):
+            self._tick()
+            self.chain.mine(at=self.clock.now())
+        self.work()
+
+    def _tick(self) -> None:
+        """The next block is younger than the last one, and not of the future."""
+        behind = self.chain.head().timestamp - self.clock.now()
+        self.clock.advance(seconds=max(0.0, behind.total_seconds()) + 1)
+
+    def on_chain(self) -> Counter[str]:
+        """What each address holds, counted afresh from the blocks."""
+        held: Counter[str] = Counter()
+        for transfer in self.chain.canonical_transfers():
+            held[transfer.receiver] += transfer.amount
+        return held
+
+    def check_books(self) -> dict[str, dict[str, Any]]:
+        """Events alone and the list alone give what is on the chain; order -> its last attempt."""
+        on_chain = self.on_chain()
+        orders: dict[str, dict[str, Any]] = {}
+        listed = list(self.shop.list_invoices())
+        for invoice in listed:
+            address = invoice["deposit_address"]
+            counted = int(invoice["amount_paid"]) + int(invoice["amount_pending"])
+            living = [p for p in invoice["payments"] if p["status"] != "orphaned"]
+            assert counted == on_chain[address] == sum(int(p["amount"]) for p in living)
+            assert self.shop.held[invoice["id"]] == on_chain[address]
+            orders.setdefault(invoice["external_order_id"], invoice)
+        assert sum(on_chain.values()) == sum(self.shop.held.values())
+        assert set(self.shop.fulfilled.values()) <= {1}
+        paid = {i["external_order_id"] for i in listed if i["status"] == "paid"}
+        assert paid <= set(self.shop.fulfilled)
+        return orders
+
+
+@pytest.fixture
+def chain() -> FakeGateway:
+    """What the server knows of the chain: that it is configured."""
+    return FakeGateway()
+
+
+@pytest.fixture
+def world(database: Database, api: ContractClient, clock: FrozenClock) -> World:
+    return World(database, api, clock)
+
+
+def test_every_way_to_pay_an_order(world: World) -> None:
+    shop = world.shop
+    exact, over, parts, late, twice, gone = (
+        shop.order(name)
+        for name in ("exact-01", "over-0001", "parts-001", "late-0001", "twice-001", "reorg-001")
+    )
+    world.pay(exact)
+    world.pay(over, AMOUNT + 200_000)
+    world.pay(parts, 500_000)
+    world.pay(parts, 400_000)
+    world.mine()
+    world.pay(over, 5_000_000)
+    world.pay(parts, 600_000)
+    world.pay(gone)
+    world.mine()
+    assert shop.fulfilled == {"exact-01": 1, "over-0001": 1, "parts-001": 1, "reorg-001": 1}
+    world.check_books()
+
+    # Deeper than the confirmations: paid is taken back, the transaction comes again.
+    world.chain.reorg(4)
+    world.work()
+    world.check_books()
+    world.mine()
+    orders = world.check_books()
+    assert orders["reorg-001"]["status"] == "paid"
+    assert shop.reasons["reorg-001"] == 2
+    assert shop.fulfilled["reorg-001"] == 1
+
+    # The clock expires an attempt whose payment is in a block that nobody has read.
+    world.send(twice)
+    world.clock.advance(seconds=HALF_AN_HOUR.total_seconds() + 1)
+    (open_one,) = shop.api.get("/v1/invoices?external_order_id=twice-001").json()["data"]
+    assert (open_one["status"], open_one["expiry_final"]) == ("expired", False)
+    again = shop.order("twice-001")
+    assert [w["invoice_id"] for w in again["warnings"]] == [twice["id"]]
+    world.work()
+    world.pay(again)
+    world.mine()
+    orders = world.check_books()
+    assert shop.reasons["twice-001"] == 2
+    assert shop.fulfilled["twice-001"] == 1
+
+    # Late money, twice; the next attempt is made once the expiry is final, and is paid.
+    (ended,) = shop.api.get("/v1/invoices?external_order_id=late-0001").json()["data"]
+    assert (ended["status"], ended["expiry_final"]) == ("expired", True)
+    world.pay(late, 1_000_000)
+    world.pay(late, 2_000_000)
+    world.mine()
+    assert shop.held[late["id"]] == 3_000_000
+    assert "late-0001" not in shop.fulfilled
+    second = shop.order("late-0001")
+    assert "warnings" not in second
+    world.pay(second)
+    world.mine()
+    orders = world.check_books()
+    assert orders["late-0001"]["status"] == "paid"
+    assert set(shop.fulfilled) == set(orders)
+
+
+def test_money_that_a_reorganisation_takes_for_good(world: World) -> None:
+    """A second overpayment goes: neither status nor exception changes, and the books are right."""
+    invoice = world.shop.order("order-001")
+    world.pay(invoice, AMOUNT + 100)
+    world.mine()
+    world.pay(invoice, 700)
+    assert world.shop.held[invoice["id"]] == AMOUNT + 800
+    world.chain.reorg(1, lose=True)
+    world.work()
+    world.mine()
+    assert world.shop.held[invoice["id"]] == AMOUNT + 100
+    orders = world.check_books()
+    assert (orders["order-001"]["status"], orders["order-001"]["exception"]) == ("paid", "over")
+    assert world.shop.reasons == {"order-001": 1}
