@@ -86,14 +86,16 @@ class Service:
     `respond(error, request_id)` is the service's one error table; `security_events` says which
     errors the log tells of by name, those of derived classes too. `malformed_path` says whether a
     path parameter that does not fit its schema is an invalid request or an unknown path.
-    `form_in_query` lets form fields come in the query. `ignore_foreign_bodies` reads a body of an
-    undocumented media type as empty instead of refusing. `refuse(ctx)` is what to raise instead of
-    `Unauthenticated` for credentials that are missing or that their scheme cannot read.
-    `method_override` lets a form field `method` of a POST name the method that is meant. `files`
-    says how files of forms are taken: as `File`s on the disk; without it, as bytes. `origins` are
-    those whose pages may change things. `gauges(database, now)` are numbers of the service's
-    own, asked for in a thread at each scrape. `list_failures` is what the page of errors tells of;
-    without it the service has no such page.
+    `strict_queries` refuses a query with what the operation does not document, or twice with what
+    is one value; without it, handlers are told of the former (`ctx.unknown_parameters`), and the
+    last value counts. `form_in_query` lets form fields come in the query. `ignore_foreign_bodies`
+    reads a body of an undocumented media type as empty instead of refusing. `refuse(ctx)` is what
+    to raise instead of `Unauthenticated` for credentials that are missing or that their scheme
+    cannot read. `method_override` lets a form field `method` of a POST name the method that is
+    meant. `files` says how files of forms are taken: as `File`s on the disk; without it, as bytes.
+    `origins` are those whose pages may change things. `gauges(database, now)` are numbers of the
+    service's own, asked for in a thread at each scrape. `list_failures` is what the page of errors
+    tells of; without it the service has no such page.
     """
 
     name: str
@@ -114,6 +116,7 @@ class Service:
     answer_timeout_s: float = 20.0
     validate_responses: bool = False
     merge_slashes: bool = False
+    strict_queries: bool = False
     form_in_query: bool = False
     ignore_foreign_bodies: bool = False
     malformed_path: type[Exception] | None = None

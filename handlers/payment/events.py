@@ -19,7 +19,7 @@ def _begin(
     ctx: Context,
     *,
     after: str | None = None,
-    type_: str | None = None,
+    type_: list[str] | None = None,
     invoice_id: str | None = None,
     limit: int,
     wait_s: int,
@@ -27,7 +27,7 @@ def _begin(
     """How to look for the events that are asked for, and what is there already."""
     look = partial(
         event_list.list_events,
-        wanted=EventFilter(ctx.actor.project_id, type=type_, invoice_id=invoice_id),
+        wanted=EventFilter(ctx.actor.project_id, frozenset(type_ or ()), invoice_id),
         after=0 if after is None else event_list.read_id(after),
         limit=limit,
     )
@@ -39,7 +39,7 @@ async def list_events(
     ctx: Context,
     *,
     after: str | None = None,
-    type_: str | None = None,
+    type_: list[str] | None = None,
     invoice_id: str | None = None,
     limit: int,
     wait_s: int,

@@ -67,6 +67,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         body_timeout_s=settings.body_read_timeout_s,
         answer_timeout_s=settings.answer_read_timeout_s,
         validate_responses=settings.validate_responses,
+        strict_queries=True,
         origins=Origins(settings.public_url, settings.allowed_origins),
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,

@@ -1,11 +1,15 @@
-"""The events of a project as they are read: a page after an event, and one by its id."""
+"""The events of a project as they are read: a page after an event, and one by its id.
+
+A page is found by an index, whatever filters there are: each type is looked up by itself, or the
+invoice, which has few events.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, select, union_all
 
 from models.payment.errors import EventDoesNotExist
 from models.payment.tables import Event, Project
@@ -28,10 +32,10 @@ class EventRow:
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events of a project are listed; None: all."""
+    """Which events of a project are listed; None and no type: all."""
 
     project_id: str
-    type: str | None = None
+    types: frozenset[str] = frozenset()
     invoice_id: str | None = None
 
 
@@ -63,8 +67,7 @@ def list_events(
     connection: Connection, wanted: EventFilter, *, after: int, limit: int
 ) -> EventPage:
     """The events after an id, up to `limit`; fewer where they are very large together."""
-    asked = select(Event.id, Event.size).where(Event.id > after, *_conditions(wanted))
-    found = connection.execute(asked.order_by(Event.id).limit(limit + 1)).all()
+    found = connection.execute(_first(wanted, after, limit=limit + 1)).all()
     ids: list[int] = []
     together = 0
     for event_id, size in found[:limit]:
@@ -96,9 +99,28 @@ def find_heads(connection: Connection, project_ids: Iterable[str]) -> Mapping[st
     return {project_id: head or 0 for project_id, head in rows}
 
 
-def _conditions(wanted: EventFilter) -> Iterable[ColumnElement[bool]]:
-    yield Event.project_id == wanted.project_id
-    if wanted.type is not None:
-        yield Event.type == wanted.type
+def _first(wanted: EventFilter, after: int, *, limit: int) -> Select[int, int]:
+    """The ids and sizes of the first events after an id."""
+    parts = [
+        select(Event.id, Event.size)
+        .where(Event.id > after, *conditions)
+        .order_by(Event.id)
+        .limit(limit)
+        for conditions in _parts(wanted)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    together = union_all(*(select(part.subquery()) for part in parts)).subquery()
+    return select(together.c.id, together.c.size).order_by(together.c.id).limit(limit)
+
+
+def _parts(wanted: EventFilter) -> list[tuple[ColumnElement[bool], ...]]:
+    """The conditions, apart as far as an index finds each part in the order of the ids."""
+    of_project = Event.project_id == wanted.project_id
+    types = sorted(wanted.types)
     if wanted.invoice_id is not None:
-        yield Event.invoice_id == wanted.invoice_id.lower()
+        of_invoice = (of_project, Event.invoice_id == wanted.invoice_id.lower())
+        return [(*of_invoice, Event.type.in_(types)) if types else of_invoice]
+    if types:
+        return [(of_project, Event.type == type_) for type_ in types]
+    return [(of_project,)]

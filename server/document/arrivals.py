@@ -15,11 +15,11 @@ from starlette.types import Receive
 from server.document.bodies import Disconnected, check_length
 from server.document.forms import Form
 from server.document.operation import Call, Operation
-from server.document.parameters import MAX_QUERY_FIELDS
 from server.errors import BodyTooLarge, InvalidRequest, RequestTimeout, Violation
 from server.files import File, FileIntake
 from server.wire.guard import decode_text, pointer_step
 from server.wire.multipart import Head, PartStream
+from server.wire.queries import MAX_QUERY_FIELDS
 
 PIECE = 256 * 1024
 """Bytes of a body that are in memory at once."""

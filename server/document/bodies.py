@@ -10,7 +10,6 @@ from starlette.types import Message, Receive
 from werkzeug.http import parse_options_header
 
 from server.document.forms import Form
-from server.document.parameters import parse_pairs
 from server.document.schemas import Schemas, Validate
 from server.errors import (
     BodyTooLarge,
@@ -22,6 +21,7 @@ from server.errors import (
     invalid,
 )
 from server.wire.guard import load_json
+from server.wire.queries import parse_pairs
 from server.wire.started import go_on
 
 JSON = "application/json"

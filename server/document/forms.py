@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from server.document.aliases import Aliases
-from server.document.parameters import MAX_QUERY_FIELDS, argument_name, item_kinds_of, kinds_of
+from server.document.parameters import argument_name, item_kinds_of, kinds_of
 from server.document.schemas import Schemas
 from server.errors import InvalidRequest, Violation
 from server.files import File
 from server.wire.guard import decode_text, load_json, pointer_step
 from server.wire.multipart import Head, parse_parts
+from server.wire.queries import MAX_QUERY_FIELDS
 
 JSON = "application/json"
 _MISSING = object()

@@ -13,7 +13,7 @@ from typing import Any
 
 from server.context import Context
 from server.document.bodies import Body
-from server.document.parameters import Parameters, parse_pairs
+from server.document.parameters import Parameters
 from server.document.responses import Responses
 from server.document.security import Check
 from server.errors import InvalidRequest, Unauthenticated, Violation
@@ -21,6 +21,7 @@ from server.phases import is_reading
 from server.response import Response, as_response
 from server.service import Service
 from server.threads import Threads
+from server.wire.queries import find_violations, parse_pairs
 
 ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
 
@@ -181,6 +182,10 @@ class Operation(ABC):
             unknown = query.keys() - self.query_parameters.names
             if self.service.form_in_query and self.body is not None and self.body.form is not None:
                 unknown -= self.body.form.names
+            if self.service.strict_queries:
+                known, single = self.query_parameters.names, self.query_parameters.single
+                violations += find_violations(query, unknown, known=known, single=single)
+                unknown = set()
         if self.header_parameters.declared:
             try:
                 arguments.update(self.header_parameters.arguments(self._header_texts(call)))

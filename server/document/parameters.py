@@ -16,8 +16,8 @@ from typing import Any
 
 from server.document.aliases import Aliases
 from server.document.schemas import Schemas, Validate
-from server.errors import DocumentError, InvalidRequest, Violation, invalid
-from server.wire.guard import decode_text, load_json, pointer_step, unquote
+from server.errors import DocumentError, InvalidRequest, Violation
+from server.wire.guard import load_json
 
 Decode = Callable[[list[str], str], Any]
 """From the values sent under one name, and a JSON pointer, to one value."""
@@ -26,7 +26,6 @@ _INTEGER = re.compile(r"-?[0-9]{1,400}")
 _NUMBER = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][-+]?[0-9]{1,3})?")
 _SPACED_COMMA = re.compile(r"[ \t]*,[ \t]*")
 _SEPARATORS = {"form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
-MAX_QUERY_FIELDS = 1000
 
 
 def argument_name(name: str) -> str:
@@ -99,9 +98,8 @@ def compile_decode(parameter: Mapping[str, Any], schemas: Schemas, place: str) -
     if style not in _SEPARATORS:
         raise DocumentError(f"{place}: style {style} is not served")
     if "array" in kinds:
-        explode = parameter.get("explode", style == "form")
         item_kinds = kinds_of(items_of(schema, schemas), schemas)
-        separator = None if explode and style == "form" else _SEPARATORS[style]
+        separator = None if _repeats(parameter, schemas) else _SEPARATORS[style]
         decode = _array(separator, item_kinds, kinds - {"array"})
         if parameter["in"] == "header":  # a list in a header has optional white space (RFC 9110)
             return lambda values, pointer: decode([_SPACED_COMMA.sub(",", values[-1])], pointer)
@@ -111,6 +109,16 @@ def compile_decode(parameter: Mapping[str, Any], schemas: Schemas, place: str) -
     if kinds == {"integer"}:
         return _integer
     return lambda values, pointer: _scalar(values[-1], kinds)
+
+
+def _repeats(parameter: Mapping[str, Any], schemas: Schemas) -> bool:
+    """Is each item of the parameter's array sent under the name of its own (form, exploded)?"""
+    style = parameter.get("style", "form" if parameter["in"] == "query" else "simple")
+    return (
+        style == "form"
+        and parameter.get("explode", True)
+        and "array" in kinds_of(parameter.get("schema", {}), schemas)
+    )
 
 
 def _last(values: list[str], pointer: str) -> str:
@@ -168,7 +176,9 @@ class Parameters:
         required = [p["name"] for p in declared if p.get("required")]
         by_name = {p["name"]: p for p in declared}
         self._aliases = Aliases(by_name, where, place, required=required)
-        self.names = frozenset(parameter["name"] for parameter in declared)
+        self.names = frozenset(by_name)
+        self.single = frozenset(name for name, p in by_name.items() if not _repeats(p, schemas))
+        """The names that come once: each item of some arrays comes under the name again."""
         declared = [p for p in declared if p["name"] not in self._aliases.of]
         self.declared = tuple(
             _compile(parameter, schemas, f"{place} {where} parameter {parameter['name']}")
@@ -238,27 +248,3 @@ def _compile(parameter: Mapping[str, Any], schemas: Schemas, place: str) -> Para
         pointer=f"/{parameter['in']}/{parameter['name']}",
         raw_name=parameter["name"].lower().encode("latin-1"),
     )
-
-
-def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
-    """`application/x-www-form-urlencoded` bytes as name -> values (WHATWG URL, section 5).
-
-    Raises `InvalidRequest` for anything that is not UTF-8, holds NUL, or has over 1,000 fields.
-    """
-    pairs: dict[str, list[str]] = {}
-    if not raw:
-        return pairs
-    if raw.count(b"&") >= MAX_QUERY_FIELDS:
-        raise invalid(f"/{where}", f"has more than {MAX_QUERY_FIELDS} fields")
-    text = decode_text(raw.replace(b"+", b" "), f"/{where}")
-    for field in filter(None, text.split("&")):
-        name, _, value = field.partition("=")
-        if "%" in name:
-            name = decode_text(unquote(name.encode()), f"/{where}")
-        if "%" in value:
-            value = decode_text(unquote(value.encode()), f"/{where}/{pointer_step(name)}")
-        if name in pairs:
-            pairs[name].append(value)
-        else:
-            pairs[name] = [value]
-    return pairs

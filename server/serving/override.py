@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping
 
 from server.document.bodies import MULTIPART, URLENCODED
-from server.document.parameters import MAX_QUERY_FIELDS, parse_pairs
 from server.errors import InvalidRequest
 from server.threads import Threads
 from server.wire.multipart import parse_parts
+from server.wire.queries import MAX_QUERY_FIELDS, parse_pairs
 
 FIELD = "method"
 _FIELD = FIELD.encode("ascii")

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from server.context import Context
-from server.document.parameters import MAX_QUERY_FIELDS, argument_name, parse_pairs
+from server.document.parameters import argument_name
 from server.errors import DocumentError, InvalidRequest
+from server.wire.queries import MAX_QUERY_FIELDS, parse_pairs
 from tests.server.services import echo, operation, serve
 
 INTEGER = {"type": "integer", "minimum": -5, "maximum": 5}

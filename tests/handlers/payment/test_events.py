@@ -30,7 +30,7 @@ def made(database: Database, ada: Merchant, now: datetime) -> list[str]:
 
 
 def page(api: ContractClient, **query: Any) -> dict[str, Any]:
-    answer = api.get(f"{PATH}?{urlencode(query)}")
+    answer = api.get(f"{PATH}?{urlencode(query, doseq=True)}")
     assert answer.status_code == 200, answer.text
     body: dict[str, Any] = answer.json()
     return body
@@ -111,6 +111,18 @@ class TestListEvents:
         first = page(api)["data"][0]["id"]
         assert types(api, after=first, type="invoice.created") == ["invoice.created"]
 
+    def test_several_types(self, api: ContractClient, made: list[str]) -> None:
+        both = ["invoice.paid", "invoice.created"]
+        whole = [event for event in page(api)["data"] if event["type"] in both]
+        assert len(whole) == 3
+        assert page(api, type=both)["data"] == whole
+        assert page(api, type=[*both, *both])["data"] == whole
+        assert page(api, type=both, invoice_id=made[0])["data"] == [whole[0], whole[2]]
+        first = page(api, type=both, limit=2)
+        assert (first["data"], first["has_more"]) == (whole[:2], True)
+        rest = page(api, type=both, after=first["next_cursor"])
+        assert (rest["data"], rest["has_more"]) == (whole[2:], False)
+
     @pytest.mark.parametrize(
         ("query", "path"),
         [
@@ -118,7 +130,8 @@ class TestListEvents:
             ("limit=101", "/query/limit"),
             ("wait_s=31", "/query/wait_s"),
             ("wait_s=-1", "/query/wait_s"),
-            ("type=invoice.lost", "/query/type"),
+            ("type=invoice.lost", "/query/type/0"),
+            ("type=invoice.paid&type=", "/query/type/1"),
             ("invoice_id=x", "/query/invoice_id"),
             ("after=1", "/query/after"),
             ("after=evt_8000000000000000", "/query/after"),

@@ -332,6 +332,22 @@ def repeated_parameter(request: Request, document: Document) -> bool:
     return bool(again & views.parameters(request, document, "query").keys())
 
 
+def is_payment(document: Document) -> bool:
+    """The payment service takes queries literally (`Service.strict_queries`)."""
+    return bool(document["info"]["title"].startswith("Payment"))
+
+
+@differs("core", verdicts=MILDER, reason="what the document does not name is passed over.")
+def unknown_parameter(request: Request, document: Document) -> bool:
+    sent = {name for name, _ in views.query(request)}
+    return is_payment(document) and bool(sent - views.parameters(request, document, "query").keys())
+
+
+@differs("stock", verdicts=MILDER, reason="of a repeated parameter the last counts.")
+def repeated_where_queries_are_strict(request: Request, document: Document) -> bool:
+    return is_payment(document) and repeated_parameter(request, document)
+
+
 @differs(
     "stock",
     "core",

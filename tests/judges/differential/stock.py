@@ -248,6 +248,7 @@ def build_stock(
         base_path="" if inside else service.base_path,
         resolver=StockResolver(service, reached),
         pythonic_params=True,
+        strict_validation=service.strict_queries,
         security_map=security_map(service),
         swagger_ui_options=SwaggerUIOptions(swagger_ui=False),
     )

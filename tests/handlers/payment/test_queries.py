@@ -1,0 +1,109 @@
+"""Every operation of the service refuses a query with what its document does not say."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import specs
+from tests.support.contract import ContractClient
+from tests.support.documents import resolved
+from tests.support.served import documents_of
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def operations() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """(operationId, document, operation) of all documents; `path`, `method` and all parameters are
+    in the operation.
+    """
+    for name in documents_of("payment"):
+        document = specs.load(name)
+        for path, item in document["paths"].items():
+            for method in METHODS:
+                if method in item:
+                    declared = [*item.get("parameters", ()), *item[method].get("parameters", ())]
+                    parameters = [resolved(document, parameter) for parameter in declared]
+                    facts = {"path": path, "method": method, "parameters": parameters}
+                    yield item[method]["operationId"], document, item[method] | facts
+
+
+ALL = {operation_id: parts for operation_id, *parts in operations()}
+
+
+def target(document: dict[str, Any], operation: dict[str, Any]) -> str:
+    """The operation's path with the parameters of its examples."""
+    path: str = operation["path"]
+    for parameter in operation["parameters"]:
+        if parameter["in"] == "path":
+            path = path.replace(f"{{{parameter['name']}}}", quote(example(document, parameter)))
+    return path
+
+
+def example(document: dict[str, Any], parameter: dict[str, Any]) -> str:
+    if "example" in parameter:
+        return str(parameter["example"])
+    shown = resolved(document, next(iter(parameter["examples"].values())))["value"]
+    return str(shown[0] if isinstance(shown, list) else shown)
+
+
+def is_list(document: dict[str, Any], parameter: dict[str, Any]) -> bool:
+    return bool(resolved(document, parameter["schema"]).get("type") == "array")
+
+
+def refusals(api: ContractClient, operation: dict[str, Any], url: str) -> dict[str, str]:
+    """What is wrong with the query, by path."""
+    answer = api.request(operation["method"].upper(), url)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["code"] == "invalid_request"
+    return {
+        detail["path"]: detail["message"]
+        for detail in answer.json()["details"]
+        if detail["path"].startswith("/query")
+    }
+
+
+def test_all_operations_are_here() -> None:
+    assert len(ALL) >= 17
+
+
+@pytest.mark.parametrize("operation_id", ALL)
+class TestEveryOperation:
+    def test_refuses_an_unknown_parameter(self, api: ContractClient, operation_id: str) -> None:
+        document, operation = ALL[operation_id]
+        found = refusals(api, operation, f"{target(document, operation)}?colour=red&tx_hash=")
+        assert list(found) == ["/query/colour", "/query/tx_hash"]
+
+    def test_names_the_nearest_one(self, api: ContractClient, operation_id: str) -> None:
+        document, operation = ALL[operation_id]
+        for parameter in operation["parameters"]:
+            if parameter["in"] == "query":
+                name = parameter["name"].capitalize()
+                url = f"{target(document, operation)}?{name}=1"
+                assert refusals(api, operation, url) == {
+                    f"/query/{name}": "is not a parameter of this operation; "
+                    f"did you mean {parameter['name']}?"
+                }
+
+    def test_refuses_one_value_twice_and_takes_lists(
+        self, api: ContractClient, operation_id: str
+    ) -> None:
+        document, operation = ALL[operation_id]
+        for parameter in operation["parameters"]:
+            if parameter["in"] != "query":
+                continue
+            value = f"{parameter['name']}={quote(example(document, parameter))}"
+            url = f"{target(document, operation)}?{value}&{value}"
+            if is_list(document, parameter):
+                answer = api.request(operation["method"].upper(), url)
+                assert answer.status_code == 200, answer.text
+            else:
+                assert refusals(api, operation, url) == {
+                    f"/query/{parameter['name']}": "must be sent once"
+                }
+
+    def test_comes_behind_the_key(self, client: ContractClient, operation_id: str) -> None:
+        document, operation = ALL[operation_id]
+        url = f"{target(document, operation)}?colour=red"
+        assert client.request(operation["method"].upper(), url).status_code == 401
