@@ -1,4 +1,4 @@
-"""`specd payment pay`: pays an invoice on the local test chain."""
+"""`specd payment pay`: pays an invoice on a test chain of this machine."""
 
 from dataclasses import dataclass
 
@@ -35,12 +35,7 @@ def pay(invoice_id: str, amount: str | None, as_json: bool) -> None:
     atoms = None if amount is None else parse_amount(amount)
     settings = Settings.from_env()
     bill = _read_bill(settings, invoice_id)
-    if bill.chain_id != CHAIN_ID:
-        raise click.ClickException(
-            f"invoice {invoice_id} is on chain {bill.chain_id}; only the local test chain"
-            f" {CHAIN_ID} has a payer here, so pay it with a wallet of your own"
-        )
-    testnet = _connect(settings)
+    testnet = _connect(settings, bill.chain_id)
     try:
         if not testnet.has_code(bill.token_address):
             raise click.ClickException(
@@ -91,20 +86,33 @@ def _read_bill(settings: Settings, invoice_id: str) -> Bill:
     return Bill(*row)
 
 
-def _connect(settings: Settings) -> Testnet:
-    """The first local chain that answers: configured endpoints, then the embedded chain's port."""
-    urls = [endpoint.url for endpoint in endpoints_for(settings.chain_rpc_urls, CHAIN_ID)]
+def _connect(settings: Settings, chain_id: int) -> Testnet:
+    """The first local chain that answers: configured endpoints, then the embedded chain's port.
+
+    Chains of other ids are paid on if their endpoint is on this machine and signs for the payer.
+    """
+    endpoints = endpoints_for(settings.chain_rpc_urls, chain_id)
+    if chain_id == CHAIN_ID:
+        urls = [endpoint.url for endpoint in endpoints]
+        urls.append(f"http://127.0.0.1:{settings.chain_port}")
+    else:
+        urls = [endpoint.url for endpoint in endpoints if endpoint.is_loopback]
     refusals = []
-    for url in [*urls, f"http://127.0.0.1:{settings.chain_port}"]:
-        testnet = Testnet(url, timeout_s=settings.chain_rpc_timeout_s)
+    for url in urls:
+        testnet = Testnet(url, timeout_s=settings.chain_rpc_timeout_s, chain_id=chain_id)
         try:
             testnet.require_local()
+            testnet.require_payer()
             return testnet
         except TestnetError as error:
             testnet.close()
             refusals.append(error)
-    if all(isinstance(error, TestnetUnreachable) for error in refusals):
+    for refusal in refusals:
+        if not isinstance(refusal, TestnetUnreachable):
+            raise click.ClickException(str(refusal))
+    if chain_id == CHAIN_ID:
         raise click.ClickException("no local test chain answers; start one with `specd chain`")
     raise click.ClickException(
-        str(next(error for error in refusals if not isinstance(error, TestnetUnreachable)))
+        f"no endpoint of chain {chain_id} on this machine answers (SPECD_CHAIN_RPC_URLS), so there"
+        " is no payer; pay with a wallet of your own"
     )

@@ -37,7 +37,9 @@ def find_anvil(named: str = "", *, directory: Path | None = None) -> Path | None
     return installed.absolute() if os.access(installed, os.X_OK) else None
 
 
-def start_anvil(binary: Path, *, port: int, state: Path | None = None) -> subprocess.Popen[bytes]:
+def start_anvil(
+    binary: Path, *, port: int, state: Path | None = None, chain_id: int = CHAIN_ID
+) -> subprocess.Popen[bytes]:
     """Start anvil on 127.0.0.1:`port`; the process, which may not be listening yet.
 
     Every transaction is mined at once, and nothing else unless it is asked for. `state` is loaded
@@ -47,7 +49,7 @@ def start_anvil(binary: Path, *, port: int, state: Path | None = None) -> subpro
     command = [
         os.fspath(binary),
         *("--host", "127.0.0.1", "--port", str(port)),
-        *("--chain-id", str(CHAIN_ID), "--mnemonic", MNEMONIC),
+        *("--chain-id", str(chain_id), "--mnemonic", MNEMONIC),
         *("--quiet", "--no-cors"),
     ]
     if state is not None:

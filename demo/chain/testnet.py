@@ -1,7 +1,7 @@
 """Acting on a local test chain: deploy the token, play the customer, mine and reorganise.
 
-Only a chain with id 31337 is touched. The payer's account is unlocked on the node, which signs
-for it; no private key passes through here.
+Only the chain that the caller names is touched, 31337 by default. The payer's account is unlocked
+on the node, which signs for it; no private key passes through here.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ class Testnet:
     an interval, or by `mine`.
     """
 
-    def __init__(self, url: str, *, timeout_s: float = 10.0) -> None:
+    def __init__(self, url: str, *, timeout_s: float = 10.0, chain_id: int = CHAIN_ID) -> None:
         self._endpoint = Endpoint(1, url)
+        self._chain_id = chain_id
         self._timeout_s = timeout_s
         self._client: httpx.Client = sync_client(self._endpoint)
 
@@ -68,10 +69,21 @@ class Testnet:
     def require_local(self) -> None:
         """Raise unless the endpoint is the local test chain: this class moves money and history."""
         chain_id = self.quantity("eth_chainId")
-        if chain_id != CHAIN_ID:
+        if chain_id != self._chain_id:
             raise TestnetError(
                 f"{self._endpoint} reports chain id {chain_id}; only the local test chain"
-                f" {CHAIN_ID} is paid on, mined and reorganised"
+                f" {self._chain_id} is paid on, mined and reorganised"
+            )
+
+    def require_payer(self) -> None:
+        """Raise unless the node signs for the payer, as local development chains do."""
+        accounts = self.call("eth_accounts")
+        if not isinstance(accounts, list) or PAYER.lower() not in [
+            str(account).lower() for account in accounts
+        ]:
+            raise TestnetError(
+                f"{self._endpoint} does not sign for the payer {PAYER} of development chains; pay"
+                " with a wallet of your own"
             )
 
     def quantity(self, method: str, *params: Any) -> int:

@@ -141,6 +141,30 @@ class TestPay:
         assert chain.balance(bill.deposit_address) == 1_000_000
 
 
+class TestPayElsewhere:
+    def test_pays_on_a_development_chain_of_another_id(
+        self, specd: Specd, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bill = open_invoice(specd, "1.5", chain_id=80002)
+        with running_anvil(chain_id=80002) as chain:
+            monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", f"80002={chain.url}")
+            assert specd.json("payment", "pay", bill.invoice_id)["chain_id"] == 80002
+            assert chain.balance(bill.deposit_address) == 1_500_000
+
+    def test_refuses_a_node_that_does_not_sign(
+        self, specd: Specd, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bill = open_invoice(specd, "1", chain_id=80002)
+
+        def answers(question: Question) -> None:
+            question.result(hex(80002) if question.method == "eth_chainId" else [])
+
+        with serving(answers) as endpoint:
+            monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", endpoint.url)
+            assert "does not sign" in specd.refusal("payment", "pay", bill.invoice_id)
+            assert "eth_sendTransaction" not in endpoint.asked
+
+
 class TestPayRefusals:
     @pytest.mark.parametrize(
         "amount", ["0", "-1", "1.", ".5", "00.1", "1.0000000", "1e3", "\uff11", "9" * 72, "x"]

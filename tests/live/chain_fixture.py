@@ -22,7 +22,7 @@ import pytest
 
 from demo.chain.anvil import find_anvil, start_anvil
 from demo.chain.embedded import PyEvmServed
-from demo.chain.testnet import Testnet, TestnetError
+from demo.chain.testnet import CHAIN_ID, Testnet, TestnetError
 from tests.live.running_server import free_port
 
 NO_ANVIL = "anvil is not installed: set SPECD_ANVIL, or npm install @foundry-rs/anvil"
@@ -34,8 +34,8 @@ class LocalChain(Testnet):
     call.
     """
 
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
+    def __init__(self, url: str, *, chain_id: int = CHAIN_ID) -> None:
+        super().__init__(url, chain_id=chain_id)
         self.url = url
 
     def hold_blocks(self) -> None:
@@ -80,18 +80,20 @@ def find_anvil_or_skip() -> Path:
 
 
 @contextmanager
-def running_anvil(*, state: Path | None = None, port: int | None = None) -> Iterator[LocalChain]:
+def running_anvil(
+    *, state: Path | None = None, port: int | None = None, chain_id: int = CHAIN_ID
+) -> Iterator[LocalChain]:
     """Anvil with the token deployed (block 1); stopped at the end. Skips the test without anvil."""
     binary = find_anvil_or_skip()
     for _ in range(5):
         chosen = port or free_port()
-        process = start_anvil(binary, port=chosen, state=state)
+        process = start_anvil(binary, port=chosen, state=state, chain_id=chain_id)
         if wait_until_listening(process, chosen, within_s=10):
             break
         stop(process)
     else:
         raise TestnetError("anvil does not start")
-    chain = LocalChain(f"http://127.0.0.1:{chosen}")
+    chain = LocalChain(f"http://127.0.0.1:{chosen}", chain_id=chain_id)
     try:
         chain.ensure_token()
         yield chain
