@@ -9,6 +9,7 @@ import click
 import httpx
 
 from cli.diagnosis import Finding, diagnose_chains, diagnose_database
+from cli.diagnosis_methods import diagnose_methods
 from cli.output import answer_table, json_option, one_sentence
 from cli.privacy import diagnose_files, diagnose_transport
 from settings import Settings
@@ -21,7 +22,7 @@ EARLIEST_S = 1_790_000_000
 @json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
-    """Check databases, migrations, files, port, RPC endpoints, clock; exit 1 if one is broken."""
+    """Check databases, files, port, endpoints, payment methods, clock; exit 1 if one is broken."""
     findings = list(diagnose(Settings.from_env()))
     ok = all(finding.state != "broken" for finding in findings)
     answer_table(
@@ -49,6 +50,7 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
     yield diagnose_files(settings)
     yield _server(settings)
     yield from diagnose_chains(settings)
+    yield from diagnose_methods(settings)
 
 
 def _interpreter() -> Finding:

@@ -6,11 +6,13 @@ import click
 
 from cli.databases import open_database
 from cli.output import answer, answer_table, json_option
+from cli.payment_addresses import addresses
 from cli.payment_events import events, listen
+from cli.payment_methods import create_method, disable_method, enable_method, list_methods
 from cli.payment_pay import pay
 from cli.payment_webhooks import create_endpoint, list_endpoints, reseal
 from models.clock import SystemClock
-from models.payment import keys, methods, projects
+from models.payment import keys, projects
 from settings import Settings
 
 
@@ -19,7 +21,19 @@ def payment() -> None:
     """Administer the payment service."""
 
 
-for command in (pay, events, listen, create_endpoint, list_endpoints, reseal):
+for command in (
+    create_method,
+    list_methods,
+    disable_method,
+    enable_method,
+    addresses,
+    pay,
+    events,
+    listen,
+    create_endpoint,
+    list_endpoints,
+    reseal,
+):
     payment.add_command(command)
 
 
@@ -35,6 +49,33 @@ def create_project(name: str, xpub: str, as_json: bool) -> None:
             lambda session: projects.create_project(session, name=name, xpub=xpub, now=now).id
         )
     answer({"project_id": project_id}, as_json=as_json, text=f"Project {project_id} created.")
+
+
+@payment.command("list-projects")
+@json_option
+def list_projects(as_json: bool) -> None:
+    """List all projects, the oldest first."""
+    with (
+        open_database("payment", Settings.from_env()) as database,
+        database.reading() as reader,
+    ):
+        found = projects.list_projects(reader)
+    listed = [
+        {
+            "project_id": row.id,
+            "name": row.name,
+            "created_at": row.created_at.isoformat(),
+            "methods": row.methods,
+            "next_address_index": row.next_address_index,
+        }
+        for row in found
+    ]
+    answer_table(
+        {"projects": listed},
+        as_json=as_json,
+        columns=("project", "name", "created", "methods", "next address"),
+        rows=[tuple(str(value) for value in line.values()) for line in listed],
+    )
 
 
 @payment.command("create-key")
@@ -87,54 +128,3 @@ def revoke_key(key_id: str, as_json: bool) -> None:
     with open_database("payment", Settings.from_env()) as database:
         database.run(lambda session: keys.revoke_key(session, key_id=key_id, now=now))
     answer({"key_id": key_id, "revoked": True}, as_json=as_json, text=f"Key {key_id} revoked.")
-
-
-@payment.command("create-method")
-@click.option("--project", "project_id", required=True, help="Project id.")
-@click.option("--id", "method_id", required=True, help="Method id: 1-64 of A-Z a-z 0-9 . _ : -")
-@click.option("--chain-id", type=int, required=True, help="EIP-155 id of the test chain.")
-@click.option("--chain-name", help="Chain name shown to shoppers; default: chain <id>.")
-@click.option("--token", required=True, help="Token contract address, 0x...")
-@click.option("--symbol", required=True, help="Token symbol.")
-@click.option("--confirmations", type=int, default=2, show_default=True)
-@json_option
-def create_method(
-    project_id: str,
-    method_id: str,
-    chain_id: int,
-    chain_name: str | None,
-    token: str,
-    symbol: str,
-    confirmations: int,
-    as_json: bool,
-) -> None:
-    """Allow a project to accept a 6-decimal token on a test chain; main networks are rejected."""
-    now = SystemClock().now()
-    with open_database("payment", Settings.from_env()) as database:
-        method = database.run(
-            lambda session: methods.create_method(
-                session,
-                project_id=project_id,
-                method_id=method_id,
-                chain_id=chain_id,
-                chain_name=chain_name,
-                token_address=token,
-                token_symbol=symbol,
-                confirmations_required=confirmations,
-                now=now,
-            )
-        )
-    answer(
-        {
-            "id": method.id,
-            "chain_id": method.chain_id,
-            "chain_name": method.chain_name,
-            "token_symbol": method.token_symbol,
-            "token_address": method.token_address,
-            "decimals": method.decimals,
-            "confirmations_required": method.confirmations_required,
-        },
-        as_json=as_json,
-        text=f"Method {method.id} created: {method.token_symbol} at {method.token_address}"
-        f" on {method.chain_name}.",
-    )

@@ -15,6 +15,10 @@ def list_payment_methods(ctx: Context) -> dict[str, Any]:
     return {
         "environment": ENVIRONMENT,
         "methods": [
-            render.route(method, is_available=is_configured(method.chain_id)) for method in listed
+            render.route(
+                method,
+                is_available=method.disabled_at is None and is_configured(method.chain_id),
+            )
+            for method in listed
         ],
     }

@@ -83,13 +83,20 @@ class KeyDoesNotExist(DomainError):
 
 
 class PaymentMethodNotAllowed(DomainError):
-    """The project has no payment method with this id."""
+    """The project has no payment method with this id, or the operator has disabled the method."""
 
     code = "payment_method_not_allowed"
     sentence = (
-        "The project has no such payment method; use an id that GET /v1/payment-methods returns."
+        "The project has no such payment method; use an available one of GET /v1/payment-methods."
     )
-    advice = "Use an `id` that `GET /v1/payment-methods` returns."
+    advice = "Use an `id` that `GET /v1/payment-methods` returns, of a method that is `available`."
+
+
+class PaymentMethodDoesNotExist(DomainError):
+    """The operator named a payment method that the project does not have."""
+
+    code = "payment_method_not_found"
+    sentence = "The project has no payment method named {id}; list-methods shows those it has."
 
 
 class InvoiceDoesNotExist(DomainError):

@@ -56,6 +56,7 @@ _ORDER = Query(
     .where(
         _method.c.project_id == bindparam("project_id"),
         _method.c.id == bindparam("payment_method_id"),
+        _method.c.disabled_at.is_(None),
     )
 )
 MOST_WARNINGS = 10

@@ -9,7 +9,12 @@ from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.orm import Session
 
 from models.payment.addresses import parse_token_address
-from models.payment.errors import InvalidMethod, MainNetRefused, PaymentMethodExists
+from models.payment.errors import (
+    InvalidMethod,
+    MainNetRefused,
+    PaymentMethodDoesNotExist,
+    PaymentMethodExists,
+)
 from models.payment.money import DECIMALS
 from models.payment.projects import access_project
 from models.payment.tables import PaymentMethod
@@ -30,10 +35,39 @@ _METHODS_OF_PROJECT = (
         PaymentMethod.token_address,
         PaymentMethod.decimals,
         PaymentMethod.confirmations_required,
+        PaymentMethod.disabled_at,
     )
     .where(PaymentMethod.project_id == bindparam("project_id"))
     .order_by(PaymentMethod.created_at, PaymentMethod.id)
 )
+
+
+_ENABLED = (
+    select(
+        PaymentMethod.project_id,
+        PaymentMethod.id,
+        PaymentMethod.chain_id,
+        PaymentMethod.token_symbol,
+        PaymentMethod.token_address,
+    )
+    .where(PaymentMethod.disabled_at.is_(None))
+    .order_by(PaymentMethod.chain_id, PaymentMethod.created_at, PaymentMethod.id)
+)
+
+
+class EnabledMethod(Protocol):
+    """A row of `_ENABLED`."""
+
+    @property
+    def project_id(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def chain_id(self) -> int: ...
+    @property
+    def token_symbol(self) -> str: ...
+    @property
+    def token_address(self) -> str: ...
 
 
 class MethodRow(Protocol):
@@ -53,6 +87,8 @@ class MethodRow(Protocol):
     def decimals(self) -> int: ...
     @property
     def confirmations_required(self) -> int: ...
+    @property
+    def disabled_at(self) -> datetime | None: ...
 
 
 def create_method(
@@ -72,8 +108,6 @@ def create_method(
     Raises `MainNetRefused`, `InvalidMethod`, `PaymentMethodExists`, `ProjectDoesNotExist`.
     """
     access_project(session, project_id)
-    if chain_id in MAIN_NETS:
-        raise MainNetRefused(chain_id=chain_id)
     chain_name = chain_name or f"Chain {chain_id}"
     check_method(
         method_id=method_id,
@@ -108,19 +142,55 @@ def check_method(
     token_symbol: str,
     confirmations_required: int,
 ) -> None:
-    """Raise `InvalidMethod`, with one sentence, unless every value is one the document can show."""
+    """Raise `MainNetRefused` for a main net and `InvalidMethod`, with one sentence, unless every
+    value is one the document can show.
+    """
+    check_chain_id(chain_id)
     if _METHOD_ID.fullmatch(method_id) is None:
         raise InvalidMethod(problem="A method id is 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
-    if not 1 <= chain_id <= LARGEST_CHAIN_ID:
-        raise InvalidMethod(problem=f"A chain id is a number from 1 to {LARGEST_CHAIN_ID}.")
     if not 1 <= len(chain_name) <= 100 or not chain_name.isprintable():
         raise InvalidMethod(problem="A chain name is 1 to 100 printable characters.")
-    if _SYMBOL.fullmatch(token_symbol) is None:
+    if not is_symbol(token_symbol):
         raise InvalidMethod(problem="A token symbol is 1 to 32 of A-Z a-z 0-9 . _ $ -")
     if not 1 <= confirmations_required <= MOST_CONFIRMATIONS:
         raise InvalidMethod(problem=f"Confirmations are a number from 1 to {MOST_CONFIRMATIONS}.")
 
 
+def check_chain_id(chain_id: int) -> None:
+    """Raise `MainNetRefused` for a main net and `InvalidMethod` for what is no chain id."""
+    if chain_id in MAIN_NETS:
+        raise MainNetRefused(chain_id=chain_id)
+    if not 1 <= chain_id <= LARGEST_CHAIN_ID:
+        raise InvalidMethod(problem=f"A chain id is a number from 1 to {LARGEST_CHAIN_ID}.")
+
+
+def is_symbol(text: str) -> bool:
+    """Whether a payment method can have this symbol."""
+    return _SYMBOL.fullmatch(text) is not None
+
+
 def list_methods(connection: Connection, *, project_id: str) -> Sequence[MethodRow]:
     """A project's methods, oldest first."""
     return connection.execute(_METHODS_OF_PROJECT, {"project_id": project_id}).all()
+
+
+def set_disabled(
+    session: Session, *, project_id: str, method_id: str, disabled_at: datetime | None
+) -> PaymentMethod:
+    """Let a method take no new invoices since a time, or take them again (None).
+
+    Raises `ProjectDoesNotExist`, `PaymentMethodDoesNotExist`.
+    """
+    access_project(session, project_id)
+    method = session.get(PaymentMethod, (project_id, method_id))
+    if method is None:
+        raise PaymentMethodDoesNotExist(id=method_id)
+    if disabled_at is None or method.disabled_at is None:  # the first time stays
+        method.disabled_at = disabled_at
+    session.flush()
+    return method
+
+
+def find_enabled(connection: Connection) -> Sequence[EnabledMethod]:
+    """The methods of all projects that take new invoices, chain by chain."""
+    return connection.execute(_ENABLED).all()

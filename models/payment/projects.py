@@ -1,15 +1,47 @@
 """Merchants' projects. Made by the operator; HTTP callers only use them."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 
+from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import Session
 
 from models.payment.addresses import check_xpub
 from models.payment.errors import InvalidName, ProjectDoesNotExist
-from models.payment.tables import Project, Wallet
+from models.payment.tables import PaymentMethod, Project, Wallet
 
 NAME_MAX = 200
+_PROJECTS = (
+    select(
+        Project.id,
+        Project.name,
+        Project.created_at,
+        select(func.count())
+        .where(PaymentMethod.project_id == Project.id, PaymentMethod.disabled_at.is_(None))
+        .scalar_subquery()
+        .label("methods"),
+        Wallet.next_address_index,
+    )
+    .join(Wallet, Wallet.xpub == Project.xpub)
+    .order_by(Project.created_at, Project.id)
+)
+
+
+class ProjectRow(Protocol):
+    """A row of `_PROJECTS`; `methods` counts those that take invoices."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def created_at(self) -> datetime: ...
+    @property
+    def methods(self) -> int: ...
+    @property
+    def next_address_index(self) -> int: ...
 
 
 def create_project(session: Session, *, name: str, xpub: str, now: datetime) -> Project:
@@ -36,3 +68,19 @@ def access_project(session: Session, project_id: str) -> Project:
     if project is None:
         raise ProjectDoesNotExist()
     return project
+
+
+def list_projects(connection: Connection) -> Sequence[ProjectRow]:
+    """All projects, the oldest first."""
+    return connection.execute(_PROJECTS).all()
+
+
+def find_next_address(session: Session, *, project_id: str) -> tuple[str, int]:
+    """The project's xpub, and the index of the next address that it gives out.
+
+    Raises `ProjectDoesNotExist`.
+    """
+    xpub = access_project(session, project_id).xpub
+    wallet = session.get(Wallet, xpub)
+    assert wallet is not None  # a foreign key
+    return xpub, wallet.next_address_index

@@ -67,7 +67,10 @@ class ApiKey(PaymentBase):
 
 
 class PaymentMethod(PaymentBase):
-    """A token on a chain that a project accepts (the wire calls it a Route)."""
+    """A token on a chain that a project accepts (the wire calls it a Route).
+
+    It takes no new invoice while `disabled_at` is set; those that it has are watched and paid.
+    """
 
     __tablename__ = "payment_method"
 
@@ -80,6 +83,7 @@ class PaymentMethod(PaymentBase):
     decimals: Mapped[int] = mapped_column(Integer)
     confirmations_required: Mapped[int] = mapped_column(Integer)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
+    disabled_at: Mapped[datetime | None] = mapped_column(UtcMs)
 
 
 UNREAD = -1

@@ -62,7 +62,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
         422,
         "payment_method_not_allowed",
         is_definitive=True,
-        at=("/body/payment_method_id", "is not a method of this project"),
+        at=("/body/payment_method_id", "is not a method that this project can use"),
     ),
     domain.ChainNotConfigured: Answer(503, "chain_not_configured", retry_after_s=60),
     domain.ChainUnavailable: Answer(503, "chain_unavailable", retry_after_s=5),

@@ -23,6 +23,7 @@ OPERATORS_ONLY = {
     domain.InvalidMethod,
     domain.MainNetRefused,
     domain.PaymentMethodExists,
+    domain.PaymentMethodDoesNotExist,
     domain.InvalidName,
     domain.ProjectDoesNotExist,
     domain.KeyDoesNotExist,

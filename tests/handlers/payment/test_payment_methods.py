@@ -2,12 +2,32 @@
 
 from datetime import datetime, timedelta
 
+import httpx
+
 from models.database import Database
+from models.payment import methods
 from tests.support.contract import ContractClient
 from tests.support.payment.app import FakeGateway
-from tests.support.payment.factories import TOKEN, Merchant, make_method
+from tests.support.payment.factories import TOKEN, Merchant, make_invoice, make_method, pay
 
 PATH = "/v1/payment-methods"
+
+
+def switch(database: Database, merchant: Merchant, *, disabled_at: datetime | None) -> None:
+    database.run(
+        lambda session: methods.set_disabled(
+            session, project_id=merchant.id, method_id="tusd-local", disabled_at=disabled_at
+        )
+    )
+
+
+def order(api: ContractClient, key: str) -> httpx.Response:
+    body = {"external_order_id": "order-7", "attempt_no": 1, "amount": "1"}
+    return api.post(
+        "/v1/invoices",
+        json=body | {"payment_method_id": "tusd-local"},
+        headers={"Idempotency-Key": key},
+    )
 
 
 class TestListPaymentMethods:
@@ -43,6 +63,21 @@ class TestListPaymentMethods:
     ) -> None:
         chain.configured.clear()
         assert [m["available"] for m in api.get(PATH).json()["methods"]] == [False]
+
+    def test_a_disabled_method_takes_no_new_invoice_and_keeps_its_open_ones(
+        self, api: ContractClient, database: Database, ada: Merchant, now: datetime
+    ) -> None:
+        invoice = database.run(lambda s: make_invoice(s, ada, now=now))
+        switch(database, ada, disabled_at=now)
+        assert [m["available"] for m in api.get(PATH).json()["methods"]] == [False]
+        refused = order(api, "key-disabled-1")
+        assert (refused.status_code, refused.json()["code"]) == (422, "payment_method_not_allowed")
+        assert api.post(f"/v1/invoices/{invoice.id}/checkout-sessions").status_code == 201
+        pay(database, invoice.id, at=now, head_number=110)
+        assert api.get(f"/v1/invoices/{invoice.id}").json()["status"] == "paid"
+        switch(database, ada, disabled_at=None)
+        assert [m["available"] for m in api.get(PATH).json()["methods"]] == [True]
+        assert order(api, "key-disabled-2").status_code == 201
 
     def test_shows_nothing_of_another_project(
         self,

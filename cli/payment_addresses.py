@@ -1,0 +1,169 @@
+"""`specd payment addresses`: where a project's money lies."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from adapters.chain.tokens import ChainUnreadable, TokenReader
+from cli.databases import open_database
+from models.database import Database
+from models.payment import deposits
+from models.payment.addresses import write_derivation_path
+from models.payment.deposits import Deposit
+from models.payment.money import format_units
+from models.payment.projects import access_project
+from settings import Settings
+
+AT_ONCE = 100
+"""Addresses that are read of the database at once."""
+ETHER_DECIMALS = 18
+
+
+@click.command()
+@click.option("--project", "project_id", required=True, help="Project id.")
+@click.option("--with-balances", is_flag=True, help="Ask the chains what each address holds.")
+@click.option(
+    "--from",
+    "first",
+    type=click.IntRange(0, 2**31 - 1),
+    default=0,
+    show_default=True,
+    help="Index of the first address.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    default=100,
+    show_default=True,
+    help="Most addresses that are listed.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(1, 86_400),
+    default=60,
+    show_default=True,
+    help="Seconds after which no further address is looked at.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print each address as one line of JSON.")
+def addresses(
+    project_id: str,
+    with_balances: bool,
+    first: int,
+    limit: int,
+    timeout_s: float,
+    as_json: bool,
+) -> None:
+    """List the deposit addresses of a project's invoices, with the path of each in the wallet.
+
+    An address is marked if it holds other than what was counted there: it was swept, or the token
+    takes a fee or changes balances.
+    """
+    settings, ends_at = Settings.from_env(), time.monotonic() + timeout_s
+    with open_database("payment", settings) as database, ExitStack() as opened:
+        xpub = database.run(lambda session: access_project(session, project_id).xpub)
+        balances = _Balances(settings, opened)
+        for number, deposit in enumerate(_deposits(database, project_id, first)):
+            if number == limit:
+                break
+            if time.monotonic() > ends_at:
+                raise click.ClickException(
+                    f"the list took over {timeout_s:g} s; read on with"
+                    f" --from {deposit.address_index}"
+                )
+            told = _told(xpub, deposit)
+            if with_balances:
+                told |= balances.of(deposit)
+            click.echo(json.dumps(told) if as_json else _line(told))
+
+
+def _deposits(database: Database, project_id: str, first: int) -> Iterator[Deposit]:
+    with database.reading() as reader:
+        end = deposits.find_address_count(reader, project_id=project_id)
+    for start in range(first, end, AT_ONCE):
+        with database.reading() as reader:
+            found = deposits.find_deposits(
+                reader, project_id=project_id, first=start, count=min(AT_ONCE, end - start)
+            )
+        yield from found
+
+
+class _Balances:
+    """Asks each chain by one reader; says once of a chain that it cannot be asked."""
+
+    def __init__(self, settings: Settings, opened: ExitStack) -> None:
+        self._settings = settings
+        self._opened = opened
+        self._readers: dict[int, TokenReader | None] = {}
+
+    def of(self, deposit: Deposit) -> dict[str, Any]:
+        """Raises ClickException for a configured chain that does not answer."""
+        reader = self._reader(deposit.chain_id)
+        if reader is None:
+            return {"balance": None, "native_balance": None, "differs": None}
+        try:
+            balance = reader.balance(deposit.token_address, deposit.deposit_address)
+            native = reader.native_balance(deposit.deposit_address)
+        except ChainUnreadable as error:
+            raise click.ClickException(
+                f"chain {deposit.chain_id} cannot be asked ({error}); read on with"
+                f" --from {deposit.address_index}"
+            ) from None
+        return {
+            "balance": None if balance is None else str(balance),
+            "native_balance": str(native),
+            "differs": balance != deposit.counted,
+        }
+
+    def _reader(self, chain_id: int) -> TokenReader | None:
+        if chain_id not in self._readers:
+            reader = TokenReader(
+                self._settings.chain_rpc_urls,
+                chain_id,
+                timeout_s=self._settings.chain_rpc_timeout_s,
+            )
+            if reader.is_configured:
+                self._readers[chain_id] = self._opened.enter_context(reader)
+            else:
+                self._readers[chain_id] = None
+                click.echo(
+                    f"Warning: no RPC endpoint of chain {chain_id} is configured"
+                    " (SPECD_CHAIN_RPC_URLS), so its balances are unknown.",
+                    err=True,
+                )
+        return self._readers[chain_id]
+
+
+def _told(xpub: str, deposit: Deposit) -> dict[str, Any]:
+    told = asdict(deposit)
+    return told | {
+        "derivation_path": write_derivation_path(xpub, deposit.address_index),
+        "counted": str(deposit.counted),
+    }
+
+
+def _line(told: dict[str, Any]) -> str:
+    symbol = told["token_symbol"]
+    words = [
+        told["derivation_path"],
+        told["deposit_address"],
+        f"chain {told['chain_id']}",
+        told["status"],
+        f"counted {format_units(int(told['counted']))} {symbol}",
+    ]
+    if told.get("native_balance") is not None:
+        if told["balance"] is None:
+            words.append("balance unreadable")
+        else:
+            words.append(f"holds {format_units(int(told['balance']))} {symbol}")
+        words.append(f"gas {format_units(int(told['native_balance']), ETHER_DECIMALS)}")
+    if told.get("differs"):
+        words.append("DIFFERS")
+    return "  ".join(words)

@@ -1,0 +1,220 @@
+"""`specd payment create-method`, `list-methods`, `disable-method` and `enable-method`."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import click
+
+from adapters.chain.tokens import ChainUnreadable, TokenReader
+from cli.databases import open_database
+from cli.output import answer, answer_table, json_option
+from cli.payment_used import find_used
+from models.clock import SystemClock
+from models.payment import methods, projects
+from models.payment.addresses import parse_token_address
+from models.payment.errors import InvalidMethod
+from models.payment.methods import MethodRow
+from models.payment.projects import access_project
+from models.payment.tables import PaymentMethod
+from models.payment.tokens import TokenFacts, find_problem
+from settings import Settings
+
+UNCHECKED = "or skip the look at the token with --unchecked"
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a chain said of a new method's token: its symbol, and what to warn of."""
+
+    symbol: str
+    warnings: list[str]
+
+
+@click.command("create-method")
+@click.option("--project", "project_id", required=True, help="Project id.")
+@click.option("--id", "method_id", required=True, help="Method id: 1-64 of A-Z a-z 0-9 . _ : -")
+@click.option("--chain-id", type=int, required=True, help="EIP-155 id of the test chain.")
+@click.option("--chain-name", help="Chain name shown to shoppers; default: chain <id>.")
+@click.option("--token", required=True, help="Token contract address, 0x...")
+@click.option("--symbol", help="Token symbol.  [default: what the contract says]")
+@click.option("--confirmations", type=int, default=2, show_default=True)
+@click.option("--unchecked", is_flag=True, help="Do not ask the chain whether the token fits.")
+@json_option
+def create_method(
+    project_id: str,
+    method_id: str,
+    chain_id: int,
+    chain_name: str | None,
+    token: str,
+    symbol: str | None,
+    confirmations: int,
+    unchecked: bool,
+    as_json: bool,
+) -> None:
+    """Allow a project to accept a 6-decimal token on a test chain; main networks are rejected.
+
+    The chain is asked whether the token fits: its code, its decimals, its symbol.
+    """
+    if unchecked and symbol is None:
+        raise click.UsageError("--unchecked needs --symbol, because nothing is asked")
+    settings = Settings.from_env()
+    methods.check_chain_id(chain_id)
+    address = parse_token_address(token)
+    with open_database("payment", settings) as database:
+        xpub, first = database.run(
+            lambda session: projects.find_next_address(session, project_id=project_id)
+        )
+        if unchecked:
+            looked = Looked(symbol or "", [])
+        else:
+            with TokenReader(
+                settings.chain_rpc_urls, chain_id, timeout_s=settings.chain_rpc_timeout_s
+            ) as reader:
+                looked = _look(reader, chain_id, address, symbol, xpub=xpub, first=first)
+        method = database.run(
+            lambda session: methods.create_method(
+                session,
+                project_id=project_id,
+                method_id=method_id,
+                chain_id=chain_id,
+                chain_name=chain_name,
+                token_address=address,
+                token_symbol=looked.symbol,
+                confirmations_required=confirmations,
+                now=SystemClock().now(),
+            )
+        )
+    for warning in looked.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    answer(
+        _rendered(method) | {"warnings": looked.warnings},
+        as_json=as_json,
+        text=f"Method {method.id} created: {method.token_symbol} at {method.token_address}"
+        f" on {method.chain_name}.",
+    )
+
+
+def _look(
+    reader: TokenReader, chain_id: int, token: str, symbol: str | None, *, xpub: str, first: int
+) -> Looked:
+    """Raises `InvalidMethod` for a token that does not fit, ClickException for a chain that cannot
+    be asked.
+    """
+    if not reader.is_configured:
+        if symbol is None:
+            raise click.UsageError(
+                f"no endpoint of chain {chain_id} is configured to ask; give --symbol"
+            )
+        warning = (
+            f"No RPC endpoint of chain {chain_id} is configured (SPECD_CHAIN_RPC_URLS), so nobody"
+            " looked whether the token has 6 decimals; `specd doctor` looks later."
+        )
+        return Looked(symbol, [warning])
+    try:
+        facts = reader.facts(token)
+    except ChainUnreadable as error:
+        raise click.ClickException(
+            f"chain {chain_id} cannot be asked ({error}); try again, {UNCHECKED}"
+        ) from None
+    problem = find_problem(facts, symbol=symbol)
+    if problem is not None:
+        raise InvalidMethod(problem=f"Invoices in {token} would go wrong: {problem}.")
+    found = symbol or facts.usable_symbol
+    if found is None:
+        raise click.UsageError(f"{_without_symbol(facts)}; give --symbol")
+    warnings = []
+    if facts.usable_symbol is None:
+        warnings.append(f"{_without_symbol(facts)}; shoppers see {found}.")
+    return Looked(found, warnings + find_used(reader, token, found, xpub=xpub, first=first))
+
+
+def _without_symbol(facts: TokenFacts) -> str:
+    if facts.symbol is None:
+        return "The token does not tell its symbol"
+    return f"The token's symbol is {facts.shown_symbol}, which a method cannot have"
+
+
+@click.command("list-methods")
+@click.option("--project", "project_id", required=True, help="Project id.")
+@json_option
+def list_methods(project_id: str, as_json: bool) -> None:
+    """List a project's payment methods, the disabled ones too."""
+    with open_database("payment", Settings.from_env()) as database:
+        database.run(lambda session: access_project(session, project_id))
+        with database.reading() as reader:
+            found = methods.list_methods(reader, project_id=project_id)
+    answer_table(
+        {
+            "methods": [
+                _rendered(method) | {"disabled_at": _written(method.disabled_at)}
+                for method in found
+            ]
+        },
+        as_json=as_json,
+        columns=("method", "chain", "token", "address", "confirmations", "disabled"),
+        rows=[
+            (
+                method.id,
+                f"{method.chain_name} ({method.chain_id})",
+                method.token_symbol,
+                method.token_address,
+                str(method.confirmations_required),
+                _written(method.disabled_at) or "-",
+            )
+            for method in found
+        ],
+    )
+
+
+@click.command("disable-method")
+@click.option("--project", "project_id", required=True, help="Project id.")
+@click.option("--id", "method_id", required=True, help="Method id.")
+@json_option
+def disable_method(project_id: str, method_id: str, as_json: bool) -> None:
+    """Let a payment method take no new invoices; its open ones are watched and paid as before."""
+    method = _set_disabled(project_id, method_id, SystemClock().now())
+    answer(
+        {"id": method.id, "disabled_at": _written(method.disabled_at)},
+        as_json=as_json,
+        text=f"Method {method.id} takes no new invoices.",
+    )
+
+
+@click.command("enable-method")
+@click.option("--project", "project_id", required=True, help="Project id.")
+@click.option("--id", "method_id", required=True, help="Method id.")
+@json_option
+def enable_method(project_id: str, method_id: str, as_json: bool) -> None:
+    """Let a disabled payment method take new invoices again."""
+    method = _set_disabled(project_id, method_id, None)
+    answer(
+        {"id": method.id, "disabled_at": None},
+        as_json=as_json,
+        text=f"Method {method.id} takes new invoices.",
+    )
+
+
+def _set_disabled(project_id: str, method_id: str, at: datetime | None) -> PaymentMethod:
+    with open_database("payment", Settings.from_env()) as database:
+        return database.run(
+            lambda session: methods.set_disabled(
+                session, project_id=project_id, method_id=method_id, disabled_at=at
+            )
+        )
+
+
+def _rendered(method: PaymentMethod | MethodRow) -> dict[str, Any]:
+    return {
+        "id": method.id,
+        "chain_id": method.chain_id,
+        "chain_name": method.chain_name,
+        "token_symbol": method.token_symbol,
+        "token_address": method.token_address,
+        "decimals": method.decimals,
+        "confirmations_required": method.confirmations_required,
+    }
+
+
+def _written(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

@@ -1,0 +1,78 @@
+"""The deposit addresses that a project has given out, and what was counted at each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from models.payment.addresses import derive_deposit_address
+from models.payment.tables import Invoice, Payment, PaymentMethod, Project, Wallet
+
+
+@dataclass(frozen=True, slots=True)
+class Deposit:
+    """One invoice's address. `counted` is the atoms of all payments that the chain keeps."""
+
+    address_index: int
+    deposit_address: str
+    invoice_id: str
+    external_order_id: str
+    status: str
+    chain_id: int
+    token_address: str
+    token_symbol: str
+    counted: int
+
+
+_COLUMNS = (
+    Invoice.address_index,
+    Invoice.deposit_address,
+    Invoice.id,
+    Invoice.external_order_id,
+    Invoice.status,
+    Invoice.chain_id,
+    Invoice.token_address,
+    Invoice.token_symbol,
+)
+
+
+def find_address_count(connection: Connection, *, project_id: str) -> int:
+    """How many addresses of the project's xpub were given out, by whichever project."""
+    asked = select(Wallet.next_address_index).join(Project, Project.xpub == Wallet.xpub)
+    return connection.execute(asked.where(Project.id == project_id)).scalar_one()
+
+
+def find_deposits(
+    connection: Connection, *, project_id: str, first: int, count: int
+) -> Sequence[Deposit]:
+    """The project's deposits among `count` addresses of its xpub, in the order of their indexes.
+
+    Addresses are derived and looked up, because an index finds an address of a chain. Those of
+    other projects with the same xpub are left out.
+    """
+    xpub = connection.execute(select(Project.xpub).where(Project.id == project_id)).scalar_one()
+    chains = select(PaymentMethod.chain_id).where(PaymentMethod.project_id == project_id)
+    rows = connection.execute(
+        select(*_COLUMNS)
+        .where(
+            Invoice.chain_id.in_(connection.execute(chains.distinct()).scalars().all()),
+            Invoice.deposit_address.in_(
+                [derive_deposit_address(xpub, index) for index in range(first, first + count)]
+            ),
+            Invoice.project_id == project_id,
+        )
+        .order_by(Invoice.address_index)
+    ).all()
+    counted = _counted(connection, [row.id for row in rows])
+    return [Deposit(*row, counted.get(row.id, 0)) for row in rows]
+
+
+def _counted(connection: Connection, invoice_ids: Sequence[str]) -> dict[str, int]:
+    """Atoms of each invoice that has some. They are added here: they exceed what SQL adds."""
+    kept = select(Payment.invoice_id, Payment.amount).where(
+        Payment.invoice_id.in_(invoice_ids), Payment.status != "orphaned"
+    )
+    found: dict[str, int] = {}
+    for invoice_id, amount in connection.execute(kept):
+        found[invoice_id] = found.get(invoice_id, 0) + amount
+    return found
