@@ -5,16 +5,11 @@ Floors are data; the arrows are read from the source.
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FUNCTION_LINES = 60
-MODULE_LINES = 300
-TABLES = ("settings.py",)
-"""Modules that may be longer: they hold one table, whose parts say nothing by themselves."""
-ROOM_LINES = 2600
 
 # Package -> its floors from the ground up. A room may import rooms of lower floors only.
 FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -130,21 +125,3 @@ def upward(rooms: dict[str, Room]) -> list[str]:
         for target in room.imports
         if rooms[target].floor >= room.floor
     ]
-
-
-def long_modules(paths: Iterable[Path]) -> list[tuple[str, int]]:
-    sizes = ((str(p.relative_to(ROOT)), len(p.read_text().splitlines())) for p in paths)
-    long = (item for item in sizes if item[1] > MODULE_LINES and item[0] not in TABLES)
-    return sorted(long, key=lambda item: -item[1])
-
-
-def long_functions(paths: Iterable[Path]) -> list[tuple[str, int]]:
-    """Functions over `FUNCTION_LINES` lines, docstring and signature included, longest first."""
-    found = []
-    for path in paths:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                if lines > FUNCTION_LINES:
-                    found.append((f"{path.relative_to(ROOT)}::{node.name}", lines))
-    return sorted(found, key=lambda item: -item[1])
