@@ -463,7 +463,15 @@ class Settings:
         1000, whole(1, 100_000), "Maximum number of blocks per `eth_getLogs` request."
     )
     chain_poll_s: float = setting(
-        1.0, seconds(0.05, 600), "Interval between polls of the chain's head."
+        1.0,
+        seconds(0.05, 600),
+        "Shortest interval between polls of a chain that somebody waits for; slow chains are polled"
+        " twice per block.",
+    )
+    chain_idle_poll_s: float = setting(
+        25.0,
+        seconds(0.05, 3600),
+        "Interval between polls of a chain while no invoice is to be paid or confirmed.",
     )
     chain_port: int = setting(
         8545, whole(1, 65_535), "Port of the embedded test chain of `specd demo` and `specd chain`."

@@ -4,19 +4,17 @@ Every transaction swaps the checkpoint's revision first: it raises `CheckpointMo
 nothing, where another watcher was quicker.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from adapters.chain.reader import Block
 from models.clock import Clock
 from models.database import Database
 from models.payment import checkpoints, receivers, watching
 from models.payment.checkpoints import BlockMark, Checkpoint
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation
-from workers.chain_view import mark
 
 NEWCOMERS_AT_ONCE = 200
 
@@ -40,6 +38,11 @@ class ChainBooks:
                 books, self._chain_id, limit=NEWCOMERS_AT_ONCE
             )
 
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for news of this chain (see `receivers.is_awaited`)."""
+        with self._database.reading() as books:
+            return receivers.is_awaited(books, self._chain_id)
+
     def known_blocks(self, *, up_to: int) -> list[BlockMark]:
         """The remembered blocks up to a number, in the order that `checkpoints` gives them."""
         with self._database.reading() as books:
@@ -50,10 +53,10 @@ class ChainBooks:
         with self._database.reading() as books:
             return receivers.find_receivers(books, self._chain_id, since=since, limit=limit)
 
-    def tokens(self) -> list[str]:
-        """The tokens that invoices of this chain can ask for."""
+    def tokens(self, *, since: datetime) -> list[str]:
+        """The tokens that joined invoices monitored at `since` wait for."""
         with self._database.reading() as books:
-            return receivers.find_tokens(books, self._chain_id)
+            return receivers.find_tokens(books, self._chain_id, since=since)
 
     def owners(self, addresses: Collection[str], *, since: datetime) -> list[Receiver]:
         """Those of the joined invoices monitored at `since` that own one of the addresses."""
@@ -64,22 +67,22 @@ class ChainBooks:
 
     # Writing, a transaction each.
 
-    def begin(self, *, genesis: Block, start: Block, head: Block) -> None:
+    def begin(self, *, genesis: BlockMark | None, start: BlockMark, head: BlockMark) -> None:
         """Write the first checkpoint."""
         now = self._clock.now()
         self._database.run(
             lambda session: checkpoints.begin(
-                session,
-                self._chain_id,
-                genesis=mark(genesis),
-                block=mark(start),
-                head_number=head.number,
-                now=now,
+                session, self._chain_id, genesis=genesis, block=start, head=head, now=now
             )
         )
 
     def begin_again(
-        self, checkpoint: Checkpoint, *, genesis: Block, start: Block, head: Block
+        self,
+        checkpoint: Checkpoint,
+        *,
+        genesis: BlockMark | None,
+        start: BlockMark,
+        head: BlockMark,
     ) -> None:
         """Drop what all open invoices got, and send each back to its start on the chain."""
         since = checkpoint.block.timestamp
@@ -87,47 +90,55 @@ class ChainBooks:
 
         def write(session: Session) -> None:
             checkpoints.restart(
-                session,
-                checkpoint,
-                genesis=mark(genesis),
-                block=mark(start),
-                head_number=head.number,
-                now=now,
+                session, checkpoint, genesis=genesis, block=start, head=head, now=now
             )
             watching.orphan(session, self._chain_id, above=-1, since=since)
             receivers.send_back_to_start(session, self._chain_id, since=since)
 
         self._database.run(write)
 
+    def note_seen(self, checkpoint: Checkpoint, *, head: BlockMark, read_until: datetime) -> None:
+        """Note that the chain's head is still `head`, and how far its time has come."""
+        now = self._clock.now()
+        self._database.run(
+            lambda session: checkpoints.note_seen(
+                session, checkpoint, head=head, read_until=read_until, now=now
+            )
+        )
+
     def extend(
         self,
         checkpoint: Checkpoint,
         base: BlockMark,
-        tip: Block,
+        tip: BlockMark,
         seen: Sequence[Observation],
         *,
-        head: Block,
+        head: BlockMark,
         reorganised: bool,
+        is_deep: bool,
     ) -> int:
         """Write what was seen from `base` to `tip`, the new checkpoint; how many invoices settled.
 
         After a reorganisation this also drops what the blocks above `base` had brought, in the same
-        transaction: a payment that is mined again at once never looks lost in between.
+        transaction: a payment that is mined again at once never looks lost in between. `is_deep`:
+        the blocks are old enough that one reading is as good as a second one.
         """
         now = self._clock.now()
+        read_twice = is_deep and checkpoint.reread_number >= base.number
 
         def write(session: Session) -> int:
             checkpoints.move(
                 session,
                 checkpoint,
-                to=mark(tip),
-                head_number=head.number,
+                to=tip,
+                head=head,
                 now=now,
                 forget_above=base.number if reorganised else None,
+                reread_number=tip.number if read_twice else None,
             )
             touched: set[str] = set()
             if reorganised:
-                receivers.lower_newcomers(session, self._chain_id, to=base.number + 1)
+                receivers.go_back(session, self._chain_id, to=base, since=base.timestamp)
                 touched |= watching.orphan(
                     session, self._chain_id, above=base.number, keep={each.key for each in seen}
                 )
@@ -149,15 +160,14 @@ class ChainBooks:
         invoice_ids: Sequence[str],
         seen: Sequence[Observation],
         *,
-        head: Block,
+        head: BlockMark,
         next_block: int | None,
     ) -> None:
         """Write what newcomers got up to before `next_block`; None: they join the others."""
-        base = checkpoint.block
         now = self._clock.now()
 
         def write(session: Session) -> None:
-            checkpoints.move(session, checkpoint, to=base, head_number=head.number, now=now)
+            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
             watching.record(session, self._chain_id, seen, now=now)
             receivers.note_caught_up(session, invoice_ids, next_block=next_block)
             if next_block is None:
@@ -166,8 +176,60 @@ class ChainBooks:
                     session,
                     paid,
                     head_number=head.number,
-                    checkpoint_time=base.timestamp,
+                    checkpoint_time=checkpoint.read_until,
                     now=now,
                 )
 
         self._database.run(write)
+
+    def reread(
+        self,
+        checkpoint: Checkpoint,
+        seen: Sequence[Observation],
+        *,
+        head: BlockMark,
+        reread_number: int,
+    ) -> int:
+        """Write what a second reading up to `reread_number` found; how many invoices it changed."""
+        now = self._clock.now()
+
+        def write(session: Session) -> int:
+            checkpoints.move(
+                session,
+                checkpoint,
+                to=checkpoint.block,
+                head=head,
+                now=now,
+                reread_number=reread_number,
+            )
+            touched = watching.record(session, self._chain_id, seen, now=now)
+            return watching.settle_touched(
+                session,
+                touched,
+                head_number=head.number,
+                checkpoint_time=checkpoint.read_until,
+                now=now,
+            )
+
+        return self._database.run(write)
+
+    def anchor(
+        self, checkpoint: Checkpoint, anchors: Mapping[str, int], *, head: BlockMark
+    ) -> None:
+        """Write down which block was the last before each newcomer's address was handed out."""
+        now = self._clock.now()
+
+        def write(session: Session) -> None:
+            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
+            receivers.anchor(session, anchors)
+
+        self._database.run(write)
+
+    def read_anew(self, checkpoint: Checkpoint, *, ended_at: datetime | None) -> int:
+        """Have invoices whose time is over read a second time; how many (see `receivers`)."""
+        expired_at = min(checkpoint.read_until, self._clock.now())
+        return self._database.run(
+            lambda session: receivers.read_anew(
+                session, self._chain_id, expired_at=expired_at, ended_at=ended_at
+            )
+        )

@@ -2,12 +2,23 @@
 blocks. Writes nothing.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
-from adapters.chain.reader import Block, ChainReader, RangeTooLarge, Transfer
-from models.payment import receivers
+import structlog
+
+from adapters.chain.blooms import is_telling, may_hold
+from adapters.chain.question_limits import TOKENS_AT_ONCE
+from adapters.chain.reader import (
+    TRANSFER_TOPIC,
+    Block,
+    BlockUnreadable,
+    ChainReader,
+    EndpointsUnavailable,
+    RangeTooLarge,
+    Transfer,
+)
 from models.payment.checkpoints import BlockMark
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation
@@ -15,125 +26,107 @@ from models.payment.watching import Observation
 SHALLOW = 64
 """Reorganisations up to this depth are walked back to a checkpoint of ours that lies this near."""
 
-REREAD = 4
-"""Blocks below the base that a question includes again where there is room. Behind one URL may be
-several nodes: the one asked for logs may lack the newest block that the others have."""
+NEAR = 4
+"""So few new blocks are read one by one, each by its hash."""
 
-CLOCK_SLACK = timedelta(hours=1)
-"""How far a chain's clock may be behind ours without an invoice's start being taken too late."""
+SPAN = 1000
+QUESTIONS = 24
+"""A step reads at least a question, and up to so many of them while it spans at most so many
+blocks: what else a step asks then costs little, however narrow the questions are.
+"""
 
+CLOCK_SLACK = timedelta(minutes=2)
+"""How far apart clocks may be where only they tell what was there before an invoice: ours and the
+chain's, or those of a chain's branches.
+"""
 
-RECEIVERS_AT_ONCE = 100
-GROW_AFTER = 8
+ANCHOR_WAIT = timedelta(seconds=30)
+"""How long an invoice waits for an endpoint to show the block that was the newest at its creation.
+"""
 
+DOUBTS = 3
+"""So often is a block asked for again that seems to hold more than the endpoint shows."""
 
-class TransferScan:
-    """The widest question the endpoint took lately, and how to ask within it.
-
-    `width` is in blocks. It is halved when the endpoint refuses, and doubled back towards `widest`
-    after a row of full-width answers, so that one bad hour does not slow the watcher for ever.
-    """
-
-    def __init__(self, reader: ChainReader, *, widest: int) -> None:
-        self.width = self.widest = widest
-        self._reader = reader
-        self.takes_whole_token = True
-        self._at_once = RECEIVERS_AT_ONCE
-        self._successes = 0
-
-    def read(
-        self, wanted: Mapping[str, Sequence[str] | None], first: int, last: int
-    ) -> list[Transfer]:
-        """The transfers of each token, to its receivers (None: to anybody), in blocks first..last.
-
-        Raises RangeTooLarge after making the next question smaller: fewer blocks, then no whole
-        tokens, then fewer receivers. Raises `Exhausted` when nothing smaller can be asked.
-        """
-        try:
-            found = [
-                transfer
-                for token, receivers in wanted.items()
-                for chunk in self._chunks(receivers)
-                for transfer in self._reader.transfers(token, chunk, first, last)
-            ]
-        except RangeTooLarge:
-            self._narrow(last - first + 1, whole_token=None in wanted.values())
-            raise
-        self._widen(last - first + 1)
-        return found
-
-    def _chunks(self, receivers: Sequence[str] | None) -> list[Sequence[str] | None]:
-        if receivers is None:
-            return [None]
-        return [
-            receivers[start : start + self._at_once]
-            for start in range(0, len(receivers), self._at_once)
-        ]
-
-    def _narrow(self, tried: int, *, whole_token: bool) -> None:
-        self._successes = 0
-        if tried > 1:
-            self.width = tried // 2
-        elif whole_token:
-            self.takes_whole_token = False
-        elif self._at_once > 1:
-            self._at_once = max(1, self._at_once // 2)
-        else:
-            raise Exhausted("the endpoint refuses one block and one receiver") from None
-
-    def _widen(self, asked: int) -> None:
-        self._successes = self._successes + 1 if asked >= self.width else self._successes
-        if self._successes >= GROW_AFTER and self.width < self.widest:
-            self.width = min(self.widest, self.width * 2)
-            self._successes = 0
-
-
-class Exhausted(Exception):
-    """Even the smallest question is too large for the endpoint."""
+_TRANSFER = bytes.fromhex(TRANSFER_TOPIC[2:])
 
 
 class ChainView:
     """One chain through one reader. Every method may raise EndpointsUnavailable."""
 
-    def __init__(self, reader: ChainReader, *, widest: int) -> None:
+    def __init__(self, reader: ChainReader, now: Callable[[], datetime]) -> None:
         self._reader = reader
-        self.scan = TransferScan(reader, widest=widest)
+        self._now = now
+        self._questions = QUESTIONS
+        self._doubted = ("", 0)
+        self._log = structlog.get_logger("chain_watcher")
 
-    def read(
-        self, wanted: Mapping[str, Sequence[str] | None], first: int, last: int
-    ) -> list[Transfer]:
-        """See TransferScan.read. May raise RangeTooLarge."""
-        return self.scan.read(wanted, first, last)
+    # Blocks.
+
+    def mark(self, block: Block) -> BlockMark:
+        """Return a block as our books name it.
+
+        A block that is dated in the future counts as one of now: chains for tests travel in time,
+        and a payment that was seen before an invoice's expiry is not late.
+        """
+        return BlockMark(block.number, block.hash, min(block.timestamp, self._now()))
+
+    def span(self, *, everywhere: bool = False) -> int:
+        """Return how many blocks a step reads; `everywhere`: through each of the endpoints."""
+        width = self._reader.narrowest if everywhere else self._reader.limits.width
+        return width * max(1, min(self._questions, SPAN // width))
+
+    def note_step(self, *, is_done: bool) -> None:
+        """Note the fate of a step: after one that failed the next asks little, and then more again.
+
+        A step is all or nothing, so where questions fail now and then a long one never ends.
+        """
+        self._questions = min(QUESTIONS, self._questions * 2) if is_done else 1
 
     def tip(self, head: Block, base: BlockMark, *, exactly: bool = False) -> Block | None:
-        """The block to read up to from `base`: as far as one question reaches, at most the head.
+        """Return the block to read up to from `base`: as far as a step reaches, at most the head.
 
         A leap stops `SHALLOW` blocks before the head, so that a checkpoint lies there to walk back
         to; `exactly` forbids that. None when the chain became shorter.
         """
-        last = min(head.number, base.number + self.scan.width)
+        last = min(head.number, base.number + self.span())
         if last == head.number and last - base.number > SHALLOW and not exactly:
             last = head.number - SHALLOW
         return head if last == head.number else self._reader.block(last)
 
-    def first(self, base: BlockMark, tip: Block) -> int:
-        """The block to read from to `tip`: right above `base`, or a few that were read already."""
-        return max(0, tip.number + 1 - self.scan.width, base.number + 1 - REREAD)
+    def links(self, head: Block, base: BlockMark) -> list[Block] | None:
+        """Return the few blocks above `base` up to `head`, each the parent of the next.
 
-    def ends(self, head: Block) -> tuple[Block, Block] | None:
-        """Block 0, and the block to begin with: a little below the head, to walk back to."""
-        genesis, start = self._reader.block(0), self._reader.block(max(0, head.number - SHALLOW))
-        if genesis is None or start is None or not self.is_canonical(head):
+        Empty where there are too many, or headers show no parents. None where they do not lead to
+        `base`.
+        """
+        if not 0 < head.number - base.number <= NEAR or not head.parent_hash:
+            return []
+        blocks = [head]
+        while blocks[0].number > base.number + 1:
+            below = self._reader.block(blocks[0].number - 1)
+            if below is None or below.hash != blocks[0].parent_hash:
+                return None
+            blocks.insert(0, below)
+        return blocks if blocks[0].parent_hash == base.hash else None
+
+    def ends(self, head: Block) -> tuple[BlockMark | None, BlockMark] | None:
+        """Return block 0, and the block to begin with: a little below the head, to walk back to.
+
+        None when the chain moved meanwhile; block 0 is None where the endpoint has pruned it.
+        """
+        start = self._reader.block(max(0, head.number - SHALLOW))
+        if start is None or not self.is_canonical(head):
             return None
-        return genesis, start
+        genesis = self._reader.genesis()
+        return None if genesis is None else self.mark(genesis), self.mark(start)
 
     def is_canonical(self, block: Block | BlockMark) -> bool:
-        """Is this block on the chain as it is now?"""
+        """Return whether this block is on the chain as it is now."""
         found = self._reader.block(block.number)
         return found is not None and found.hash == block.hash
 
     def newest_canonical(self, known: Sequence[BlockMark]) -> BlockMark | None:
-        """The last of `known` (oldest first) that is on the chain.
+        """Return the last of `known` (oldest first) that is on the chain.
 
         Bisected: the ancestors of a canonical block are canonical.
         """
@@ -146,32 +139,117 @@ class ChainView:
                 high = middle
         return known[low - 1] if low else None
 
-    def observe(
-        self, transfers: Iterable[Transfer], receivers: Iterable[Receiver]
-    ) -> list[Observation] | None:
-        """The transfers that count, with their block's time; None when a block is no longer there.
+    # Transfers.
 
-        Another token than the invoice's, a zero value, and a block after the monitoring's end do
-        not count.
+    def read(
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, last: int
+    ) -> list[Transfer]:
+        """Return the transfers of the tokens to the receivers (None: to anybody) in the blocks.
+
+        Raises RangeTooLarge after making the next question smaller.
+        """
+        limits = self._reader.limits
+        width = limits.width
+        return [
+            transfer
+            for start in range(first, last + 1, width)
+            for some in _chunks(tokens, TOKENS_AT_ONCE)
+            for others in _chunks(receivers, limits.receivers_at_once)
+            for transfer in self._reader.transfers(
+                some or (), others, start, min(last, start + width - 1)
+            )
+        ]
+
+    def read_each(
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, blocks: Sequence[Block]
+    ) -> list[Transfer] | None:
+        """Return the same of linked blocks, each asked for by its hash.
+
+        None where a block's header says that there may be more: it is asked for again later. May
+        raise BlockUnreadable.
+        """
+        found = []
+        for block in blocks:
+            its = self._read_one(tokens, receivers, block)
+            if _may_hide(block, tokens, receivers, its):
+                for _ in self._reader.others():
+                    with suppress(BlockUnreadable, EndpointsUnavailable, RangeTooLarge):
+                        its += self._read_one(tokens, receivers, block)
+                if _may_hide(block, tokens, receivers, its) and self._doubts(block):
+                    return None
+            found += its
+        return list(dict.fromkeys(found))
+
+    def _read_one(
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
+    ) -> list[Transfer]:
+        return [
+            transfer
+            for some in _chunks(tokens, TOKENS_AT_ONCE)
+            for others in _chunks(receivers, self._reader.limits.receivers_at_once)
+            for transfer in self._reader.transfers_in(some or (), others, block)
+        ]
+
+    def read_everywhere(
+        self,
+        tokens: Sequence[str],
+        receivers: Sequence[str] | None,
+        first: int,
+        last: int,
+        base: BlockMark,
+    ) -> list[Transfer]:
+        """Return what any of the endpoints that keep `base` shows; see `read`.
+
+        An endpoint that does not answer is left out.
+        """
+        found = self.read(tokens, receivers, first, last)
+        for _ in self._reader.others():
+            with suppress(EndpointsUnavailable):
+                if self.is_canonical(base):
+                    found += self.read(tokens, receivers, first, last)
+        return list(dict.fromkeys(found))
+
+    def _doubts(self, block: Block) -> bool:
+        """Return whether to ask again for a block whose bloom promises more than was answered."""
+        known, times = self._doubted
+        times = times + 1 if known == block.hash else 1
+        self._doubted = (block.hash, times)
+        self._log.warning("chain_logs_missing", block=block.number, asked=times)
+        return times <= DOUBTS
+
+    def observe(
+        self,
+        transfers: Iterable[Transfer],
+        receivers: Iterable[Receiver],
+        known: Sequence[Block] = (),
+    ) -> list[Observation] | None:
+        """Return the transfers that count, with their block's time; None when a block is gone.
+
+        Another token than the invoice's, a zero value, a block that was there before the address
+        was handed out, and a block after the monitoring's end do not count. `known` are blocks that
+        need not be asked for.
         """
         owners = {(each.token, each.address): each for each in receivers}
-        blocks: dict[int, Block | None] = {}
+        blocks: dict[int, Block | None] = {block.number: block for block in known}
         seen = []
         for transfer in transfers:
             owner = owners.get((transfer.token, transfer.receiver))
-            if owner is None or transfer.amount == 0:
-                continue
             number = transfer.block_number
+            if owner is None or transfer.amount == 0 or number <= owner.after_block:
+                continue
             if number not in blocks:
                 blocks[number] = self._reader.block(number)
             block = blocks[number]
             if block is None or block.hash != transfer.block_hash:
                 return None
-            if block.timestamp <= owner.monitoring_ends_at:
+            if owner.handed_out_at and block.timestamp < owner.handed_out_at - CLOCK_SLACK:
+                continue
+            block_mark = self.mark(block)
+            if block_mark.timestamp <= owner.monitoring_ends_at:
                 seen.append(
                     Observation(
                         receiver=owner,
-                        block=mark(block),
+                        block=block_mark,
                         tx_hash=transfer.tx_hash,
                         log_index=transfer.log_index,
                         sender=transfer.sender,
@@ -180,47 +258,77 @@ class ChainView:
                 )
         return seen
 
-    def starts(self, newcomers: Sequence[Newcomer], base: BlockMark) -> dict[str, int]:
-        """The first block to read for each newcomer, by invoice id."""
-        unknown = [each.created_at for each in newcomers if _start(each, base) is None]
-        by_time = self._first_block_since(min(unknown), base) if unknown else 0
-        starts = {}
-        for each in newcomers:
-            start = _start(each, base)
-            starts[each.receiver.invoice_id] = by_time if start is None else start
-        return starts
+    # Where invoices begin.
 
-    def _first_block_since(self, moment: datetime, base: BlockMark) -> int:
-        """The first block dated after `moment` less some slack; a short chain is read whole."""
-        low, high = 0, base.number
-        if high < self.scan.width:
-            return 0
+    def anchor(self, newcomers: Sequence[Newcomer], head: Block) -> dict[str, int]:
+        """Return for each newcomer the block right before its first one, by invoice id.
+
+        One is left out while the block that was the newest at its creation may still be shown.
+        """
+        by_time: dict[datetime, int] = {}
+        anchors = {}
+        for each in newcomers:
+            noted, anchor = each.creation_head, each.creation_block
+            if noted is not None:
+                if noted > head.number and self._now() - each.created_at < ANCHOR_WAIT:
+                    continue
+                found = self._reader.block(noted) if noted <= head.number else None
+                if found is not None and found.hash == each.creation_head_hash:
+                    anchor = noted
+            if anchor is None:
+                # One search serves all invoices of a minute.
+                minute = each.created_at.replace(second=0, microsecond=0)
+                if minute not in by_time:
+                    by_time[minute] = self._last_block_before(minute - CLOCK_SLACK, head)
+                anchor = by_time[minute]
+            anchors[each.receiver.invoice_id] = anchor
+        return anchors
+
+    def _last_block_before(self, moment: datetime, head: Block) -> int:
+        """Return the last block dated before `moment`, -1 where there is none."""
+        low, high = 0, head.number + 1
         while low < high:
             middle = (low + high) // 2
-            block = self._reader.block(middle)
-            if block is not None and block.timestamp < moment - CLOCK_SLACK:
+            block = head if middle == head.number else self._reader.block(middle)
+            if block is not None and block.timestamp < moment:
                 low = middle + 1
             else:
                 high = middle
-        return low
+        return low - 1
 
 
-def by_token(receivers: Iterable[Receiver]) -> dict[str, list[str]]:
-    """Receiving addresses by the token they wait for."""
-    addresses: defaultdict[str, list[str]] = defaultdict(list)
-    for receiver in receivers:
-        addresses[receiver.token].append(receiver.address)
-    return addresses
+def tokens_of(receivers: Iterable[Receiver]) -> list[str]:
+    """Return the tokens that the receivers wait for, each once."""
+    return sorted({receiver.token for receiver in receivers})
 
 
-def mark(block: Block) -> BlockMark:
-    """A block of the chain as our books name it."""
-    return BlockMark(block.number, block.hash, block.timestamp)
+def _chunks(values: Sequence[str] | None, size: int) -> list[Sequence[str] | None]:
+    if values is None:
+        return [None]
+    return [values[start : start + size] for start in range(0, len(values), size)]
 
 
-def _start(newcomer: Newcomer, base: BlockMark) -> int | None:
-    if newcomer.catch_up_block != receivers.NEVER_LOOKED_AT:
-        return newcomer.catch_up_block
-    if newcomer.creation_block is None:
-        return None
-    return max(0, min(newcomer.creation_block, base.number) - SHALLOW)
+def _may_hide(
+    block: Block,
+    tokens: Sequence[str],
+    receivers: Sequence[str] | None,
+    found: Sequence[Transfer],
+) -> bool:
+    """Return whether the block's bloom promises a transfer to somebody for whom none was found."""
+    if not is_telling(block.bloom, len(tokens if receivers is None else receivers)):
+        return False
+    shown = {transfer.token for transfer in found}
+    paid = {transfer.receiver for transfer in found}
+    for token in tokens:
+        log = (bytes.fromhex(token[2:]), _TRANSFER)
+        if not may_hold(block.bloom, log):
+            continue
+        if receivers is None and token not in shown:
+            return True
+        if any(
+            may_hold(block.bloom, (bytes(12) + bytes.fromhex(receiver[2:]),))
+            for receiver in receivers or ()
+            if receiver not in paid
+        ):
+            return True
+    return False

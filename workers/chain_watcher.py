@@ -4,52 +4,95 @@ One step: head -> is the checkpoint's block still canonical? if not, walk back t
 block that is -> read the logs of the next blocks -> make sure that nothing moved meanwhile -> write
 observations, dropped payments, settlements and the new checkpoint in one transaction.
 
-Why no payment is missed, whatever interleaves (`tests/workers/test_chain_watcher.py` plays it):
+Why no payment is missed, whatever interleaves and whatever single nodes say
+(`tests/workers/test_chain_watcher.py` and `test_lying_nodes.py` play it):
 
-1. *Blocks.* A step reads the tip's hash first, then finds the base canonical, then reads the logs,
-   then finds the tip canonical again. The tip fixes its ancestors, so base and logs are of one
-   chain; each log's block hash is compared too. A step that saw the chain move writes nothing.
-   What a flapping chain or a node without the newest block may still hide, `REREAD` brings.
-2. *Invoices.* Every invoice starts as a newcomer (`catch_up_block` is not null) and is read alone,
-   from its creation block to the checkpoint; only then it joins those that are read together. So
+1. *Blocks.* New blocks near the checkpoint are linked to it by their parents' hashes, and each
+   one's logs are asked for by its hash: a node that lacks the block answers with an error. A block
+   whose bloom promises more than the answer holds is asked for again. Longer ranges: a step reads
+   the tip's hash first, then finds the base canonical, then reads the logs, then finds the tip
+   canonical again. Each log's block hash is compared too. A step that saw the chain move writes
+   nothing.
+2. *A second reading.* A node may answer for blocks that it lacks as if they were empty. So all
+   blocks are read again when they are `DEEP` and a minute old; and all blocks of an invoice once
+   more before it expires for good, and when its monitoring is over. These readings ask all
+   endpoints, and one that shows a payment is enough.
+3. *Invoices.* Every invoice starts as a newcomer (`catch_up_block` is not null) and is read alone,
+   from its first block to the checkpoint; only then it joins those that are read together. So
    "joined" means "read up to the checkpoint", and each step moves all the joined ones on together.
    It does not matter where the checkpoint was when the invoice was stored, nor whether a step
    was under way: that step did not know the invoice and does not claim to have read it.
-3. *Writers.* Whoever writes swaps the checkpoint's revision, which it read before it read the list
+4. *Writers.* Whoever writes swaps the checkpoint's revision, which it read before it read the list
    of joined invoices. If another watcher joined invoices or moved the checkpoint in between, the
    swap fails and nothing is written. Two watchers only cost work; the lease only saves it.
-4. *Where a newcomer starts.* Its creation block is the checkpoint that its transaction read. A
-   shopper cannot pay before the invoice is stored, hence not before that block, unless the
-   chain shrinks meanwhile: a walk back lowers the start of newcomers it can see, and `SHALLOW` more
-   blocks are read for one that is stored at that very moment. An invoice from before the first
-   watcher starts at the first block of its hour, found by block time.
 5. *The end.* An invoice is read until a block's own time is past its `monitoring_ends_at`, so that
    no downtime ends the monitoring.
 
-A cheap question (the head) is all that a step without new blocks costs. With more than `many` open
-invoices the token's logs are read whole and matched in the database, so that a block costs what it
-contains and not what is open.
+Why nothing else is counted: an invoice notes the checkpoint of the moment when its address was
+handed out, in a transaction that no watcher's overtakes, and the chain's newest block if that is
+above it. What these blocks and those below them hold is not its. If a reorganisation takes the
+checkpoint away, the last block that both branches share takes its place, and on the new branch what
+is dated long before the checkpoint was.
+
+A chain is known by its block 0. An endpoint that shows another one is not used, and blocks that
+were read are given up only when no other endpoint keeps them.
+
+With more than `many` open invoices the tokens' logs are read whole and matched in the database, so
+that a block costs what it contains and not what is open.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import structlog
 
-from adapters.chain.reader import Block, ChainReader, EndpointsBehind, RangeTooLarge
+from adapters.chain.reader import (
+    Block,
+    BlockUnreadable,
+    ChainReader,
+    ChainReplaced,
+    EndpointsBehind,
+    EndpointsUnavailable,
+    RangeTooLarge,
+)
 from models.clock import Clock
 from models.database import Database
 from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
-from models.payment.receivers import Newcomer
+from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation
 from workers.chain_books import ChainBooks
-from workers.chain_view import ChainView, by_token
+from workers.chain_view import ChainView, tokens_of
 
 MANY_RECEIVERS = 500
 """With more open invoices than this, whole blocks are read and matched in the database."""
 
+DEEP = 32
+OLD = timedelta(minutes=1)
+"""Blocks with so many above them, and so old, are read a second time."""
+
+REREAD_AT_ONCE = 64
+"""So many blocks are due for the second reading until it is worth a question."""
+
+SEEN_EVERY = timedelta(seconds=10)
+"""How often it is written down that the head is still the same."""
+
+READ_ANEW_EVERY = timedelta(seconds=30)
+ENDED_EVERY = timedelta(hours=1)
+"""How often invoices whose time is over are read anew: those that expired, those that ended."""
+
+DEVELOPMENT_CHAINS = frozenset({1337, 31337})
+IDLE_DEVELOPMENT, IDLE = timedelta(seconds=10), timedelta(minutes=10)
+"""A chain that has shown the same head for so long makes no blocks: its time is then our clock's.
+The nodes that people develop with make a block when there is a transaction.
+"""
+
 
 class ChainWatcher:
-    """The watcher of one chain. Steps may raise EndpointsUnavailable and DatabaseUnavailable."""
+    """The watcher of one chain. Steps may raise EndpointsUnavailable and DatabaseUnavailable.
+
+    `may_replace`: whether another chain under the same id is taken up without an operator's word.
+    """
 
     def __init__(
         self,
@@ -58,22 +101,33 @@ class ChainWatcher:
         clock: Clock,
         *,
         chain_id: int,
-        log_range: int,
         many: int = MANY_RECEIVERS,
+        may_replace: bool = False,
+        read_anew_every: timedelta = READ_ANEW_EVERY,
+        ended_every: timedelta = ENDED_EVERY,
     ) -> None:
         self._reader = reader
+        self._clock = clock
+        self._chain_id = chain_id
         self._many = many
+        self._may_replace = may_replace
+        self._read_anew_every, self._ended_every = read_anew_every, ended_every
         self._books = ChainBooks(database, clock, chain_id)
-        self._view = ChainView(reader, widest=log_range)
+        self._view = ChainView(reader, clock.now)
         self._newcomers_had_their_turn = False
+        self._read_anew_before = False
         self._looks_behind = False
-        self._checkpoint_number = 0
+        self._ignores_genesis = False
+        self._checkpoint: Checkpoint | None = None
+        self._head: Block | None = None
+        self._unchanged_since = self._read_anew_at = self._ended_at = clock.now()
+        self._second_reading_at = clock.now()
         self._log = structlog.get_logger("chain_watcher").bind(chain_id=chain_id)
 
     def try_watch_one(self) -> bool:
         """One step; True when the books changed or the next try asks something else."""
         try:
-            return self._watch_one()
+            more = self._watch_one()
         except EndpointsBehind:
             # Every endpoint answers and every one is below our checkpoint. Do they lag, or did the
             # chain lose blocks? Only a look at their blocks tells.
@@ -81,39 +135,85 @@ class ChainWatcher:
                 raise
             self._looks_behind = True
             return True
+        except ChainReplaced:
+            if self._ignores_genesis or not self._may_replace:
+                # An operator decides: `specd chain forget`.
+                self._log.error("chain_replaced", alert=True)
+                raise
+            self._ignores_genesis = True
+            return True
         except CheckpointMoved:
             self._log.info("another_watcher_was_first")
             return True
-        except RangeTooLarge:
-            self._log.info("log_range_narrowed", blocks=self._view.scan.width)
+        except RangeTooLarge as refusal:
+            self._log.info("log_range_narrowed", reason=str(refusal))
+            self._view.note_step(is_done=False)
             return True
+        except EndpointsUnavailable:
+            self._view.note_step(is_done=False)
+            raise
+        self._view.note_step(is_done=True)
+        return more
+
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for news of this chain."""
+        return self._books.is_awaited()
 
     @property
+    def head(self) -> Block | None:
+        """The newest block that was seen; None before the first step."""
+        return self._head
+
     def least_head(self) -> int:
         """The reader's `not_behind`: an endpoint whose head is lower is not looked at."""
-        return 0 if self._looks_behind else self._checkpoint_number
+        if self._looks_behind or self._checkpoint is None:
+            return 0
+        return self._checkpoint.block.number
+
+    def genesis_hash(self) -> str | None:
+        """The reader's `genesis`: an endpoint with another block 0 is not looked at."""
+        if self._ignores_genesis or self._checkpoint is None:
+            return None
+        return self._checkpoint.genesis_hash
 
     def _watch_one(self) -> bool:
+        if self._checkpoint is None:
+            self._checkpoint, _ = self._books.look()
         head = self._reader.head()
         self._looks_behind = False
+        if self._head is None or head != self._head:
+            self._head, self._unchanged_since = head, self._clock.now()
         checkpoint, newcomers = self._books.look()
+        self._checkpoint = checkpoint
         if checkpoint is None:
             return self._begin(head)
-        self._checkpoint_number = checkpoint.block.number
+        if self._ignores_genesis:
+            self._ignores_genesis = False
+            return self._begin_again(head, checkpoint)
         base = checkpoint.block
+        blocks: list[Block] | None = []
         tip: Block | None = head
         if (head.number, head.hash) != (base.number, base.hash):
-            tip = self._view.tip(head, base)
-            if not self._view.is_canonical(base):
-                return self._follow_reorganisation(head, checkpoint)
+            blocks = self._view.links(head, base)
+            if not blocks:
+                tip = self._view.tip(head, base)
+                if blocks is None or not self._view.is_canonical(base):
+                    return self._follow_reorganisation(head, checkpoint)
         if tip is None:
             return self._moved_under_us()
         has_new_blocks = tip.number > base.number
+        if self._is_second_reading_due(head, checkpoint):
+            return self._read_again(head, checkpoint)
+        if self._clock.now() >= self._read_anew_at and self._send_back(checkpoint):
+            return True
         if newcomers and not (self._newcomers_had_their_turn and has_new_blocks):
             self._newcomers_had_their_turn = True
             return self._catch_up(head, checkpoint, newcomers)
         self._newcomers_had_their_turn = False
-        return has_new_blocks and self._extend(head, checkpoint, base, tip)
+        if has_new_blocks:
+            return self._extend(head, checkpoint, base, tip, blocks) or bool(newcomers)
+        self._note_seen(head, checkpoint)
+        return False
 
     # Reading on.
 
@@ -123,62 +223,187 @@ class ChainWatcher:
         checkpoint: Checkpoint,
         base: BlockMark,
         tip: Block,
+        blocks: Sequence[Block] | None = (),
         *,
         reorganised: bool = False,
     ) -> bool:
-        """Read from `base` to `tip` for all joined invoices; `base` is known to be canonical."""
-        seen = self._read(base, tip)
-        if seen is None or not self._view.is_canonical(tip):
+        """Read from `base` to `tip` for all joined invoices; `base` is known to be canonical.
+
+        `blocks`: those in between, where they are known and each is the parent of the next. Returns
+        whether there are more blocks to read.
+        """
+        seen = self._read(base, tip, blocks or (), reorganised=reorganised)
+        if seen is None:
             return self._moved_under_us()
-        if tip is not head and not self._view.is_canonical(head):
-            return self._moved_under_us()
+        if not blocks:
+            if not self._view.is_canonical(tip):
+                return self._moved_under_us()
+            if tip is not head and not self._view.is_canonical(head):
+                return self._moved_under_us()
         settled = self._books.extend(
-            checkpoint, base, tip, seen, head=head, reorganised=reorganised
+            checkpoint,
+            base,
+            self._view.mark(tip),
+            seen,
+            head=self._view.mark(head),
+            reorganised=reorganised,
+            is_deep=head.number - tip.number >= DEEP,
         )
         if settled:
             self._log.info(
                 "invoices_settled", checkpoint=tip.number, head=head.number, invoices=settled
             )
-        return True
+        return tip.number < head.number
 
-    def _read(self, base: BlockMark, tip: Block) -> list[Observation] | None:
-        """What the joined invoices got from `base` to `tip`; None where the chain moved meanwhile.
+    def _read(
+        self, base: BlockMark, tip: Block, blocks: Sequence[Block], *, reorganised: bool
+    ) -> list[Observation] | None:
+        """What the joined invoices got from `base` to `tip`; None where the chain moved meanwhile,
+        or seems to hold more.
 
-        With more than `many` open invoices the token's logs are read whole.
+        After a reorganisation no block above `base` was there before any of the addresses.
         """
         since = base.timestamp
+        tokens, addresses, owners = self._wanted(since)
+        if not tokens:
+            return []
+        transfers = None
+        if blocks and self._reader.limits.takes_hashes:
+            try:
+                transfers = self._view.read_each(tokens, addresses, blocks)
+            except BlockUnreadable as refusal:
+                self._log.info("chain_block_unreadable", reason=str(refusal))
+            if transfers is None and self._reader.limits.takes_hashes:
+                return None
+        if transfers is None:
+            transfers = self._view.read(tokens, addresses, base.number + 1, tip.number)
+        if owners is None:
+            paid = {transfer.receiver for transfer in transfers}
+            owners = self._books.owners(paid, since=since)
+        if reorganised:
+            owners = [replace(each, after_block=-1) for each in owners]
+        return self._view.observe(transfers, owners, blocks)
+
+    def _wanted(self, since: datetime) -> tuple[list[str], list[str] | None, list[Receiver] | None]:
+        """The tokens and addresses to ask for, and the joined invoices that they belong to.
+
+        With more than `many` open invoices: no addresses and no invoices, for whatever the tokens'
+        logs name is looked up.
+        """
         open_now = self._books.open_receivers(since=since, limit=self._many + 1)
-        first = self._view.first(base, tip)
-        if len(open_now) > self._many and self._view.scan.takes_whole_token:
-            wanted = dict.fromkeys(self._books.tokens())
-            transfers = self._view.read(wanted, first, tip.number)
-            addresses = {transfer.receiver for transfer in transfers}
-            return self._view.observe(transfers, self._books.owners(addresses, since=since))
         if len(open_now) > self._many:
+            if self._reader.limits.takes_all_receivers:
+                return self._books.tokens(since=since), None, None
             open_now = self._books.open_receivers(since=since, limit=None)
-        return self._view.observe(self._view.read(by_token(open_now), first, tip.number), open_now)
+        return tokens_of(open_now), [each.address for each in open_now], open_now
 
     def _catch_up(self, head: Block, checkpoint: Checkpoint, newcomers: Sequence[Newcomer]) -> bool:
         """Read newcomers' own blocks, up to the checkpoint; those that arrive join the others."""
+        unknown = [each for each in newcomers if not each.is_anchored]
+        if unknown:
+            anchors = self._view.anchor(unknown, head)
+            if anchors:
+                self._books.anchor(checkpoint, anchors, head=self._view.mark(head))
+                return True
+            newcomers = [each for each in newcomers if each.is_anchored]
+            if not newcomers:
+                return False
         base = checkpoint.block
-        starts = self._view.starts(newcomers, base)
-        width = self._view.scan.width
-        near = [n for n in newcomers if base.number - starts[n.receiver.invoice_id] < width]
+        # Those that are read anew are read through all endpoints: it is the last time.
+        anew = [each for each in newcomers if each.rereads]
+        fresh = [each for each in newcomers if not each.rereads]
+        everywhere = not fresh or (bool(anew) and not self._read_anew_before)
+        self._read_anew_before = everywhere
+        newcomers = anew if everywhere else fresh
+        span = self._view.span(everywhere=everywhere)
+        near = [each for each in newcomers if base.number - each.start < span]
         group = near or newcomers
-        first = min(starts[each.receiver.invoice_id] for each in group)
-        last = min(base.number, first + width - 1)
+        first = min(each.start for each in group)
+        last = min(base.number, first + span - 1)
         receivers = [each.receiver for each in group]
         seen: list[Observation] | None = []
         if first <= last:
-            seen = self._view.observe(self._view.read(by_token(receivers), first, last), receivers)
-        if seen is None or not self._view.is_canonical(base):
-            return self._moved_under_us()
+            addresses = [each.address for each in receivers]
+            tokens = tokens_of(receivers)
+            if everywhere:
+                transfers = self._view.read_everywhere(tokens, addresses, first, last, base)
+            else:
+                transfers = self._view.read(tokens, addresses, first, last)
+            seen = self._view.observe(transfers, receivers)
+            if seen is None or not self._view.is_canonical(base):
+                return self._moved_under_us()
         arrived = last >= base.number or first > last
         ids = [each.invoice_id for each in receivers]
-        next_block = None if arrived else last + 1
-        self._books.catch_up(checkpoint, ids, seen, head=head, next_block=next_block)
+        self._books.catch_up(
+            checkpoint,
+            ids,
+            seen or (),
+            head=self._view.mark(head),
+            next_block=None if arrived else last + 1,
+        )
         self._log.debug("newcomers_read", invoices=len(ids), first=first, last=last)
         return True
+
+    # Reading again.
+
+    def _is_second_reading_due(self, head: Block, checkpoint: Checkpoint) -> bool:
+        return (
+            head.number - DEEP - checkpoint.reread_number >= REREAD_AT_ONCE
+            and self._clock.now() >= self._second_reading_at
+        )
+
+    def _read_again(self, head: Block, checkpoint: Checkpoint) -> bool:
+        """Read blocks a second time for all joined invoices, through all endpoints.
+
+        Whatever goes wrong is tried again in a while: new blocks do not wait for it.
+        """
+        self._second_reading_at = self._clock.now() + SEEN_EVERY
+        old = self._clock.now() - OLD
+        base = checkpoint.block
+        known = self._books.known_blocks(up_to=min(head.number - DEEP, base.number))
+        last = max((each.number for each in known if each.timestamp <= old), default=0)
+        last = min(last, checkpoint.reread_number + self._view.span(everywhere=True))
+        if last <= checkpoint.reread_number:
+            return True
+        since = checkpoint.block.timestamp
+        seen: list[Observation] | None = []
+        if self._books.open_receivers(since=since, limit=1):
+            first = checkpoint.reread_number + 1
+            tokens, addresses, owners = self._wanted(since)
+            transfers = self._view.read_everywhere(tokens, addresses, first, last, base)
+            if owners is None:
+                paid = {transfer.receiver for transfer in transfers}
+                owners = self._books.owners(paid, since=since)
+            seen = self._view.observe(transfers, owners)
+            if seen is None or not self._view.is_canonical(base):
+                return self._moved_under_us()
+        changed = self._books.reread(
+            checkpoint, seen or (), head=self._view.mark(head), reread_number=last
+        )
+        if changed:
+            self._log.warning("payments_found_late", alert=True, last=last, invoices=changed)
+        self._second_reading_at = self._clock.now()
+        return True
+
+    def _send_back(self, checkpoint: Checkpoint) -> bool:
+        """Have invoices whose time is over read a second time; whether there were any."""
+        now = self._clock.now()
+        self._read_anew_at = now + self._read_anew_every
+        ended_at = None
+        if now >= self._ended_at:
+            self._ended_at, ended_at = now + self._ended_every, checkpoint.read_until
+        return self._books.read_anew(checkpoint, ended_at=ended_at) > 0
+
+    def _note_seen(self, head: Block, checkpoint: Checkpoint) -> None:
+        """There is nothing new: note that, and that time passes on a chain that makes no blocks."""
+        now = self._clock.now()
+        read_until = checkpoint.read_until
+        idle = IDLE_DEVELOPMENT if self._chain_id in DEVELOPMENT_CHAINS else IDLE
+        if now - self._unchanged_since >= idle and now - read_until >= 2 * idle:
+            read_until = now - idle
+        seen_at = checkpoint.head_seen_at
+        if read_until > checkpoint.read_until or seen_at is None or now - seen_at >= SEEN_EVERY:
+            self._books.note_seen(checkpoint, head=self._view.mark(head), read_until=read_until)
 
     # When the chain is not what the books say.
 
@@ -188,7 +413,7 @@ class ChainWatcher:
         if ends is None:
             return self._moved_under_us()
         genesis, start = ends
-        self._books.begin(genesis=genesis, start=start, head=head)
+        self._books.begin(genesis=genesis, start=start, head=self._view.mark(head))
         self._log.info("chain_begun", checkpoint=start.number, head=head.number)
         return True
 
@@ -202,9 +427,13 @@ class ChainWatcher:
             # Nothing contradicts what we read beyond it: this is an endpoint that lags behind.
             self._log.warning("endpoint_is_behind", head=head.number, checkpoint=lost.number)
             return False
+        if self._reader.is_kept_elsewhere(lost.number, lost.hash):
+            # The endpoints disagree. What was read stays while one that is as far keeps it.
+            self._log.error("chain_endpoints_disagree", alert=True, checkpoint=lost.number)
+            return True
         forgotten = ancestor is not None and ancestor.number == 0
         if ancestor is None or (forgotten and lost.number > REMEMBERED_BLOCKS):
-            return self._begin_again(head, checkpoint)
+            return self._replace(head, checkpoint)
         tip = self._view.tip(head, ancestor, exactly=True)
         if tip is None or tip.number <= ancestor.number or not self._view.is_canonical(ancestor):
             return self._moved_under_us()
@@ -216,8 +445,17 @@ class ChainWatcher:
         )
         return self._extend(head, checkpoint, ancestor, tip, reorganised=True)
 
+    def _replace(self, head: Block, checkpoint: Checkpoint) -> bool:
+        """No block we know is on this chain: it was reset, or changed deeper than we remember."""
+        if not self._may_replace:
+            raise ChainReplaced(
+                f"chain {self._chain_id} has none of the blocks that were read before; if that is"
+                " right, `specd chain forget` lets it begin anew"
+            )
+        return self._begin_again(head, checkpoint)
+
     def _begin_again(self, head: Block, checkpoint: Checkpoint) -> bool:
-        """No block we know is on this chain: it was reset, or changed deeper than we remember.
+        """Take up another chain under the same id.
 
         All that open invoices got is dropped, and each is read anew from its time on; those whose
         monitoring is over are history and stay.
@@ -229,7 +467,9 @@ class ChainWatcher:
         self._log.error(
             "chain_replaced", alert=True, checkpoint=checkpoint.block.number, head=head.number
         )
-        self._books.begin_again(checkpoint, genesis=genesis, start=start, head=head)
+        self._books.begin_again(
+            checkpoint, genesis=genesis, start=start, head=self._view.mark(head)
+        )
         return True
 
     def _moved_under_us(self) -> bool:

@@ -9,7 +9,8 @@ from adapters.webhooks.sender import WebhookSender
 from models.payment import receivers
 from models.payment.retention import POLICY
 from models.payment.webhooks.vault import open_vault
-from workers.chain_watcher import ChainWatcher
+from workers.chain_pace import Pace
+from workers.chain_watcher import DEVELOPMENT_CHAINS, ChainWatcher
 from workers.context import WorkerContext, WorkerFactory, make_retention
 from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
@@ -50,21 +51,33 @@ def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
         settings.chain_rpc_urls,
         chain_id,
         settings.chain_rpc_timeout_s,
-        lambda: watcher.least_head,
+        lambda: watcher.least_head(),
+        genesis=lambda: watcher.genesis_hash(),
+        widest=settings.chain_log_range,
     )
     watcher = ChainWatcher(
         context.database,
         reader,
         context.clock,
         chain_id=chain_id,
-        log_range=settings.chain_log_range,
+        may_replace=settings.development,
+    )
+    pace = Pace(
+        context.clock,
+        watcher.is_awaited,
+        poll_s=settings.chain_poll_s,
+        idle_s=settings.chain_idle_poll_s,
+        is_development=chain_id in DEVELOPMENT_CHAINS,
     )
 
     def try_one() -> bool:
-        if not leadership.try_lead():
+        if not leadership.try_lead() or not pace.is_due():
             return False
         try:
-            return watcher.try_watch_one()
+            more = watcher.try_watch_one()
+            if not more:
+                pace.note(watcher.head)
+            return more
         except Exception:
             # Another process may reach an endpoint that this one does not.
             leadership.release()

@@ -39,8 +39,17 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 _SHORTEST_SECRET = 6
 
 
+LONGEST_WAIT_S = 600.0
+"""However long a `Retry-After` asks an endpoint to be left alone, it is for at most this long."""
+
+
 class EndpointFailed(Exception):
-    """No JSON-RPC answer was had: refused, hung, cut, or something that is not JSON-RPC."""
+    """No JSON-RPC answer was had: refused, hung, cut, or something that is not JSON-RPC.
+
+    `retry_after_s`: how long the endpoint asked not to be asked again.
+    """
+
+    retry_after_s: float | None = None
 
 
 class AnswerTooLarge(EndpointFailed):
@@ -48,7 +57,12 @@ class AnswerTooLarge(EndpointFailed):
 
 
 class RpcError(Exception):
-    """The endpoint answered with a JSON-RPC error object."""
+    """The endpoint answered with a JSON-RPC error object.
+
+    `retry_after_s`: how long the endpoint asked not to be asked again.
+    """
+
+    retry_after_s: float | None = None
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"error {code}: {message}")
@@ -145,10 +159,9 @@ def ask(
             "POST", endpoint.url, content=_question(method, params), timeout=timeout_s
         ) as answer:
             body = read_whole(answer, limit or MAX_ANSWER_BYTES, at_each=check_time)
-            status = answer.status_code
     except _BREAKS as error:
         raise _failure(error) from None
-    return _result(endpoint, status, body)
+    return _result(endpoint, answer, body)
 
 
 async def ask_async(
@@ -166,10 +179,9 @@ async def ask_async(
             "POST", endpoint.url, content=_question(method, params), timeout=timeout_s
         ) as answer:
             body = await read_whole_async(answer, limit or MAX_ANSWER_BYTES)
-            status = answer.status_code
     except _BREAKS as error:
         raise _failure(error) from None
-    return _result(endpoint, status, body)
+    return _result(endpoint, answer, body)
 
 
 def parse_quantity(value: Any) -> int:
@@ -212,8 +224,27 @@ def _reason(error: Exception) -> str:
     return f"the connection broke ({type(error).__name__})"
 
 
-def _result(endpoint: Endpoint, status: int, body: bytes) -> Any:
-    """Unpack one answer. Providers send JSON-RPC errors under HTTP 400, 403, 429 and 500 too."""
+def _result(endpoint: Endpoint, exchange: httpx.Response, body: bytes) -> Any:
+    """Unpack one answer. Providers send JSON-RPC errors under HTTP 400, 403, 429 and 500 too.
+
+    `Retry-After` (RFC 9110, 10.2.3) is obeyed in seconds, the form that providers use.
+    """
+    try:
+        return _unpack(endpoint, exchange.status_code, body)
+    except (EndpointFailed, RpcError) as error:
+        wanted = exchange.headers.get("Retry-After", "").strip()
+        if wanted.isascii() and wanted.isdigit():
+            error.retry_after_s = min(float(wanted[:9]), LONGEST_WAIT_S)
+        elif exchange.status_code == 429:
+            error.retry_after_s = _PATIENCE_S
+        raise
+
+
+_PATIENCE_S = 10.0
+"""How long an endpoint that said 429 without a number is left alone."""
+
+
+def _unpack(endpoint: Endpoint, status: int, body: bytes) -> Any:
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,4 +1,8 @@
-"""Recognising "ask for fewer blocks" among the many ways in which RPC providers say it."""
+"""Recognising "ask for fewer blocks" among the many ways in which RPC providers say it.
+
+Only what is remembered depends on the words, and whether one block was too much: a question for
+several blocks that fails is asked for fewer next time, whatever the endpoint said.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,23 @@ _RATE = re.compile(
 )
 
 # Texts of Infura, Alchemy, QuickNode, Ankr, Cloudflare, BSC, Base, Polygon, Avalanche, drpc,
-# Chainstack, OKX, geth, erigon and reth.
+# Chainstack, OKX, Coinbase, thirdweb, jsonrpsee, geth, erigon and reth.
 _LIMIT = re.compile(
-    r"query returned more than|more than [\d,]+ (results|logs)|response size|response too large"
-    r"|(block|blocks|log|logs) ?range|range.{0,20}(too (large|wide|big)|exceed|limit)"
-    r"|(limited|limit) to.{0,30}(range|blocks)|ranges? over|exceeds? max(imum)? (results|block)"
-    r"|too many (blocks|logs|results)|query (exceeds|timeout)|max(imum)? (is|range|block)"
-    r"|[\d,]+ range\b",
+    r"query returned more than|more than [\d,]+ (results|logs)|(response|log).{0,10} size"
+    r"|response (is )?too (large|big)|(block|blocks|log|logs) ?range"
+    r"|range.{0,20}(too (large|wide|big)|exceed|limit)|exceed.{0,40}range"
+    r"|(limited|limit).{0,20} to.{0,30}(range|blocks)|ranges? over"
+    r"|exceeds? max(imum)? (results|block)|too many (blocks|logs|results)"
+    r"|query (exceeds|timed? ?out)"
+    r"|max(imum)? (is|range|block|allowed)|[\d,]+ range\b|at most [\d,]+ blocks"
+    r"|deadline exceeded|(execution|request) (timeout|timed out)|specify an address",
+    re.IGNORECASE,
+)
+
+_NAMED = re.compile(
+    r"(?P<before>[\d,]+)(?P<kilo>k)?[- ]?(?:block|range)"
+    r"|(?:max(?:imum)?|most|limit(?:ed)?|exceed\w*|over|than|range|up to)\D{0,40}?"
+    r"(?P<after>[\d,]+)",
     re.IGNORECASE,
 )
 
@@ -34,9 +48,32 @@ _LIMIT_EXCEEDED = -32005
 
 
 def is_range_too_large(code: int, message: str) -> bool:
-    """Whether an eth_getLogs error asks for a smaller range, by its text, then by its code."""
+    """Return whether an eth_getLogs error asks for a smaller range, by its text, then its code."""
     if _NOT_A_LIMIT.search(message):
         return False
     if _LIMIT.search(message):
         return True
     return code == _LIMIT_EXCEEDED and not _RATE.search(message)
+
+
+def is_rate_limit(code: int, message: str) -> bool:
+    """Return whether an error asks for patience: too many questions, whatever their size."""
+    return code == 429 or (_RATE.search(message) is not None and not _LIMIT.search(message))
+
+
+def is_above_head(message: str) -> bool:
+    """Return whether an error says that the node does not have these blocks."""
+    return _NOT_A_LIMIT.search(message) is not None
+
+
+def find_named_width(message: str, *, below: int) -> int | None:
+    """Return the largest number of blocks below `below` that a refusal names, or None.
+
+    It is a hint: a wrong number costs a few questions and nothing else.
+    """
+    named = []
+    for match in _NAMED.finditer(message):
+        digits = (match["before"] or match["after"]).replace(",", "")
+        if 0 < len(digits) <= 9:
+            named.append(int(digits) * (1000 if match["kilo"] else 1))
+    return max((number for number in named if 0 < number < below), default=None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
+
+from adapters.chain.question_limits import QuestionLimits
 
 # keccak256("Transfer(address,address,uint256)"), the first topic of every ERC-20 transfer log.
 TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -13,11 +15,16 @@ TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block's place in the chain: `hash` is 0x + 64 lower-case hex, `timestamp` aware UTC."""
+    """One block's place in the chain: hashes are 0x + 64 lower-case hex, `timestamp` aware UTC.
+
+    `bloom` is the header's logs bloom (256 bytes), or empty where the node shows none.
+    """
 
     number: int
     hash: str
     timestamp: datetime
+    parent_hash: str = field(default="", compare=False)
+    bloom: bytes = field(default=b"", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,13 @@ class Transfer:
 
 
 class RangeTooLarge(Exception):
-    """The endpoint refuses this many blocks or logs at once: ask again for fewer blocks."""
+    """The endpoint refuses this many blocks or logs at once. Its `limits` are narrower now."""
+
+
+class BlockUnreadable(Exception):
+    """The endpoint does not give the logs of this very block now: the node that answered may lack
+    the block, or may not take the question.
+    """
 
 
 class EndpointsUnavailable(Exception):
@@ -46,27 +59,71 @@ class EndpointsBehind(EndpointsUnavailable):
     """All endpoints answer, all are behind the checkpoint: a node syncs, or the chain is new."""
 
 
+class ChainReplaced(EndpointsUnavailable):
+    """Every endpoint that answers serves another chain than the one that was read before: its
+    block 0 is another one.
+    """
+
+
 class ChainReader(Protocol):
     """A chain seen by one watcher step. Calls block; each may raise `EndpointsUnavailable`.
 
-    `head()` opens a step: it chooses the endpoint, and `block()` and `transfers()` ask that same
-    endpoint until the next `head()`, so that one step never mixes two nodes' views of the chain.
+    `head()` opens a step: it chooses the endpoint, and the other methods ask that same endpoint
+    until the next `head()`, so that one step never mixes two endpoints' views of the chain.
     """
 
+    @property
+    def limits(self) -> QuestionLimits:
+        """What the step's endpoint takes in one question."""
+        ...
+
+    @property
+    def narrowest(self) -> int:
+        """The number of blocks that each of the endpoints takes in one question."""
+        ...
+
     def head(self) -> Block:
-        """The newest block of the first usable endpoint."""
+        """Return the newest block of the first usable endpoint."""
+        ...
+
+    def others(self) -> Iterator[Block]:
+        """Go through the other usable endpoints and yield the newest block of each.
+
+        Until the next one, questions go to that endpoint, and at the end to the step's one again.
+        """
         ...
 
     def block(self, number: int) -> Block | None:
-        """The canonical block with this number, or None when the chain is shorter."""
+        """Return the canonical block with this number, or None when the chain is shorter."""
+        ...
+
+    def genesis(self) -> Block | None:
+        """Return block 0, or None where the endpoint has pruned it."""
         ...
 
     def transfers(
-        self, token: str, receivers: Sequence[str] | None, first: int, last: int
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, last: int
     ) -> list[Transfer]:
-        """Transfer logs of `token` in blocks `first`..`last` inclusive, in chain order.
+        """Return the Transfer logs of `tokens` in blocks `first`..`last`, in chain order.
 
         `receivers` None means all of them. `last` must not be above the head. Zero-value transfers
         are included. Raises `RangeTooLarge` when the endpoint wants a smaller question.
+        """
+        ...
+
+    def transfers_in(
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
+    ) -> list[Transfer]:
+        """Return the same of one block, asked for by its hash (EIP-234).
+
+        A node that lacks the block answers with an error instead of an empty list, hence
+        `BlockUnreadable`. Raises `RangeTooLarge` when the answer would be too large.
+        """
+        ...
+
+    def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
+        """Return whether another endpoint, as far as the step's one, has this block on its chain.
+
+        If so, the next `head()` prefers that endpoint.
         """
         ...

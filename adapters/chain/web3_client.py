@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-import httpx
-
-from adapters.chain.json_rpc import Endpoint, ask
 
 if TYPE_CHECKING:
     from web3 import Web3
     from web3.types import RPCEndpoint, RPCResponse
 
 
-def connect(endpoint: Endpoint, client: httpx.Client, *, timeout_s: float) -> Web3:
-    """A `Web3` whose calls end within `timeout_s` (see `json_rpc.ask`) and are never retried.
+def connect(transport: Callable[[str, list[Any]], Any]) -> Web3:
+    """Return a `Web3` that asks through `transport` (see `json_rpc.ask`) and never asks twice.
 
     web3's HTTPProvider retries five times with back-off: a 1 s timeout became 6.9 s. Calls raise
     `EndpointFailed` and `RpcError`, and whatever web3 raises on answers of the wrong shape.
@@ -25,8 +22,7 @@ def connect(endpoint: Endpoint, client: httpx.Client, *, timeout_s: float) -> We
 
     class BoundedProvider(BaseProvider):
         def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
-            result = ask(client, endpoint, method, list(params), timeout_s=timeout_s)
-            return {"jsonrpc": "2.0", "id": 1, "result": result}
+            return {"jsonrpc": "2.0", "id": 1, "result": transport(method, list(params))}
 
     web3 = Web3(BoundedProvider())
     # Chains sealed by authorities (Polygon, BSC and their test nets) put signatures into extraData,

@@ -56,8 +56,8 @@ def measure(url: str, chain_url: str, invoices: Sequence[str], strangers: int) -
     """
     chain = Testnet(chain_url)
     database = Database(url)
-    reader = RpcChainReader([chain_url], CHAIN_ID, 10.0, lambda: watcher.least_head)
-    watcher = ChainWatcher(database, reader, SystemClock(), chain_id=CHAIN_ID, log_range=1000)
+    reader = RpcChainReader([chain_url], CHAIN_ID, 10.0, lambda: watcher.least_head())
+    watcher = ChainWatcher(database, reader, SystemClock(), chain_id=CHAIN_ID)
     counter = Counter(reader)
     try:
         watch(watcher)

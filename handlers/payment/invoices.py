@@ -10,13 +10,32 @@ from models.payment import invoice_list, invoice_view, invoices, settlement
 from models.payment.errors import ChainNotConfigured
 from models.payment.invoice_list import InvoiceFilter
 from models.payment.invoice_view import InvoiceView
+from models.payment.invoices import NewestBlock
 from models.payment.rendering import render_invoice
+from server.phases import prepared_by
 from server.response import Response, encode
 
 ASK_AGAIN = ("Cache-Control", "private, no-cache")
 """One's own copy is good as long as its ETag is."""
 
 
+def _find_newest_block(
+    ctx: Context, *, idempotency_key: str, body: dict[str, Any]
+) -> NewestBlock | None:
+    """Return the chain's newest block if no watcher has seen it lately, and the chain shows it.
+
+    It tells which transfers were there before the address is handed out.
+    """
+    chain_id = invoices.find_unwatched_chain(
+        ctx.session,
+        project_id=ctx.actor.project_id,
+        payment_method_id=body["payment_method_id"],
+        now=ctx.now,
+    )
+    return None if chain_id is None else ctx.adapters.chain.find_newest_block(chain_id)
+
+
+@prepared_by(_find_newest_block)
 def create_invoice(ctx: Context, *, idempotency_key: str, body: dict[str, Any]) -> Response:
     """Create an invoice for one attempt at an order."""
 
@@ -31,6 +50,7 @@ def create_invoice(ctx: Context, *, idempotency_key: str, body: dict[str, Any]) 
             lifetime=timedelta(seconds=ctx.settings.invoice_lifetime_s),
             monitoring=timedelta(seconds=ctx.settings.invoice_monitoring_s),
             now=ctx.now,
+            newest=ctx.prepared,
         )
 
     return idempotent_response(ctx, key=idempotency_key, body=body, status=201, work=work)

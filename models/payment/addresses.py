@@ -47,7 +47,7 @@ def check_xpub(xpub: str) -> None:
 def derive_deposit_address(xpub: str, index: int) -> str:
     """The EIP-55 address of child `0/index`. Raises `InvalidXpub`."""
     point, _ = _receiving_node(xpub).derive(index)
-    return checksummed("0x" + _keccak(point.format(compressed=False)[1:])[-20:].hex())
+    return checksummed("0x" + keccak(point.format(compressed=False)[1:])[-20:].hex())
 
 
 def write_derivation_path(xpub: str, index: int) -> str:
@@ -74,7 +74,7 @@ def checksummed(address: str) -> str:
     digest of the lower-case digits has 8 or more.
     """
     digits = address[2:].lower()
-    digest = _keccak(digits.encode()).hex()
+    digest = keccak(digits.encode()).hex()
     return "0x" + "".join(
         [
             letter.upper() if told >= "8" else letter
@@ -136,8 +136,9 @@ def _decode(xpub: str) -> bytes:
     return serialized
 
 
-def _keccak(data: bytes) -> bytes:
-    from Crypto.Hash import keccak  # brings a parser of C with it
+def keccak(data: bytes) -> bytes:
+    """Return the 32 bytes of Keccak-256."""
+    from Crypto.Hash import keccak as hashing  # brings a parser of C with it
 
-    digest: bytes = keccak.new(data=data, digest_bits=256).digest()
+    digest: bytes = hashing.new(data=data, digest_bits=256).digest()
     return digest

@@ -7,8 +7,8 @@ both sides share. Block 0 is remembered for ever: it tells another chain from a 
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, and_, bindparam, delete, select, update
+from sqlalchemy.orm import Session, aliased
 
 from models.payment.tables import ChainBlock, ChainHead
 from models.reader import upsert
@@ -28,12 +28,39 @@ class BlockMark:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Everything up to and including `block` has been read, as of this revision of the books."""
+    """Everything up to and including `block` has been read, as of this revision of the books.
+
+    Blocks up to `reread_number` were read twice. `read_until` is the chain's time up to which all
+    is read; `head_seen_at` is when an endpoint last showed the head, None if that is not known.
+    `genesis_hash` is the chain's block 0, None where it is not known.
+    """
 
     chain_id: int
     block: BlockMark
     head_number: int
     revision: int
+    read_until: datetime
+    reread_number: int
+    head_seen_at: datetime | None
+    genesis_hash: str | None
+
+
+_genesis = aliased(ChainBlock)
+_CHECKPOINT = (
+    select(
+        ChainHead.checkpoint_number,
+        ChainHead.checkpoint_hash,
+        ChainHead.checkpoint_timestamp,
+        ChainHead.head_number,
+        ChainHead.revision,
+        ChainHead.read_until,
+        ChainHead.reread_number,
+        ChainHead.head_seen_at,
+        _genesis.hash.label("genesis_hash"),
+    )
+    .outerjoin(_genesis, and_(_genesis.chain_id == ChainHead.chain_id, _genesis.number == 0))
+    .where(ChainHead.chain_id == bindparam("its_chain"))
+)
 
 
 class CheckpointMoved(Exception):
@@ -42,18 +69,19 @@ class CheckpointMoved(Exception):
 
 def find_checkpoint(reader: Connection | Session, chain_id: int) -> Checkpoint | None:
     """The newest checkpoint, or None while no watcher has begun with this chain."""
-    row = reader.execute(
-        select(
-            ChainHead.checkpoint_number,
-            ChainHead.checkpoint_hash,
-            ChainHead.checkpoint_timestamp,
-            ChainHead.head_number,
-            ChainHead.revision,
-        ).where(ChainHead.chain_id == chain_id)
-    ).first()
+    row = reader.execute(_CHECKPOINT, {"its_chain": chain_id}).first()
     if row is None:
         return None
-    return Checkpoint(chain_id, BlockMark(row[0], row[1], row[2]), row[3], row[4])
+    return Checkpoint(
+        chain_id,
+        BlockMark(row.checkpoint_number, row.checkpoint_hash, row.checkpoint_timestamp),
+        head_number=row.head_number,
+        revision=row.revision,
+        read_until=row.read_until,
+        reread_number=row.reread_number,
+        head_seen_at=row.head_seen_at,
+        genesis_hash=row.genesis_hash,
+    )
 
 
 def find_known_blocks(reader: Connection, chain_id: int, *, up_to: int) -> list[BlockMark]:
@@ -70,9 +98,9 @@ def begin(
     session: Session,
     chain_id: int,
     *,
-    genesis: BlockMark,
+    genesis: BlockMark | None,
     block: BlockMark,
-    head_number: int,
+    head: BlockMark,
     now: datetime,
 ) -> None:
     """Write the first checkpoint of a chain. Raises CheckpointMoved when another watcher has."""
@@ -83,8 +111,13 @@ def begin(
             checkpoint_number=block.number,
             checkpoint_hash=block.hash,
             checkpoint_timestamp=block.timestamp,
-            head_number=head_number,
-            revision=0,
+            head_number=head.number,
+            head_hash=head.hash,
+            head_seen_at=now,
+            read_until=block.timestamp,
+            reread_number=block.number,
+            # Never one that a watcher of a chain that was forgotten since may still hold.
+            revision=int(now.timestamp() * 1000),
             updated_at=now,
         )
         .on_conflict_do_nothing()
@@ -92,8 +125,9 @@ def begin(
     )
     if made.first() is None:
         raise CheckpointMoved
-    _remember(session, chain_id, genesis)
-    _remember(session, chain_id, block)
+    for each in (genesis, block):
+        if each is not None:
+            _remember(session, chain_id, each)
 
 
 def move(
@@ -101,15 +135,20 @@ def move(
     old: Checkpoint,
     *,
     to: BlockMark,
-    head_number: int,
+    head: BlockMark,
     now: datetime,
     forget_above: int | None = None,
+    reread_number: int | None = None,
 ) -> None:
     """Swap checkpoint `old` for block `to`, forgetting those that a reorganisation dropped.
 
     First statement of a watcher's transaction: it locks the row, so that of two watchers the
     second waits here, finds another revision, and gets CheckpointMoved before it wrote anything.
     """
+    if reread_number is None:
+        reread_number = old.reread_number
+    if forget_above is not None:
+        reread_number = min(reread_number, forget_above)
     moved = session.execute(
         update(ChainHead)
         .where(ChainHead.chain_id == old.chain_id, ChainHead.revision == old.revision)
@@ -117,7 +156,11 @@ def move(
             checkpoint_number=to.number,
             checkpoint_hash=to.hash,
             checkpoint_timestamp=to.timestamp,
-            head_number=head_number,
+            head_number=head.number,
+            head_hash=head.hash,
+            head_seen_at=now,
+            read_until=max(old.read_until, to.timestamp) if to == old.block else to.timestamp,
+            reread_number=reread_number,
             revision=old.revision + 1,
             updated_at=now,
         )
@@ -135,19 +178,45 @@ def move(
         _remember(session, old.chain_id, to)
 
 
+def note_seen(
+    session: Session, old: Checkpoint, *, head: BlockMark, read_until: datetime, now: datetime
+) -> None:
+    """Note that an endpoint shows the head `head` now, and how far the chain's time has come.
+
+    Nothing was read, so the revision stays. Another watcher's newer checkpoint is left alone.
+    """
+    session.execute(
+        update(ChainHead)
+        .where(ChainHead.chain_id == old.chain_id, ChainHead.revision == old.revision)
+        .values(
+            head_number=head.number, head_hash=head.hash, head_seen_at=now, read_until=read_until
+        )
+    )
+
+
 def restart(
     session: Session,
     old: Checkpoint,
     *,
-    genesis: BlockMark,
+    genesis: BlockMark | None,
     block: BlockMark,
-    head_number: int,
+    head: BlockMark,
     now: datetime,
 ) -> None:
     """Forget everything known of a chain and begin again at `block`. Raises CheckpointMoved."""
-    move(session, old, to=block, head_number=head_number, now=now, forget_above=-1)
-    _remember(session, old.chain_id, genesis)
-    _remember(session, old.chain_id, block)
+    move(session, old, to=block, head=head, now=now, forget_above=-1, reread_number=block.number)
+    for each in (genesis, block):
+        if each is not None:
+            _remember(session, old.chain_id, each)
+
+
+def forget_chain(session: Session, chain_id: int) -> bool:
+    """Forget how far a chain was read and which chain it was; False when nothing was known."""
+    session.execute(delete(ChainBlock).where(ChainBlock.chain_id == chain_id))
+    gone = session.execute(
+        delete(ChainHead).where(ChainHead.chain_id == chain_id).returning(ChainHead.chain_id)
+    )
+    return gone.first() is not None
 
 
 def try_forget_one(session: Session, *, limit: int) -> bool:

@@ -61,6 +61,13 @@ class PaymentMethodExists(DomainError):
     sentence = "The project already has a payment method named {id}; choose another id."
 
 
+class ChainIsUnknown(DomainError):
+    """No watcher has read this chain. Facts: `chain_id`."""
+
+    code = "chain_unknown"
+    sentence = "No blocks of chain {chain_id} are known; there is nothing to forget."
+
+
 class InvalidName(DomainError):
     """The project's name is empty or too long."""
 

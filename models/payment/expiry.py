@@ -13,28 +13,30 @@ from models.payment.tables import ChainHead, Invoice
 def try_expire_some(session: Session, *, now: datetime, limit: int) -> bool:
     """Settle up to `limit` unpaid invoices whose time is over for the clock and for the chain.
 
-    The chain's time is that of the watcher's checkpoint, so a payment that was made in time and
-    not read yet is never overtaken; an invoice that still catches up has no chain time of its own.
+    The chain's time is the one up to which the watcher has read it, so a payment that was made in
+    time and not read yet is never overtaken. All blocks of the invoice were read a second time
+    before; an invoice that still catches up has no chain time of its own.
     """
     rows = session.execute(
-        select(Invoice.id, ChainHead.head_number, ChainHead.checkpoint_timestamp)
+        select(Invoice.id, ChainHead.head_number, ChainHead.read_until)
         .join(ChainHead, ChainHead.chain_id == Invoice.chain_id)
         .where(
             # Literal, or neither database uses the partial index.
             Invoice.status == literal(UNPAID, literal_execute=True),
-            Invoice.expires_at < ChainHead.checkpoint_timestamp,
+            Invoice.expires_at < ChainHead.read_until,
             Invoice.expires_at < now,
             Invoice.catch_up_block.is_(None),
+            Invoice.rereads > 0,
         )
         .limit(limit)
         .with_for_update(of=Invoice, skip_locked=True)
     ).all()
-    for invoice_id, head_number, checkpoint_time in sorted(rows):
+    for invoice_id, head_number, read_until in sorted(rows):
         apply_settlement(
             session,
             invoice_id,
             head_number=head_number,
-            checkpoint_time=checkpoint_time,
+            checkpoint_time=read_until,
             now=now,
         )
     return bool(rows)

@@ -26,12 +26,36 @@ from models.payment.tables import (
     Wallet,
 )
 from models.prepared import Change, Query
+from models.reader import Db
 
 _method = cast(Table, PaymentMethod.__table__)
 _invoice = cast(Table, Invoice.__table__)
 _head = cast(Table, ChainHead.__table__)
 _wallet = cast(Table, Wallet.__table__)
 
+# Locked until the unit of work ends, so that the invoice is stored before a watcher moves the
+# checkpoint: a reorganisation that it then finds is one that it can tell this invoice of.
+_its_head = (
+    select(
+        _head.c.chain_id,
+        _head.c.checkpoint_number,
+        _head.c.checkpoint_timestamp,
+        _head.c.head_number,
+        _head.c.head_hash,
+        _head.c.head_seen_at,
+    )
+    .where(
+        _head.c.chain_id
+        == select(_method.c.chain_id)
+        .where(
+            _method.c.project_id == bindparam("project_id"),
+            _method.c.id == bindparam("payment_method_id"),
+        )
+        .scalar_subquery()
+    )
+    .with_for_update(read=True)
+    .subquery("its_head")
+)
 _ORDER = Query(
     select(
         _method.c.chain_id,
@@ -40,11 +64,15 @@ _ORDER = Query(
         _method.c.token_symbol,
         _method.c.decimals,
         _method.c.confirmations_required,
-        _head.c.checkpoint_number,
+        _its_head.c.checkpoint_number,
+        _its_head.c.checkpoint_timestamp,
+        _its_head.c.head_number,
+        _its_head.c.head_hash,
+        _its_head.c.head_seen_at,
         _invoice.c.id.label("existing_invoice_id"),
     )
     .select_from(
-        _method.outerjoin(_head, _head.c.chain_id == _method.c.chain_id).outerjoin(
+        _method.outerjoin(_its_head, _its_head.c.chain_id == _method.c.chain_id).outerjoin(
             _invoice,
             and_(
                 _invoice.c.project_id == _method.c.project_id,
@@ -81,6 +109,27 @@ _INSERT = Change(insert(_invoice))
 _INSERT_EVENT = Change(insert(cast(Table, InvoiceEvent.__table__)))
 
 
+_FRESHNESS = Query(
+    select(_method.c.chain_id, _head.c.head_seen_at)
+    .select_from(_method.outerjoin(_head, _head.c.chain_id == _method.c.chain_id))
+    .where(
+        _method.c.project_id == bindparam("project_id"),
+        _method.c.id == bindparam("payment_method_id"),
+    )
+)
+
+FRESH = timedelta(seconds=40)
+"""A head that the watcher saw so lately is the chain's newest block."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewestBlock:
+    """The block that a chain showed as its newest one; `hash` is 0x + 64 lower-case hex."""
+
+    number: int
+    hash: str
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """An order that passed the rules: what its invoice will say. `amount` in atoms. The fields from
@@ -99,7 +148,23 @@ class Order:
     decimals: int
     confirmations_required: int
     checkpoint_number: int | None
+    checkpoint_timestamp: datetime | None
+    head_number: int | None
+    head_hash: str | None
+    head_seen_at: datetime | None
     existing_invoice_id: str | None
+
+
+def find_unwatched_chain(
+    db: Db, *, project_id: str, payment_method_id: str, now: datetime
+) -> int | None:
+    """Return the chain of a payment method if no watcher has seen its head lately."""
+    facts = {"project_id": project_id, "payment_method_id": payment_method_id}
+    row = _FRESHNESS.first(db, facts)
+    if row is None:
+        return None
+    chain_id, seen_at = row
+    return None if seen_at is not None and now - seen_at <= FRESH else chain_id
 
 
 def check_order(
@@ -122,7 +187,7 @@ def check_order(
         "attempt_no": attempt_no,
         "payment_method_id": payment_method_id,
     }
-    row = _ORDER.first(session, facts)
+    row: tuple[Any, ...] | None = _ORDER.first(session, facts)
     if row is None:
         raise PaymentMethodNotAllowed()
     return Order(project_id, external_order_id, attempt_no, payment_method_id, atoms, *row)
@@ -136,8 +201,12 @@ def create_invoice(
     lifetime: timedelta,
     monitoring: timedelta,
     now: datetime,
+    newest: NewestBlock | None = None,
 ) -> InvoiceView:
     """Write the order's invoice with the next deposit address, and its first event.
+
+    `newest`: the chain's newest block, where it was asked for just now. What is older than the
+    invoice does not pay it.
 
     Raises `OrderAttemptExists`. When the same attempt is created at the same moment, the loser's
     insert fails on the unique constraint and its unit of work, run again, finds the winner's: so
@@ -145,6 +214,10 @@ def create_invoice(
     """
     if order.existing_invoice_id is not None:
         raise OrderAttemptExists(invoice_id=order.existing_invoice_id)
+    if newest is None and order.head_hash is not None and order.head_number is not None:
+        newest = NewestBlock(order.head_number, order.head_hash)
+    if newest is not None and newest.number <= (order.checkpoint_number or -1):
+        newest = None
     (after,) = _NEXT_ADDRESS.one(session, {"its_xpub": xpub})
     index = after - 1
     view = InvoiceView(
@@ -177,7 +250,11 @@ def create_invoice(
     row |= {
         "project_id": order.project_id,
         "creation_block": order.checkpoint_number,
+        "creation_time": order.checkpoint_timestamp,
+        "creation_head": None if newest is None else newest.number,
+        "creation_head_hash": None if newest is None else newest.hash,
         "catch_up_block": UNREAD,
+        "rereads": 0,
     }
     _INSERT.run(session, row)
     _INSERT_EVENT.run(session, _created(view))

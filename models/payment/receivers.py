@@ -4,14 +4,16 @@ Reads take a connection and may run outside a transaction; the checkpoint's revi
 them and swapped in the writing transaction, proves that they still hold (see `checkpoints`).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Select, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, func, literal, or_, select, update
 from sqlalchemy.orm import Session
 
-from models.payment.tables import Invoice, PaymentMethod
+from models.payment.checkpoints import BlockMark
+from models.payment.lifecycle import PENDING, UNPAID
+from models.payment.tables import Invoice, Payment, PaymentMethod
 
 NEVER_LOOKED_AT = -1
 """`Invoice.catch_up_block` of an invoice that no watcher has seen yet."""
@@ -22,22 +24,47 @@ PARAMETERS = 500
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """One invoice as the chain sees it. Transfers dated after `monitoring_ends_at` are not its."""
+    """One invoice as the chain sees it.
+
+    Transfers in `after_block` and below were there before the address was handed out, as were those
+    dated long before the chain's time at that moment, `handed_out_at`; and those dated after
+    `monitoring_ends_at` come too late: none of them are its.
+    """
 
     invoice_id: str
     token: str
     address: str
     monitoring_ends_at: datetime
+    after_block: int
+    handed_out_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """An invoice that is not read together with the others yet, and what is known of its start."""
+    """An invoice that is not read together with the others yet, and what is known of its start.
+
+    `creation_block`, `creation_head` and `rereads` as in the table.
+    """
 
     receiver: Receiver
     catch_up_block: int
     creation_block: int | None
+    creation_head: int | None
+    creation_head_hash: str | None
     created_at: datetime
+    rereads: int
+
+    @property
+    def is_anchored(self) -> bool:
+        """Whether it is known which blocks were there before the address was handed out."""
+        return self.creation_block is not None and self.creation_head is None
+
+    @property
+    def start(self) -> int:
+        """The first block to read."""
+        if self.catch_up_block != NEVER_LOOKED_AT:
+            return self.catch_up_block
+        return self.receiver.after_block + 1
 
 
 _RECEIVER = (
@@ -45,6 +72,8 @@ _RECEIVER = (
     Invoice.token_address,
     Invoice.deposit_address,
     Invoice.monitoring_ends_at,
+    func.coalesce(Invoice.creation_block, -1),
+    Invoice.creation_time,
 )
 
 
@@ -55,10 +84,36 @@ def find_chains(reader: Connection) -> list[int]:
     )
 
 
-def find_tokens(reader: Connection, chain_id: int) -> list[str]:
-    """The tokens that invoices of this chain can ask for."""
-    tokens = select(PaymentMethod.token_address).where(PaymentMethod.chain_id == chain_id)
+def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[str]:
+    """The tokens that invoices wait for which are read together and were monitored at `since`."""
+    waits = (
+        select(Invoice.id)
+        .where(
+            Invoice.chain_id == chain_id,
+            Invoice.token_address == PaymentMethod.token_address,
+            Invoice.monitoring_ends_at >= since,
+        )
+        .exists()
+    )
+    tokens = select(PaymentMethod.token_address).where(PaymentMethod.chain_id == chain_id, waits)
     return list(reader.scalars(tokens.distinct().order_by(PaymentMethod.token_address)))
+
+
+def is_awaited(reader: Connection, chain_id: int) -> bool:
+    """Whether somebody waits for news of this chain: an invoice may still be paid in time, a
+    payment is not confirmed yet, or an invoice has blocks to catch up with.
+    """
+    waits = (
+        # Literals, or neither database uses the partial indexes.
+        select(Invoice.id).where(
+            Invoice.chain_id == chain_id, Invoice.status == literal(UNPAID, literal_execute=True)
+        ),
+        select(Payment.id).where(
+            Payment.chain_id == chain_id, Payment.status == literal(PENDING, literal_execute=True)
+        ),
+        select(Invoice.id).where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None)),
+    )
+    return bool(reader.scalar(select(or_(*(each.exists() for each in waits)))))
 
 
 def find_receivers(
@@ -92,11 +147,41 @@ def match_receivers(
 def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[Newcomer]:
     """Up to `limit` invoices that have to catch up with the checkpoint (a partial index)."""
     rows = reader.execute(
-        select(*_RECEIVER, Invoice.catch_up_block, Invoice.creation_block, Invoice.created_at)
+        select(
+            *_RECEIVER,
+            Invoice.catch_up_block,
+            Invoice.creation_block,
+            Invoice.creation_head,
+            Invoice.creation_head_hash,
+            Invoice.created_at,
+            Invoice.rereads,
+        )
         .where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None))
         .limit(limit)
     )
-    return [Newcomer(Receiver(*row[:4]), row[4] or 0, row[5], row[6]) for row in rows]
+    return [
+        Newcomer(
+            Receiver(*row[:6]),
+            catch_up_block=row.catch_up_block or 0,
+            creation_block=row.creation_block,
+            creation_head=row.creation_head,
+            creation_head_hash=row.creation_head_hash,
+            created_at=row.created_at,
+            rereads=row.rereads,
+        )
+        for row in rows
+    ]
+
+
+def anchor(session: Session, anchors: Mapping[str, int]) -> None:
+    """Write down the block right before each invoice's first one; it is on the chain."""
+    for invoice_id, block in anchors.items():
+        session.execute(
+            update(Invoice)
+            .where(Invoice.id == invoice_id)
+            .values(creation_block=block, creation_head=None, creation_head_hash=None)
+            .execution_options(synchronize_session=False)
+        )
 
 
 def note_caught_up(session: Session, invoice_ids: Sequence[str], *, next_block: int | None) -> None:
@@ -110,19 +195,21 @@ def note_caught_up(session: Session, invoice_ids: Sequence[str], *, next_block: 
         )
 
 
-def lower_newcomers(session: Session, chain_id: int, *, to: int) -> None:
-    """After a walk back to block `to` - 1, newcomers read from `to` on at the latest."""
-    unread = Invoice.catch_up_block == NEVER_LOOKED_AT
-    session.execute(
-        update(Invoice)
-        .where(
-            Invoice.chain_id == chain_id,
-            Invoice.catch_up_block.is_not(None),
-            or_(Invoice.catch_up_block > to, unread & (Invoice.creation_block > to)),
+def go_back(session: Session, chain_id: int, *, to: BlockMark, since: datetime) -> None:
+    """After a walk back to block `to`, nothing above it was there before any invoice monitored at
+    `since`, and newcomers read on right above it at the latest.
+    """
+    of_the_chain = (Invoice.chain_id == chain_id) & (Invoice.monitoring_ends_at >= since)
+    for condition, values in (
+        (Invoice.creation_block > to.number, {"creation_block": to.number}),
+        (Invoice.catch_up_block > to.number + 1, {"catch_up_block": to.number + 1}),
+    ):
+        session.execute(
+            update(Invoice)
+            .where(of_the_chain, condition)
+            .values(**values)
+            .execution_options(synchronize_session=False)
         )
-        .values(catch_up_block=to)
-        .execution_options(synchronize_session=False)
-    )
 
 
 def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> None:
@@ -130,14 +217,62 @@ def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> N
     session.execute(
         update(Invoice)
         .where(Invoice.chain_id == chain_id, Invoice.monitoring_ends_at >= since)
-        .values(catch_up_block=NEVER_LOOKED_AT, creation_block=None)
+        .values(
+            catch_up_block=NEVER_LOOKED_AT,
+            creation_block=None,
+            creation_time=None,
+            creation_head=None,
+            creation_head_hash=None,
+        )
         .execution_options(synchronize_session=False)
     )
 
 
-def _watched(chain_id: int, since: datetime) -> Select[str, str, str, datetime]:
+def read_anew(
+    session: Session, chain_id: int, *, expired_at: datetime, ended_at: datetime | None
+) -> int:
+    """Send invoices whose time is over back to their first block, once each; how many.
+
+    Unpaid ones that expired before `expired_at`, and with `ended_at` all whose monitoring ended
+    before that. They join the others when all their blocks were read a second time.
+    """
+    start = func.coalesce(Invoice.creation_block + 1, NEVER_LOOKED_AT)
+    joined = (Invoice.chain_id == chain_id) & Invoice.catch_up_block.is_(None)
+    due = [
+        (
+            1,
+            joined
+            & (Invoice.status == literal(UNPAID, literal_execute=True))
+            & (Invoice.expires_at < expired_at)
+            & (Invoice.rereads == 0),
+        )
+    ]
+    if ended_at is not None:
+        due.append((2, joined & (Invoice.monitoring_ends_at < ended_at) & _not_read_anew()))
+    sent = 0
+    for rereads, condition in due:
+        some = select(Invoice.id).where(condition).limit(PARAMETERS)
+        rows = session.execute(
+            update(Invoice)
+            .where(Invoice.id.in_(some.scalar_subquery()))
+            .values(catch_up_block=start, rereads=rereads)
+            .returning(Invoice.id)
+            .execution_options(synchronize_session=False)
+        )
+        sent += len(rows.all())
+    return sent
+
+
+def _watched(
+    chain_id: int, since: datetime
+) -> Select[str, str, str, datetime, int, datetime | None]:
     return select(*_RECEIVER).where(
         Invoice.chain_id == chain_id,
         Invoice.monitoring_ends_at >= since,
         Invoice.catch_up_block.is_(None),
     )
+
+
+def _not_read_anew() -> ColumnElement[bool]:
+    """The invoices whose monitoring is not known to be over for good (a partial index)."""
+    return Invoice.rereads < literal(2, literal_execute=True)

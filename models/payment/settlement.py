@@ -115,7 +115,12 @@ def apply_settlement(
         raise InvoiceDoesNotExist()
     payments = session.execute(_PAYMENTS, {"its_id": invoice_id}).all()
     settlement = lifecycle.settle(
-        invoice, payments, head_number=head_number, checkpoint_time=checkpoint_time, now=now
+        invoice,
+        payments,
+        head_number=head_number,
+        # It expires for good only when all its blocks were read a second time.
+        checkpoint_time=checkpoint_time if invoice.rereads else None,
+        now=now,
     )
     moved = _change_payments(session, invoice, payments, head_number=head_number)
     before = (invoice.status, invoice.exception)

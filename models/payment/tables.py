@@ -121,6 +121,13 @@ class Invoice(PaymentBase):
             postgresql_where=text("status = 'unpaid'"),
             sqlite_where=text("status = 'unpaid'"),
         ),
+        Index(
+            "ix_invoice_to_reread",
+            "chain_id",
+            "monitoring_ends_at",
+            postgresql_where=text("rereads < 2"),
+            sqlite_where=text("rereads < 2"),
+        ),
         CheckConstraint(
             "status IN ('unpaid', 'processing', 'paid', 'expired', 'canceled')", name="status"
         ),
@@ -150,10 +157,22 @@ class Invoice(PaymentBase):
     deposit_address: Mapped[str] = mapped_column(ADDRESS)
     address_index: Mapped[int] = mapped_column(Integer)
     confirmations_required: Mapped[int] = mapped_column(Integer)
+    # What this block and those below it hold was there before the address was handed out and pays
+    # nothing: the watcher's checkpoint at that moment. Null before the watcher's first step.
     creation_block: Mapped[int | None] = mapped_column(BigInteger)
+    # The chain's own time then, never later than ours: it stays where a reorganisation takes the
+    # block away.
+    creation_time: Mapped[datetime | None] = mapped_column(UtcMs)
+    # The chain's newest block at that moment, where it was above the checkpoint. Once the watcher
+    # has found it on the chain it is the creation block.
+    creation_head: Mapped[int | None] = mapped_column(BigInteger)
+    creation_head_hash: Mapped[str | None] = mapped_column(HASH)
     # The next block the watcher reads for this invoice alone; `UNREAD`: it has not looked yet;
     # null: it has caught up and is read together with all others (workers/chain_watcher.py).
     catch_up_block: Mapped[int | None] = mapped_column(BigInteger, default=UNREAD)
+    # How often all its blocks were read anew: 1 before it expires for good, 2 when its monitoring
+    # is over.
+    rereads: Mapped[int] = mapped_column(Integer, default=0)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     updated_at: Mapped[datetime] = mapped_column(UtcMs)
     expires_at: Mapped[datetime] = mapped_column(UtcMs)
@@ -268,7 +287,11 @@ class CheckoutSession(PaymentBase):
 
 
 class ChainHead(PaymentBase):
-    """How far the watcher has read a chain (checkpoint) and how far the chain had come (head)."""
+    """How far the watcher has read a chain (checkpoint) and how far the chain had come (head).
+
+    `read_until` is the chain's time up to which all is read: the checkpoint's, or later on a chain
+    that makes no blocks. Blocks up to `reread_number` were read twice.
+    """
 
     __tablename__ = "chain_head"
 
@@ -277,6 +300,10 @@ class ChainHead(PaymentBase):
     checkpoint_hash: Mapped[str] = mapped_column(HASH)
     checkpoint_timestamp: Mapped[datetime] = mapped_column(UtcMs)
     head_number: Mapped[int] = mapped_column(BigInteger)
+    head_hash: Mapped[str | None] = mapped_column(HASH)
+    head_seen_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    read_until: Mapped[datetime] = mapped_column(UtcMs)
+    reread_number: Mapped[int] = mapped_column(BigInteger)
     # Counts the watcher's transactions: one that began from an older revision changes nothing.
     revision: Mapped[int] = mapped_column(BigInteger, default=0)
     updated_at: Mapped[datetime] = mapped_column(UtcMs)

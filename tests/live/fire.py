@@ -160,9 +160,7 @@ class Payer:
     def __init__(self, database: Database, *, chain_id: int, token: str) -> None:
         self._token = token
         self._chain = FakeChain(started_at=datetime.now(UTC) - timedelta(minutes=5))
-        self._watcher = ChainWatcher(
-            database, self._chain, SystemClock(), chain_id=chain_id, log_range=1000
-        )
+        self._watcher = ChainWatcher(database, self._chain, SystemClock(), chain_id=chain_id)
 
     def notice(self) -> None:
         """Let the watcher do all there is to do."""

@@ -38,6 +38,7 @@ class Shop(Books):
                 now=self.clock.now(),
                 amount=f"{whole}.{fraction:06d}",
                 lifetime=lifetime,
+                is_reread=False,
             )
 
         invoice = self.database.run(create)
@@ -56,9 +57,22 @@ class Shop(Books):
 
     def watcher(self, *, log_range: int = 1000, many: int = 500) -> ChainWatcher:
         """A watcher of its own, with a connection of its own."""
-        reader = RpcChainReader([self.chain.url], CHAIN_ID, 10.0, lambda: watcher.least_head)
+        reader = RpcChainReader(
+            [self.chain.url],
+            CHAIN_ID,
+            10.0,
+            lambda: watcher.least_head(),
+            genesis=lambda: watcher.genesis_hash(),
+            widest=log_range,
+        )
         watcher = ChainWatcher(
-            self.database, reader, self.clock, chain_id=CHAIN_ID, log_range=log_range, many=many
+            self.database,
+            reader,
+            self.clock,
+            chain_id=CHAIN_ID,
+            many=many,
+            read_anew_every=timedelta(0),
+            ended_every=timedelta(0),
         )
         return watcher
 

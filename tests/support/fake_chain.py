@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from adapters.chain.reader import Block, EndpointsUnavailable, RangeTooLarge, Transfer
+from adapters.chain.question_limits import Exhausted, QuestionLimits
+from adapters.chain.reader import (
+    Block,
+    BlockUnreadable,
+    EndpointsUnavailable,
+    RangeTooLarge,
+    Transfer,
+)
 
 TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 PAYER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
@@ -48,7 +55,7 @@ class FakeChain:
 
     Faults: `down` (every call fails), `range_limit` (most blocks per `transfers`), `log_limit`
     (most logs per answer), `on_transfers` (called before each answer, e.g. to reorg in the middle
-    of a step). `asked` records every `transfers` question as (token, receivers, first, last).
+    of a step). `asked` records every question for logs as (tokens, receivers, first, last).
     """
 
     def __init__(self, *, started_at: datetime = GENESIS, block_seconds: int = 1) -> None:
@@ -58,7 +65,8 @@ class FakeChain:
         self.range_limit: int | None = None
         self.log_limit: int | None = None
         self.on_transfers: list[Callable[[], object]] = []
-        self.asked: list[tuple[str, tuple[str, ...] | None, int, int]] = []
+        self.asked: list[tuple[tuple[str, ...], tuple[str, ...] | None, int, int]] = []
+        self.limits = QuestionLimits(1000)
         self._serial = 0
         self._blocks: list[_Mined] = []
         self._append(started_at, [])
@@ -69,32 +77,63 @@ class FakeChain:
         self._answer()
         return self._blocks[-1].block
 
+    @property
+    def narrowest(self) -> int:
+        return self.limits.width
+
+    def others(self) -> Iterator[Block]:
+        return iter(())
+
+    def genesis(self) -> Block | None:
+        return self._blocks[0].block
+
     def block(self, number: int) -> Block | None:
         self._answer()
         return self._blocks[number].block if 0 <= number < len(self._blocks) else None
 
+    def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
+        return False
+
+    def transfers_in(
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
+    ) -> list[Transfer]:
+        found = self.transfers(tokens, receivers, block.number, block.number)
+        if self.block(block.number) != block:
+            raise BlockUnreadable("unknown block")
+        return found
+
     def transfers(
-        self, token: str, receivers: Sequence[str] | None, first: int, last: int
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, last: int
     ) -> list[Transfer]:
         self._answer()
-        self.asked.append((token, None if receivers is None else tuple(receivers), first, last))
+        asked = None if receivers is None else tuple(receivers)
+        self.asked.append((tuple(tokens), asked, first, last))
         while self.on_transfers:
             self.on_transfers.pop(0)()
         if self.range_limit is not None and last - first + 1 > self.range_limit:
-            raise RangeTooLarge(f"at most {self.range_limit} blocks")
+            self._refuse(first, last, receivers, f"at most {self.range_limit} blocks")
         if last >= len(self._blocks):
             raise EndpointsUnavailable("asked for blocks above the head")
         wanted = None if receivers is None else {receiver.lower() for receiver in receivers}
+        of_tokens = {token.lower() for token in tokens}
         found = [
             transfer
             for mined in self._blocks[first : last + 1]
             for transfer in mined.transfers
-            if transfer.token.lower() == token.lower()
+            if transfer.token.lower() in of_tokens
             and (wanted is None or transfer.receiver.lower() in wanted)
         ]
         if self.log_limit is not None and len(found) > self.log_limit:
-            raise RangeTooLarge(f"more than {self.log_limit} logs")
+            self._refuse(first, last, receivers, f"more than {self.log_limit} logs")
+        self.limits.accept(last - first + 1)
         return found
+
+    def _refuse(self, first: int, last: int, receivers: Sequence[str] | None, reason: str) -> None:
+        try:
+            self.limits.refuse(last - first + 1, all_receivers=receivers is None, worded=True)
+        except Exhausted:
+            raise EndpointsUnavailable(reason) from None
+        raise RangeTooLarge(reason)
 
     # The chain as the test writes it.
 
@@ -170,7 +209,8 @@ class FakeChain:
         return "0x" + hashlib.sha256(f"{kind} {self._serial}".encode()).hexdigest()
 
     def _append(self, timestamp: datetime, transactions: list[FakeTransaction]) -> None:
-        block = Block(len(self._blocks), self._new_hash("block"), timestamp)
+        parent = self._blocks[-1].block.hash if self._blocks else "0x" + "0" * 64
+        block = Block(len(self._blocks), self._new_hash("block"), timestamp, parent)
         logs = [(each.hash, log) for each in transactions for log in each.logs]
         transfers = [
             Transfer(

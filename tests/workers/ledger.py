@@ -9,6 +9,7 @@ from typing import Protocol
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from adapters.chain.reader import ChainReader
 from models.database import Database
 from models.payment.checkpoints import find_checkpoint
 from models.payment.settlement import cancel_invoice
@@ -20,7 +21,7 @@ from models.payment.tables import (
     Project,
     Wallet,
 )
-from tests.support.fake_chain import GENESIS, TOKEN, FakeChain
+from tests.support.fake_chain import GENESIS, TOKEN
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import ADA_XPUB
 from workers.chain_watcher import ChainWatcher
@@ -161,6 +162,7 @@ class Ledger(Books):
             address_index=index,
             confirmations_required=confirmations,
             creation_block=checkpoint.block.number if checkpoint else None,
+            creation_time=checkpoint.block.timestamp if checkpoint else None,
             created_at=now,
             updated_at=now,
             expires_at=now + lifetime,
@@ -178,19 +180,37 @@ class Ledger(Books):
 
 
 def watcher_of(
-    ledger: Ledger, chain: FakeChain, *, log_range: int = 1000, many: int = 500
+    ledger: Ledger,
+    reader: ChainReader,
+    *,
+    log_range: int = 1000,
+    many: int = 500,
+    may_replace: bool = False,
 ) -> ChainWatcher:
-    """A watcher of its own, as another process would have."""
+    """A watcher of its own, as another process would have; it never waits before it reads anew."""
+    reader.limits.width = reader.limits.widest = log_range
     return ChainWatcher(
-        ledger.database, chain, ledger.clock, chain_id=CHAIN_ID, log_range=log_range, many=many
+        ledger.database,
+        reader,
+        ledger.clock,
+        chain_id=CHAIN_ID,
+        many=many,
+        may_replace=may_replace,
+        read_anew_every=timedelta(0),
+        ended_every=timedelta(0),
     )
 
 
 def watch(watcher: ChainWatcher, *, most: int = 200) -> int:
-    """Step until there is nothing to do; how many steps did something. More than `most` fails."""
+    """Poll until two polls in a row find nothing to do at once; how many steps went before.
+
+    More than `most` fails.
+    """
+    quiet = 0
     for done in range(most):
-        if not watcher.try_watch_one():
-            return done
+        quiet = 0 if watcher.try_watch_one() else quiet + 1
+        if quiet == 2:
+            return done - 1
     raise AssertionError(f"the watcher is still busy after {most} steps")
 
 

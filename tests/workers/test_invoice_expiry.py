@@ -57,8 +57,8 @@ class TestExpiry:
         watch(watcher_of(ledger, chain))
         chain.pay(invoice.deposit_address, 400)
         chain.mine(at=at(2000))
-        watch(watcher_of(ledger, chain))
         clock.advance(seconds=2000)
+        watch(watcher_of(ledger, chain))
         work(expiry)
         assert ledger.state(invoice) == State("expired", "partial", 400, 0)
 
@@ -83,8 +83,8 @@ class TestExpiry:
     ) -> None:
         invoices = [ledger.invoice() for _ in range(7)]
         chain.mine(at=at(4000))
-        watch(watcher_of(ledger, chain))
         clock.advance(seconds=5000)
+        watch(watcher_of(ledger, chain))
         batches = [expiry.try_expire_one() for _ in range(4)]
         assert batches == [True, True, True, False]
         assert {ledger.state(each).status for each in invoices} == {"expired"}
@@ -102,8 +102,39 @@ class TestExpiry:
         chain.pay(processing.deposit_address, 1000)
         ledger.cancel(canceled)
         chain.mine(at=at(4000))
-        watch(watcher_of(ledger, chain))
         clock.advance(seconds=5000)
+        watch(watcher_of(ledger, chain))
         work(expiry)
         states = [ledger.state(each).status for each in (paid, processing, canceled)]
         assert states == ["paid", "processing", "canceled"]
+
+    def test_on_a_chain_that_makes_no_blocks_time_passes_too(
+        self, ledger: Ledger, chain: FakeChain, clock: FrozenClock, expiry: InvoiceExpiry
+    ) -> None:
+        """Nodes for development make a block when there is a transaction."""
+        invoice = ledger.invoice(lifetime=timedelta(seconds=100))
+        watcher = watcher_of(ledger, chain)
+        watch(watcher)
+        for _ in range(20):
+            clock.advance(seconds=5)
+            watch(watcher)
+            work(expiry)
+        assert ledger.state(invoice).status == "unpaid"
+        for _ in range(6):
+            clock.advance(seconds=5)
+            watch(watcher)
+            work(expiry)
+        assert ledger.state(invoice) == State("expired", "none", 0, 0)
+
+    def test_a_chain_that_travels_ahead_makes_nothing_late(
+        self, ledger: Ledger, chain: FakeChain, clock: FrozenClock, expiry: InvoiceExpiry
+    ) -> None:
+        """Test chains travel in time; a payment that is seen before the expiry is in time."""
+        watcher = watcher_of(ledger, chain)
+        chain.mine(at=at(3 * 86400))
+        watch(watcher)
+        invoice = ledger.invoice(1000)
+        chain.pay(invoice.deposit_address, 1000)
+        chain.mine()
+        watch(watcher)
+        assert ledger.state(invoice) == State("paid", "none", 1000, 0)

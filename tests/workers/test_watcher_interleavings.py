@@ -6,7 +6,7 @@ Every case ends the same way: the books must equal a recount of the chain as it 
 import random
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from copy import copy, deepcopy
 from datetime import datetime, timedelta
@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.chain.reader import Block, EndpointsUnavailable, Transfer
+from adapters.chain.question_limits import QuestionLimits
+from adapters.chain.reader import Block, BlockUnreadable, EndpointsUnavailable, Transfer
 from models.database import Database
 from models.payment.tables import Invoice
-from tests.support.fake_chain import FakeChain
+from tests.support.fake_chain import GENESIS, FakeChain
 from tests.support.frozen_clock import FrozenClock
-from tests.workers.ledger import CHAIN_ID, Ledger, State, address_of, at, watch, watcher_of
+from tests.workers.ledger import Ledger, State, address_of, at, watch, watcher_of
 from tests.workers.recount import differences
-from workers.chain_watcher import ChainWatcher
 
 LONG = timedelta(days=2)
 
@@ -44,25 +44,50 @@ class Meddled:
         if self.answers == self._nth + 1:
             self._meddle()
 
+    @property
+    def limits(self) -> QuestionLimits:
+        return self._chain.limits
+
     def head(self) -> Block:
         self._answer()
         return self._chain.head()
+
+    @property
+    def narrowest(self) -> int:
+        return self._chain.narrowest
+
+    def others(self) -> Iterator[Block]:
+        return self._chain.others()
+
+    def genesis(self) -> Block | None:
+        return self._chain.genesis()
 
     def block(self, number: int) -> Block | None:
         self._answer()
         return self._chain.block(number)
 
+    def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
+        self._answer()
+        return self._chain.is_kept_elsewhere(number, block_hash)
+
     def transfers(
-        self, token: str, receivers: Sequence[str] | None, first: int, last: int
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, last: int
     ) -> list[Transfer]:
         self._answer()
-        return self._chain.transfers(token, receivers, first, last)
+        return self._chain.transfers(tokens, receivers, first, last)
+
+    def transfers_in(
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
+    ) -> list[Transfer]:
+        self._answer()
+        return self._chain.transfers_in(tokens, receivers, block)
 
 
 class Story:
     """One chain and one ledger in the middle of a merchant's day."""
 
-    def __init__(self, ledger: Ledger, chain: FakeChain) -> None:
+    def __init__(self, ledger: Ledger, chain: FakeChain, *, behind: int = 0) -> None:
+        """`behind`: how many more blocks the next step finds than the one that pays."""
         self.ledger = ledger
         self.chain = chain
         self.invoices: list[Invoice] = []
@@ -75,12 +100,14 @@ class Story:
         watch(watcher_of(ledger, chain))
         self.new_invoice_paid()
         self.new_invoice()
+        chain.mine(behind)
 
     def copied(self, database: Database) -> "Story":
         """The same story over a copy of its database, to be ended differently."""
         copied = copy(self)
         copied.ledger = copy(self.ledger)
         copied.ledger.database = database
+        copied.ledger.clock = FrozenClock(self.ledger.clock.now())
         copied.chain = deepcopy(self.chain)
         copied.invoices = list(self.invoices)
         return copied
@@ -99,7 +126,8 @@ class Story:
 
     def check(self) -> None:
         """Let the watcher finish, and compare."""
-        watch(watcher_of(self.ledger, self.chain))
+        self.ledger.clock.advance(seconds=60)  # nobody waits any more for blocks that are gone
+        watch(watcher_of(self.ledger, self.chain, may_replace=True))
         assert self.ledger.checkpoint() == self.chain.height
         assert self.wrong() == {}
 
@@ -121,7 +149,7 @@ def story(ledger: Ledger, chain: FakeChain) -> Story:
 
 
 def other_watcher(story: Story) -> None:
-    watch(watcher_of(story.ledger, story.chain))
+    watch(watcher_of(story.ledger, story.chain, may_replace=True))
 
 
 def reorganise(story: Story) -> None:
@@ -179,28 +207,35 @@ MEDDLERS = [
 ]
 
 
+@pytest.mark.parametrize(("behind", "questions"), [(0, 4), (3, 6), (10, 8)])
 @pytest.mark.parametrize("meddle", MEDDLERS, ids=lambda each: each.__name__)
 def test_something_between_any_two_questions(
-    meddle: Callable[[Story], None], sqlite_template: Path, memory: Path, clock: FrozenClock
+    meddle: Callable[[Story], None],
+    behind: int,
+    questions: int,
+    sqlite_template: Path,
+    memory: Path,
 ) -> None:
-    first_pages = memory / f"{meddle.__name__}.db"
+    """With one new block, with a few that are read one by one, and with a range of them."""
+    name = f"{meddle.__name__}-{behind}"
+    first_pages = memory / f"{name}.db"
     shutil.copy(sqlite_template, first_pages)
     with closing(Database(f"sqlite:///{first_pages}")) as database:
-        so_far = Story(Ledger(database, clock), FakeChain())
+        so_far = Story(Ledger(database, FrozenClock(GENESIS)), FakeChain(), behind=behind)
     meddled_calls = 0
     for nth in range(12):
-        shutil.copy(first_pages, pages := memory / f"{meddle.__name__}-{nth}.db")
+        shutil.copy(first_pages, pages := memory / f"{name}-{nth}.db")
         database = Database(f"sqlite:///{pages}")
         story = so_far.copied(database)
         chain = story.chain
         reader = Meddled(chain, nth, lambda story=story: meddle(story))  # type: ignore[misc]
-        watcher = ChainWatcher(database, reader, clock, chain_id=CHAIN_ID, log_range=1000)
+        watcher = watcher_of(story.ledger, reader, may_replace=True)
         with suppress(Killed, EndpointsUnavailable):
             watch(watcher)
         meddled_calls += reader.answers > nth
         story.check()
         database.dispose()
-    assert meddled_calls >= 8, "the steps ask less than that: the cases cover nothing"
+    assert meddled_calls >= questions, "the steps ask less than that: the cases cover nothing"
 
 
 def test_an_invoice_whose_transaction_straddles_a_step(ledger: Ledger, chain: FakeChain) -> None:
@@ -220,7 +255,7 @@ def test_an_invoice_whose_transaction_straddles_a_step(ledger: Ledger, chain: Fa
     assert ledger.state(invoice) == State("paid", "none", 1000, 0)
 
 
-def test_a_payment_in_the_creation_block(ledger: Ledger, chain: FakeChain) -> None:
+def test_what_was_there_before_the_invoice_is_not_its(ledger: Ledger, chain: FakeChain) -> None:
     """Whoever knows the address beforehand may pay in the block that is the newest at creation."""
     watcher = watcher_of(ledger, chain)
     chain.mine(5)
@@ -228,26 +263,28 @@ def test_a_payment_in_the_creation_block(ledger: Ledger, chain: FakeChain) -> No
     watch(watcher)
     invoice = ledger.invoice(1000)
     assert invoice.creation_block == chain.height == ledger.checkpoint()
+    chain.mine(100)
+    watch(watcher)
+    assert ledger.payments(invoice) == []
+    chain.pay(invoice.deposit_address, 1000)
     chain.mine()
     watch(watcher)
     assert ledger.state(invoice) == State("paid", "none", 1000, 0)
 
 
-def test_an_invoice_stored_while_the_chain_shrinks(ledger: Ledger, chain: FakeChain) -> None:
-    """Its creation block is above the block that pays it."""
+def test_a_payment_on_the_other_branch_of_the_creation_block(
+    ledger: Ledger, chain: FakeChain
+) -> None:
+    """It is mined below the block that was the newest at creation, and yet after that moment."""
     watcher = watcher_of(ledger, chain)
-    chain.mine(40)
+    chain.mine(20)
     watch(watcher)
-
-    def shrink() -> None:
-        chain.reorg(30, length=1)
-        watch(watcher)
-
-    invoice = ledger.invoice(1000, before_insert=shrink)
-    chain.pay(invoice.deposit_address, 1000, at=at(60))
+    invoice = ledger.invoice(1000)
+    chain.reorg(10, length=1)
+    chain.pay(invoice.deposit_address, 1000)
     assert invoice.creation_block is not None
-    assert invoice.creation_block > chain.height
-    chain.mine()
+    assert chain.height < invoice.creation_block
+    chain.mine(20, at=at(60))
     watch(watcher)
     assert ledger.state(invoice) == State("paid", "none", 1000, 0)
 
@@ -278,102 +315,130 @@ def test_a_newcomer_is_not_expired_before_its_own_blocks_are_read(
     assert ledger.events(invoice) == [("unpaid", "paid", "none")]
 
 
-class Flapping:
-    """A chain behind a balancer: logs come from a node with other newest blocks."""
+class Flapping(Meddled):
+    """A chain behind a balancer: the first answer with logs comes from a node with other blocks."""
 
     def __init__(self, chain: FakeChain, other: FakeChain) -> None:
-        self.chain = chain
+        super().__init__(chain, -1, lambda: None)
         self.other = other
 
-    def head(self) -> Block:
-        return self.chain.head()
-
-    def block(self, number: int) -> Block | None:
-        return self.chain.block(number)
-
     def transfers(
-        self, token: str, receivers: Sequence[str] | None, first: int, last: int
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, last: int
     ) -> list[Transfer]:
-        found = self.other.transfers(token, receivers, first, min(last, self.other.height))
-        self.other = self.chain
+        last = min(last, self.other.height)
+        found = self.other.transfers(tokens, receivers, first, last) if first <= last else []
+        self.other = self._chain
         return found
 
+    def transfers_in(
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
+    ) -> list[Transfer]:
+        node, self.other = self.other, self._chain
+        if node.block(block.number) != block:
+            raise BlockUnreadable("unknown block")
+        return node.transfers_in(tokens, receivers, block)
 
-def test_a_payment_on_another_branch_is_never_written(ledger: Ledger, chain: FakeChain) -> None:
+
+@pytest.mark.parametrize("blocks", [1, 10])
+def test_a_payment_on_another_branch_is_never_written(
+    ledger: Ledger, chain: FakeChain, blocks: int
+) -> None:
     invoice = ledger.invoice(1000)
     watch(watcher_of(ledger, chain))
     other = deepcopy(chain)
-    chain.mine()
+    chain.mine(blocks)
     other.pay(invoice.deposit_address, 1000)
-    reader = Flapping(chain, other)
-    watcher = ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=100)
+    watcher = watcher_of(ledger, Flapping(chain, other), log_range=100)
     watch(watcher)
     watch(watcher)
     assert ledger.payments(invoice) == []
     assert ledger.checkpoint() == chain.height
 
 
-def test_a_payment_that_a_lagging_node_hid_is_found_with_the_next_block(
+def test_a_payment_that_a_lagging_node_hides_is_found_at_the_next_poll(
     ledger: Ledger, chain: FakeChain
 ) -> None:
     invoice = ledger.invoice(1000)
     watch(watcher_of(ledger, chain))
-    other = deepcopy(chain)
+    lagging = deepcopy(chain)
     chain.pay(invoice.deposit_address, 1000)
-    reader = Flapping(chain, other)
-    watcher = ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=100)
+    watcher = watcher_of(ledger, Flapping(chain, lagging), log_range=100)
+    assert not watcher.try_watch_one()
+    assert ledger.payments(invoice) == []
+    watch(watcher)
+    assert ledger.state(invoice) == State("processing", "none", 0, 1000)
+
+
+def test_a_payment_in_a_range_that_a_lagging_node_hides_is_found_by_the_second_reading(
+    ledger: Ledger, chain: FakeChain, clock: FrozenClock
+) -> None:
+    """A node that lacks blocks answers a range with what it has, and nobody can tell."""
+    invoice = ledger.invoice(1000)
+    watch(watcher_of(ledger, chain))
+    lagging = deepcopy(chain)
+    chain.pay(invoice.deposit_address, 1000)
+    chain.mine(9)
+    watcher = watcher_of(ledger, Flapping(chain, lagging), log_range=100)
     watch(watcher)
     assert ledger.payments(invoice) == [], "the story is not told as it should be"
-    chain.mine()
+    for _ in range(10):
+        clock.advance(seconds=10)
+        chain.mine(10)
+        watch(watcher)
+    assert ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
+def test_a_payment_that_nobody_showed_is_found_before_the_invoice_expires(
+    ledger: Ledger, chain: FakeChain, clock: FrozenClock
+) -> None:
+    """Neither the first reading nor the second showed it; the invoice's own last one does."""
+    invoice = ledger.invoice(1000, lifetime=timedelta(seconds=300))
+    watch(watcher_of(ledger, chain))
+    hiding = deepcopy(chain)
+    chain.pay(invoice.deposit_address, 1000)
+    hiding.mine()
+    hiding._blocks[-1].block = chain._blocks[-1].block  # the same block, without the log
+    for each in (chain, hiding):
+        each.mine(9)
+    for mined, others in zip(hiding._blocks, chain._blocks, strict=True):
+        mined.block = others.block
+    watcher = watcher_of(ledger, hiding)
+    for _ in range(12):
+        clock.advance(seconds=20)
+        hiding.mine(10)
+        watch(watcher)
+    assert ledger.state(invoice) == State("unpaid", "none", 0, 0)
+    transfers = chain._blocks[1].transfers
+    hiding._blocks[1].transfers.extend(transfers)
+    clock.advance(seconds=100)
+    hiding.mine(at=clock.now())
     watch(watcher)
     assert ledger.state(invoice) == State("paid", "none", 1000, 0)
 
 
 @pytest.mark.parametrize("nth", range(1, 7))
-def test_an_invoice_paid_beforehand_that_another_watcher_joins_meanwhile(
+def test_an_invoice_paid_at_once_that_another_watcher_joins_meanwhile(
     ledger: Ledger, chain: FakeChain, nth: int
 ) -> None:
     """The step under way does not know the invoice and must not claim its blocks."""
     watch(watcher_of(ledger, chain))
     ledger.invoice(1000)
     watch(watcher_of(ledger, chain))
-    chain.pay(address_of(1), 1000)
-    chain.mine(6)  # or the next step would read it again anyway
+    chain.mine(6)
 
     def sell() -> None:
         invoices.append(ledger.invoice(1000))
+        chain.pay(address_of(1), 1000)
+        chain.mine(6)
         watcher_of(ledger, chain).try_watch_one()
 
     invoices: list[Invoice] = []
-    reader = Meddled(chain, nth, sell)
-    watch(ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=1000))
+    watch(watcher_of(ledger, Meddled(chain, nth, sell)))
     if not invoices:
         sell()
     watch(watcher_of(ledger, chain))
     assert invoices[0].deposit_address == address_of(1)
     assert ledger.state(invoices[0]) == State("paid", "none", 1000, 0)
-
-
-def test_a_creation_block_above_the_payment(ledger: Ledger, chain: FakeChain) -> None:
-    """The chain shrank while the invoice's transaction ran, and others had their turn first."""
-    watcher = watcher_of(ledger, chain)
-    chain.mine(40)
-    watch(watcher)
-
-    def shrink() -> None:
-        chain.reorg(30, length=1)
-        chain.mine(at=at(60))
-        watch(watcher)
-        ledger.invoice()
-        watcher.try_watch_one()  # the newcomers' turn is over now
-
-    invoice = ledger.invoice(1000, before_insert=shrink)
-    assert (invoice.creation_block, ledger.checkpoint()) == (40, 12)
-    chain.pay(invoice.deposit_address, 1000)
-    watch(watcher)
-    chain.mine()
-    watch(watcher)
-    assert ledger.state(invoice) == State("paid", "none", 1000, 0)
 
 
 def test_a_reorganisation_below_what_a_newcomer_has_read(
@@ -385,7 +450,7 @@ def test_a_reorganisation_below_what_a_newcomer_has_read(
     chain.pay(invoice.deposit_address, 200)
     chain.mine(195)
     clock.advance(seconds=400)
-    watcher = watcher_of(ledger, chain, log_range=20)
+    watcher = watcher_of(ledger, chain, log_range=1)
     for _ in range(5):
         watcher.try_watch_one()
     assert ledger.payments(invoice) == [("pending", 200)]
@@ -413,7 +478,7 @@ def test_a_deeper_reorganisation_while_an_earlier_one_is_walked_back(
     assert ledger.state(invoice).status == "paid"
     chain.reorg(20)
     reader = Meddled(chain, nth, lambda: chain.reorg(70, lose=True))
-    watch(ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=5))
+    watch(watcher_of(ledger, reader, log_range=5))
     if reader.answers <= nth:
         chain.reorg(70, lose=True)
     watch(watcher)
@@ -427,9 +492,10 @@ def test_a_step_whose_tip_is_gone_at_its_end_writes_nothing(
     invoice = ledger.invoice(1000)
     watch(watcher_of(ledger, chain))
     chain.pay(invoice.deposit_address, 1000)
+    chain.mine(9)
     # head, base, logs, the payment's block; the fifth answer is the tip once more
-    reader = Meddled(chain, 4, lambda: chain.reorg(1))
-    watcher = ChainWatcher(ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=100)
+    reader = Meddled(chain, 4, lambda: chain.reorg(10))
+    watcher = watcher_of(ledger, reader, log_range=100)
     assert not watcher.try_watch_one()
     assert reader.answers == 5
     assert ledger.payments(invoice) == []
@@ -446,7 +512,8 @@ def test_confirmations_by_a_head_that_is_gone_do_not_count(
     chain.pay(invoice.deposit_address, 1000)
     chain.mine(100)
     chain.on_transfers.append(lambda: chain.reorg(100, length=1))
-    watch(watcher)
+    with suppress(EndpointsUnavailable):
+        watch(watcher)
     watch(watcher)
     assert chain.height == 101
     assert ledger.state(invoice) == State("processing", "none", 0, 1000)
@@ -481,13 +548,8 @@ def test_a_storm_with_two_watchers(ledger: Ledger, chain: FakeChain, seed: int) 
         happen()
         meddle = rng.choice([happen, happen, lambda: None, lambda: die(story)])
         reader = Meddled(chain, rng.randint(0, 8), meddle)
-        watcher = ChainWatcher(
-            ledger.database,
-            reader,
-            ledger.clock,
-            chain_id=CHAIN_ID,
-            log_range=rng.choice([2, 5, 1000]),
-            many=rng.choice([2, 500]),
+        watcher = watcher_of(
+            ledger, reader, log_range=rng.choice([2, 5, 1000]), many=rng.choice([2, 500])
         )
         with suppress(Killed, EndpointsUnavailable):
             for _ in range(rng.randint(0, 4)):
@@ -511,9 +573,7 @@ def test_two_watchers_at_the_same_time(ledger: Ledger, chain: FakeChain) -> None
 
     def work() -> None:
         reader = Locked(chain, -1, lambda: None)
-        watcher = ChainWatcher(
-            ledger.database, reader, ledger.clock, chain_id=CHAIN_ID, log_range=1000
-        )
+        watcher = watcher_of(ledger, reader)
         try:
             while not done.is_set():
                 watcher.try_watch_one()

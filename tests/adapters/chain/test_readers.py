@@ -41,7 +41,7 @@ class ReaderBehaviour:
         chain.pay(ANNA, 5)
         chain.pay(BELA, 7)
         head = reader.head()
-        [found] = reader.transfers(TOKEN, [ANNA], 0, head.number)
+        [found] = reader.transfers([TOKEN], [ANNA], 0, head.number)
         assert (found.token, found.sender, found.receiver) == (TOKEN, PAYER, ANNA)
         assert (found.amount, found.block_number) == (5, head.number - 1)
         block = reader.block(head.number - 1)
@@ -54,22 +54,26 @@ class ReaderBehaviour:
         for amount in (1, 0, 2):
             chain.pay(ANNA, amount)
         head = reader.head().number
-        assert [each.amount for each in reader.transfers(TOKEN, None, head - 2, head)] == [1, 0, 2]
+        assert [each.amount for each in reader.transfers([TOKEN], None, head - 2, head)] == [
+            1,
+            0,
+            2,
+        ]
 
     def test_reads_exactly_the_blocks_asked_for(self, chain: Chain, reader: ChainReader) -> None:
         for amount in (1, 2, 3):
             chain.pay(ANNA, amount)
         middle = reader.head().number - 1
-        assert [each.amount for each in reader.transfers(TOKEN, [ANNA], middle, middle)] == [2]
+        assert [each.amount for each in reader.transfers([TOKEN], [ANNA], middle, middle)] == [2]
 
     def test_finds_the_largest_payment(self, chain: Chain, reader: ChainReader) -> None:
         chain.pay(ANNA, 2**255 + 1)
         head = reader.head().number
-        assert reader.transfers(TOKEN, [ANNA], head, head)[0].amount == 2**255 + 1
+        assert reader.transfers([TOKEN], [ANNA], head, head)[0].amount == 2**255 + 1
 
     def test_finds_nothing_of_another_token(self, chain: Chain, reader: ChainReader) -> None:
         chain.pay(ANNA, 1)
-        assert reader.transfers(BELA, None, 0, reader.head().number) == []
+        assert reader.transfers([BELA], None, 0, reader.head().number) == []
 
     def test_a_reorg_takes_payments_away_and_changes_hashes(
         self, chain: Chain, reader: ChainReader
@@ -83,7 +87,7 @@ class ReaderBehaviour:
         assert head.number == dropped.number
         assert head.hash != dropped.hash
         assert reader.block(before.number) == before
-        assert reader.transfers(TOKEN, [ANNA], 0, head.number) == []
+        assert reader.transfers([TOKEN], [ANNA], 0, head.number) == []
 
     def test_no_block_is_above_the_head(self, chain: Chain, reader: ChainReader) -> None:
         assert reader.block(reader.head().number + 1) is None
@@ -91,7 +95,7 @@ class ReaderBehaviour:
     def test_refuses_logs_above_the_head(self, chain: Chain, reader: ChainReader) -> None:
         head = reader.head().number
         with pytest.raises(EndpointsUnavailable):
-            reader.transfers(TOKEN, None, head + 1, head + 1)
+            reader.transfers([TOKEN], None, head + 1, head + 1)
 
 
 class TestFakeChain(ReaderBehaviour):
@@ -150,28 +154,28 @@ class LocalChainBehaviour(ReaderBehaviour):
     def test_pays_by_a_contract(self, chain: LocalChain, reader: ChainReader) -> None:
         contract = chain.deploy_payer_contract(100)
         chain.pay_by_contract(contract, ANNA, 7)
-        [found] = reader.transfers(TOKEN, [ANNA], 0, reader.head().number)
+        [found] = reader.transfers([TOKEN], [ANNA], 0, reader.head().number)
         assert (found.sender, found.amount) == (contract, 7)
 
     def test_pays_twice_in_one_transaction(self, chain: LocalChain, reader: ChainReader) -> None:
         contract = chain.deploy_payer_contract(100)
         chain.pay_twice_by_contract(contract, ANNA, 7, 8)
-        first, second = reader.transfers(TOKEN, [ANNA], 0, reader.head().number)
+        first, second = reader.transfers([TOKEN], [ANNA], 0, reader.head().number)
         assert (first.amount, second.amount) == (7, 8)
         assert first.tx_hash == second.tx_hash
         assert first.log_index < second.log_index
 
     def test_the_native_coin_is_no_transfer(self, chain: LocalChain, reader: ChainReader) -> None:
         chain.pay_native(ANNA, 10**18)
-        assert reader.transfers(TOKEN, [ANNA], 0, reader.head().number) == []
+        assert reader.transfers([TOKEN], [ANNA], 0, reader.head().number) == []
         assert chain.quantity("eth_getBalance", ANNA, "latest") == 10**18
 
     def test_another_token_is_another_address(self, chain: LocalChain, reader: ChainReader) -> None:
         wrong = chain.deploy_second_token()
         chain.pay(ANNA, 5, token=wrong)
         head = reader.head().number
-        assert reader.transfers(TOKEN, [ANNA], 0, head) == []
-        assert [each.amount for each in reader.transfers(wrong, [ANNA], 0, head)] == [5]
+        assert reader.transfers([TOKEN], [ANNA], 0, head) == []
+        assert [each.amount for each in reader.transfers([wrong], [ANNA], 0, head)] == [5]
 
     def test_mining_ahead_does_not_move_the_clock(
         self, chain: LocalChain, reader: ChainReader
@@ -192,7 +196,7 @@ class LocalChainBehaviour(ReaderBehaviour):
         chain.reorg(2)
         chain.pay(ANNA, 6)
         head = reader.head().number
-        assert [each.amount for each in reader.transfers(TOKEN, [ANNA], 0, head)] == [6]
+        assert [each.amount for each in reader.transfers([TOKEN], [ANNA], 0, head)] == [6]
 
 
 class TestAnvil(LocalChainBehaviour):

@@ -9,13 +9,21 @@ from datetime import UTC, datetime
 import pytest
 import structlog
 
-from adapters.chain import json_rpc
-from adapters.chain.reader import Block, EndpointsBehind, EndpointsUnavailable, RangeTooLarge
+from adapters.chain import json_rpc, node
+from adapters.chain.reader import (
+    Block,
+    BlockUnreadable,
+    ChainReplaced,
+    EndpointsBehind,
+    EndpointsUnavailable,
+    RangeTooLarge,
+)
 from adapters.chain.rpc_reader import RpcChainReader
 from tests.adapters.chain.rpc_endpoint import (
     Answers,
     FakeEndpoint,
     Question,
+    block,
     healthy,
     serving,
     transfer_log,
@@ -39,10 +47,16 @@ class Readers:
         return self._stack.enter_context(serving(answers, secret=secret))
 
     def over(
-        self, *endpoints: FakeEndpoint | str, chain_id: int = 31337, checkpoint: int = 0
+        self,
+        *endpoints: FakeEndpoint | str,
+        chain_id: int = 31337,
+        checkpoint: int = 0,
+        genesis: str | None = None,
     ) -> RpcChainReader:
         urls = [each if isinstance(each, str) else each.url for each in endpoints]
-        reader = RpcChainReader(urls, chain_id, TIMEOUT_S, lambda: checkpoint)
+        reader = RpcChainReader(
+            urls, chain_id, TIMEOUT_S, lambda: checkpoint, genesis=lambda: genesis
+        )
         self._stack.callback(reader.close)
         return reader
 
@@ -63,6 +77,19 @@ def with_logs(answer: Answers, *, height: int = 100) -> Answers:
     """A healthy node, save that `answer` replies to eth_getLogs."""
     node = healthy(height=height)
     return lambda question: (answer if question.method == "eth_getLogs" else node)(question)
+
+
+def other_chain(height: int) -> Answers:
+    """A healthy node of another chain with the same id."""
+
+    def answer(question: Question) -> None:
+        if question.method != "eth_getBlockByNumber":
+            return healthy(height=height)(question)
+        at = question.params[0]
+        number = height if at == "latest" else int(at, 16)
+        return question.result({**block(number), "hash": "0x" + "e" * 63 + f"{number % 16:x}"})
+
+    return answer
 
 
 class TestHead:
@@ -135,13 +162,89 @@ class TestHead:
             readers.over(behind, broken, checkpoint=5).head()
         assert not isinstance(failure.value, EndpointsBehind)
 
-    def test_checks_the_chain_id_in_every_step(self, readers: Readers) -> None:
+    def test_checks_the_chain_id_now_and_then(
+        self, readers: Readers, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        endpoint = readers.endpoint(healthy())
+        reader = readers.over(endpoint)
+        for _ in range(5):
+            reader.head()
+        assert endpoint.asked.count("eth_chainId") == 1
+        endpoint.answers = healthy(chain_id=1)
+        monkeypatch.setattr(node, "IDENTIFY_S", 0.0)
+        reader._nodes[0]._identified_until = 0.0
+        with pytest.raises(EndpointsUnavailable):
+            reader.head()
+
+    def test_checks_the_chain_id_again_after_a_failure(self, readers: Readers) -> None:
         endpoint = readers.endpoint(healthy())
         reader = readers.over(endpoint)
         reader.head()
-        endpoint.answers = healthy(chain_id=1)
+        endpoint.answers = Question.cut
         with pytest.raises(EndpointsUnavailable):
             reader.head()
+        endpoint.answers = healthy(chain_id=1)
+        with pytest.raises(EndpointsUnavailable, match="reports chain id 1"):
+            reader.head()
+
+    def test_does_not_use_an_endpoint_with_another_block_0(self, readers: Readers) -> None:
+        right, stranger = readers.endpoint(healthy(height=5)), readers.endpoint(other_chain(9))
+        genesis = f"0x{0:064x}"
+        assert readers.over(stranger, right, genesis=genesis).head().number == 5
+        with pytest.raises(ChainReplaced):
+            readers.over(stranger, genesis=genesis).head()
+        with pytest.raises(EndpointsUnavailable) as failure:
+            readers.over(stranger, readers.endpoint(Question.cut), genesis=genesis).head()
+        assert not isinstance(failure.value, ChainReplaced), "the right one may only be away"
+
+    @pytest.mark.parametrize(
+        "refuse",
+        [
+            lambda question: question.error(4444, "pruned history unavailable"),
+            lambda question: question.result(None),
+        ],
+    )
+    def test_uses_an_endpoint_that_has_pruned_block_0(
+        self, refuse: Answers, readers: Readers
+    ) -> None:
+        whole = healthy(height=5)
+
+        def pruned(question: Question) -> None:
+            (refuse if question.params[:1] == ["0x0"] else whole)(question)
+
+        reader = readers.over(readers.endpoint(pruned), genesis="0x" + "1" * 64)
+        assert reader.head().number == 5
+        assert reader.genesis() is None
+
+    def test_leaves_an_endpoint_alone_for_as_long_as_it_asks(self, readers: Readers) -> None:
+        def busy(question: Question) -> None:
+            question.body(b"{}", status=429, Retry_After="60")
+
+        endpoint = readers.endpoint(busy)
+        reader = readers.over(endpoint)
+        for _ in range(11):
+            with pytest.raises(EndpointsUnavailable):
+                reader.head()
+        assert len(endpoint.asked) == 1
+
+    def test_goes_through_the_others(self, readers: Readers) -> None:
+        first, lagging = readers.endpoint(healthy(height=5)), readers.endpoint(healthy(height=3))
+        broken, other = readers.endpoint(Question.cut), readers.endpoint(healthy(height=7))
+        reader = readers.over(first, lagging, broken, other, checkpoint=5)
+        reader.head()
+        assert [(head.number, reader.block(7) is None) for head in reader.others()] == [(7, False)]
+        assert reader.block(7) is None, "at the end the step's endpoint is asked again"
+
+    def test_asks_whether_another_endpoint_keeps_a_block(self, readers: Readers) -> None:
+        keeping, lagging = readers.endpoint(healthy(height=99)), readers.endpoint(healthy(height=9))
+        other = readers.endpoint(other_chain(100))
+        reader = readers.over(other, lagging, keeping)
+        reader.head()
+        assert reader.is_kept_elsewhere(50, f"0x{50:064x}")
+        assert reader.head().number == 99, "the one that keeps it is asked from now on"
+        reader = readers.over(other, lagging)
+        reader.head()
+        assert not reader.is_kept_elsewhere(5, f"0x{5:064x}"), "one that lags does not count"
 
     @pytest.mark.parametrize(
         "wrong",
@@ -209,7 +312,7 @@ class TestTransfers:
     def test_reads_transfers_in_chain_order_once_each(self, readers: Readers) -> None:
         late = transfer_log(TOKEN, ANNA, 5, 9, 1)
         early = transfer_log(TOKEN, BELA, 2**256 - 1, 8, 4)
-        found = readers.over_node(healthy(logs=[late, early, late])).transfers(TOKEN, None, 1, 10)
+        found = readers.over_node(healthy(logs=[late, early, late])).transfers([TOKEN], None, 1, 10)
         assert [(each.receiver, each.amount, each.block_number) for each in found] == [
             (BELA, 2**256 - 1, 8),
             (ANNA, 5, 9),
@@ -222,10 +325,10 @@ class TestTransfers:
     def test_keeps_to_the_receivers_even_if_the_node_does_not(self, readers: Readers) -> None:
         logs = [transfer_log(TOKEN, ANNA, 1, 1, 0), transfer_log(TOKEN, BELA, 2, 1, 1)]
         reader = readers.over_node(healthy(logs=logs))
-        assert [each.amount for each in reader.transfers(TOKEN, [BELA], 1, 10)] == [2]
+        assert [each.amount for each in reader.transfers([TOKEN], [BELA], 1, 10)] == [2]
 
     def test_asks_nothing_for_no_receivers(self, readers: Readers) -> None:
-        assert readers.over_node(with_logs(Question.cut)).transfers(TOKEN, [], 1, 10) == []
+        assert readers.over_node(with_logs(Question.cut)).transfers([TOKEN], [], 1, 10) == []
 
     def test_passes_over_logs_that_are_no_erc20_transfers(self, readers: Readers) -> None:
         good = transfer_log(TOKEN, ANNA, 1, 1, 0)
@@ -234,7 +337,7 @@ class TestTransfers:
         reorged = {**good, "removed": True}
         other = {**good, "topics": ["0x" + "1" * 64, *good["topics"][1:]]}
         reader = readers.over_node(healthy(logs=[nft, bare, reorged, other]))
-        assert reader.transfers(TOKEN, None, 1, 10) == []
+        assert reader.transfers([TOKEN], None, 1, 10) == []
 
     @pytest.mark.parametrize(
         "wrong",
@@ -251,7 +354,7 @@ class TestTransfers:
     def test_refuses_an_answer_that_holds(self, wrong: dict[str, object], readers: Readers) -> None:
         log = {**transfer_log(TOKEN, ANNA, 1, 1, 0), **wrong}
         with pytest.raises(EndpointsUnavailable):
-            readers.over_node(healthy(logs=[log])).transfers(TOKEN, None, 1, 10)
+            readers.over_node(healthy(logs=[log])).transfers([TOKEN], None, 1, 1)
 
     @pytest.mark.parametrize(
         "limited",
@@ -266,7 +369,7 @@ class TestTransfers:
     ) -> None:
         reader = readers.over_node(with_logs(limited))
         with pytest.raises(RangeTooLarge):
-            reader.transfers(TOKEN, None, 1, 10)
+            reader.transfers([TOKEN], None, 1, 10)
         # The step goes on with the same endpoint.
         assert reader.block(1) is not None
 
@@ -276,12 +379,59 @@ class TestTransfers:
         monkeypatch.setattr(json_rpc, "MAX_ANSWER_BYTES", 1024 * 1024)
         reader = readers.over_node(with_logs(lambda question: question.flood(64 * 1024 * 1024)))
         with pytest.raises(RangeTooLarge):
-            reader.transfers(TOKEN, None, 1, 10)
+            reader.transfers([TOKEN], None, 1, 10)
 
     @pytest.mark.parametrize("illness", [each for each in ILL if each != "floods"])
     def test_ends_the_step_when_the_endpoint(self, illness: str, readers: Readers) -> None:
+        """Asked for one block: less cannot be asked."""
         reader = readers.over_node(with_logs(ILL[illness]))
         with pytest.raises(EndpointsUnavailable):
-            reader.transfers(TOKEN, None, 1, 10)
+            reader.transfers([TOKEN], None, 1, 1)
         with pytest.raises(EndpointsUnavailable, match="head first"):
             reader.block(1)
+
+    @pytest.mark.parametrize("illness", [each for each in ILL if each not in ("floods", "hangs")])
+    def test_asks_for_fewer_blocks_when_the_only_endpoint(
+        self, illness: str, readers: Readers
+    ) -> None:
+        reader = readers.over_node(with_logs(ILL[illness]))
+        with pytest.raises(RangeTooLarge):
+            reader.transfers([TOKEN], None, 1, 100)
+        assert reader.limits.width == 50
+
+    def test_asks_another_endpoint_when_one_fails(self, readers: Readers) -> None:
+        broken = readers.endpoint(with_logs(Question.cut))
+        reader = readers.over(broken, readers.endpoint(healthy(height=7)))
+        reader.head()
+        with pytest.raises(EndpointsUnavailable):
+            reader.transfers([TOKEN], None, 1, 100)
+        assert reader.head().number == 7
+
+
+class TestTransfersOfABlock:
+    BLOCK = Block(5, f"0x{5:064x}", datetime(2026, 1, 1, tzinfo=UTC))
+
+    def test_asks_by_the_hash(self, readers: Readers) -> None:
+        questions = []
+
+        def answer(question: Question) -> None:
+            questions.append(question.params[0])
+            question.result([transfer_log(TOKEN, ANNA, 7, 5, 0)])
+
+        [found] = readers.over_node(with_logs(answer)).transfers_in([TOKEN], [ANNA], self.BLOCK)
+        assert (found.amount, found.block_number) == (7, 5)
+        assert questions[0]["blockHash"] == self.BLOCK.hash
+        assert not questions[0].keys() & {"fromBlock", "toBlock"}
+
+    def test_an_unknown_block_is_no_empty_block(self, readers: Readers) -> None:
+        reader = readers.over_node(with_logs(lambda each: each.error(-32000, "unknown block")))
+        for _ in range(3):
+            assert reader.limits.takes_hashes
+            with pytest.raises(BlockUnreadable):
+                reader.transfers_in([TOKEN], [ANNA], self.BLOCK)
+        assert not reader.limits.takes_hashes, "it may not take such questions at all"
+
+    def test_does_not_believe_logs_of_another_block(self, readers: Readers) -> None:
+        logs = [transfer_log(TOKEN, ANNA, 7, 6, 0)]
+        with pytest.raises(EndpointsUnavailable):
+            readers.over_node(healthy(logs=logs)).transfers_in([TOKEN], [ANNA], self.BLOCK)

@@ -27,6 +27,7 @@ OPERATORS_ONLY = {
     domain.InvalidName,
     domain.ProjectDoesNotExist,
     domain.KeyDoesNotExist,
+    domain.ChainIsUnknown,
 }
 
 

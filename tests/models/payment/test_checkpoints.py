@@ -20,7 +20,7 @@ def block(now: datetime) -> Callable[[int], BlockMark]:
 def begin(database: Database, now: datetime, block: Callable[[int], BlockMark]) -> None:
     database.run(
         lambda session: checkpoints.begin(
-            session, CHAIN_ID, genesis=block(0), block=block(5), head_number=5, now=now
+            session, CHAIN_ID, genesis=block(0), block=block(5), head=block(5), now=now
         )
     )
 
@@ -46,7 +46,7 @@ def move(
             session,
             old,
             to=to,
-            head_number=to.number,
+            head=to,
             now=to.timestamp,
             forget_above=forget_above,
         )

@@ -148,7 +148,7 @@ class TestWriting:
         late = now + LIFETIME + timedelta(seconds=1)
         pay(database, invoice.id, at=now, amount=1, block_number=100, head_number=107)
         database.run(lambda session: set_head(session, head_number=110, at=now))
-        wanted = EventFilter(ada.id, type="invoice.partially_paid")
+        wanted = EventFilter(ada.id, types=frozenset({"invoice.partially_paid"}))
         with database.reading() as connection:
             (row,) = event_list.list_events(connection, wanted, after=0, limit=10).events
         told = orjson.loads(row.data)["invoice"]

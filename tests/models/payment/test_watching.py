@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from models.database import Database
@@ -12,7 +13,7 @@ from models.payment import receivers, watching
 from models.payment.checkpoints import BlockMark
 from models.payment.invoice_view import InvoiceView
 from models.payment.receivers import Receiver
-from models.payment.tables import Payment
+from models.payment.tables import Invoice, Payment
 from models.payment.watching import Observation
 from tests.support.payment.factories import CHAIN_ID, Merchant, make_hash, make_invoice
 
@@ -24,7 +25,12 @@ def invoice(database: Database, ada: Merchant, now: datetime) -> InvoiceView:
 
 def receiver_of(invoice: InvoiceView) -> Receiver:
     return Receiver(
-        invoice.id, invoice.token_address, invoice.deposit_address, invoice.monitoring_ends_at
+        invoice.id,
+        invoice.token_address,
+        invoice.deposit_address,
+        invoice.monitoring_ends_at,
+        after_block=-1,
+        handed_out_at=None,
     )
 
 
@@ -124,14 +130,44 @@ class TestNewcomers:
         assert database.run(settle) == 1
 
     def test_a_walk_back_lowers_only_starts_that_are_higher(
-        self, database: Database, invoice: InvoiceView
+        self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
+        ancestor = BlockMark(9, make_hash("block", 9), now)
         for before, after in ((3, 3), (40, 10)):
             caught_up(database, invoice, next_block=before)
-            database.run(lambda session: receivers.lower_newcomers(session, CHAIN_ID, to=10))
+            anchors = {invoice.id: before}
+            database.run(partial(receivers.anchor, anchors=anchors))
+            database.run(
+                lambda session: receivers.go_back(session, CHAIN_ID, to=ancestor, since=now)
+            )
             with database.reading() as reader:
-                found = receivers.find_newcomers(reader, CHAIN_ID, limit=5)
-            assert [each.catch_up_block for each in found] == [after]
+                [found] = receivers.find_newcomers(reader, CHAIN_ID, limit=5)
+            assert (found.catch_up_block, found.creation_block) == (after, min(before, 9))
+
+    def test_an_invoice_whose_time_is_over_is_read_anew_twice(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        """Before it expires for good, and when its monitoring is over; each once."""
+        unread = update(Invoice).values(rereads=0, creation_block=7)
+        database.run(lambda session: session.execute(unread))
+
+        def read_anew(expired_at: datetime, ended_at: datetime | None = None) -> int:
+            caught_up(database, invoice, next_block=None)
+            return database.run(
+                lambda session: receivers.read_anew(
+                    session, CHAIN_ID, expired_at=expired_at, ended_at=ended_at
+                )
+            )
+
+        moment, ended = timedelta(milliseconds=1), invoice.monitoring_ends_at
+        assert read_anew(invoice.expires_at) == 0
+        assert read_anew(invoice.expires_at + moment) == 1
+        with database.reading() as reader:
+            [found] = receivers.find_newcomers(reader, CHAIN_ID, limit=5)
+        assert (found.start, found.rereads) == (8, 1)
+        assert read_anew(invoice.expires_at + moment, ended) == 0
+        assert read_anew(invoice.expires_at + moment, ended + moment) == 1
+        assert read_anew(invoice.expires_at + moment, ended + moment) == 0
 
     def test_receivers_end_with_their_monitoring(
         self, database: Database, invoice: InvoiceView

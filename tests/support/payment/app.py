@@ -8,6 +8,7 @@ from handlers.payment.wire.webhooks import Webhooks
 from handlers.payment.wiring import build_service
 from models.clock import Clock
 from models.database import Database
+from models.payment.invoices import NewestBlock
 from settings import Settings
 from tests.support.app import ServiceApp, Swap
 from tests.support.receivers import ScriptedReceivers
@@ -22,6 +23,10 @@ class FakeGateway:
         self.configured = {31337}
         self.is_healthy = True
         self.before_answer: list[Any] = []
+        self.newest_block: NewestBlock | None = None
+
+    def find_newest_block(self, chain_id: int) -> NewestBlock | None:
+        return self.newest_block
 
     def is_configured(self, chain_id: int) -> bool:
         return chain_id in self.configured

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from models.database import Database
 from models.payment import invoices, keys, methods, projects
 from models.payment.invoice_view import InvoiceView
 from models.payment.settlement import apply_settlement
-from models.payment.tables import ChainHead, Payment, PaymentMethod, Project
+from models.payment.tables import ChainHead, Invoice, Payment, PaymentMethod, Project
 from models.payment.webhooks import endpoints
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.vault import WebhookVault
@@ -98,7 +99,11 @@ def make_invoice(
     attempt_no: int = 1,
     payment_method_id: str = "tusd-local",
     lifetime: timedelta = LIFETIME,
+    is_reread: bool = True,
 ) -> InvoiceView:
+    """An invoice. `is_reread`: as if the watcher had read its blocks a second time already, without
+    which it would not expire for good.
+    """
     order = invoices.check_order(
         session,
         project_id=merchant.id,
@@ -107,7 +112,7 @@ def make_invoice(
         amount=amount,
         payment_method_id=payment_method_id,
     )
-    return invoices.create_invoice(
+    view = invoices.create_invoice(
         session,
         order,
         xpub=merchant.project.xpub,
@@ -115,6 +120,9 @@ def make_invoice(
         monitoring=MONITORING,
         now=now,
     )
+    if is_reread:
+        session.execute(update(Invoice).where(Invoice.id == view.id).values(rereads=1))
+    return view
 
 
 def make_endpoint(
@@ -200,6 +208,9 @@ def set_head(session: Session, *, head_number: int, at: datetime) -> None:
             checkpoint_hash=make_hash("block", head_number),
             checkpoint_timestamp=at,
             head_number=head_number,
+            head_seen_at=at,
+            read_until=at,
+            reread_number=head_number,
             updated_at=at,
             revision=1,
         )

@@ -1,0 +1,524 @@
+"""Histories of a chain whose nodes lag, forget, fork, fail and refuse: what becomes of the money.
+
+The truth is one scripted chain. The product's own reader and watcher see it through endpoints that
+lie for a while, each in its own way, and some that always hide the same logs as long as another
+endpoint shows them. Payments, reorganisations, restarts and two watchers mix at random. At the end
+the books must equal a recount of the chain, done by code that knows neither watcher nor nodes.
+
+    python -m tests.workers.lying_nodes --histories 10000 --processes 2
+
+runs the campaign; `test_lying_nodes.py` runs a slice of it.
+"""
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import structlog
+from eth_bloom import BloomFilter
+from sqlalchemy import select
+
+from adapters.chain import node
+from adapters.chain.json_rpc import EndpointFailed, RpcError
+from adapters.chain.reader import TRANSFER_TOPIC, EndpointsUnavailable, Transfer
+from adapters.chain.rpc_reader import RpcChainReader
+from models.database import Database
+from models.payment.checkpoints import find_checkpoint
+from models.payment.invoices import FRESH
+from models.payment.tables import Invoice, Payment
+from tests.support.fake_chain import GENESIS, FakeChain
+from tests.support.frozen_clock import FrozenClock
+from tests.workers.ledger import CHAIN_ID, Ledger, address_of
+from tests.workers.recount import recount
+from workers.chain_watcher import ChainWatcher
+from workers.invoice_expiry import InvoiceExpiry
+
+LIFETIME, MONITORING = timedelta(minutes=10), timedelta(minutes=25)
+STEPS = 36
+REFUSALS = (
+    "please limit the query to at most {} blocks",
+    "Maximum allowed number of requested blocks is {}",
+    "exceeded maximum allowed range: {}",
+    "block range is too wide",
+    "Response is too big",
+    "something that nobody has heard of",
+)
+
+
+@dataclass
+class Conduct:
+    """How an endpoint behaves now."""
+
+    lag: int = 0
+    """Blocks that its nodes for logs are behind; each question meets one that is so far behind at
+    most."""
+    block_lag: int = 0
+    hidden: frozenset[str] = frozenset()
+    """Transactions whose logs it does not show."""
+    widest: int = 10_000
+    words: str = REFUSALS[0]
+    slow_above: int = 10_000
+    failing: float = 0.0
+    """The share of questions that fail."""
+    patience: bool = False
+    """Whether it answers 429 with Retry-After."""
+    fork: FakeChain | None = None
+    takes_hashes: bool = True
+
+
+@dataclass
+class Endpoint:
+    """One endpoint over the truth, as `Node` asks it."""
+
+    truth: FakeChain
+    rng: random.Random
+    url: str
+    always_hides: set[str] = field(default_factory=set)
+    conduct: Conduct = field(default_factory=Conduct)
+    asked: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def chain(self) -> FakeChain:
+        return self.conduct.fork or self.truth
+
+    def ask(self, method: str, params: list[Any]) -> Any:
+        self.asked[method] += 1
+        if self.conduct.patience:
+            failure = EndpointFailed("answered HTTP 429")
+            failure.retry_after_s = 30.0
+            raise failure
+        if self.rng.random() < self.conduct.failing:
+            raise EndpointFailed("no answer in time")
+        match method:
+            case "eth_chainId":
+                return hex(CHAIN_ID)
+            case "eth_getBlockByNumber":
+                top = max(0, self.chain.height - self.rng.randint(0, self.conduct.block_lag))
+                number = top if params[0] == "latest" else int(params[0], 16)
+                return self._block(number) if number <= top else None
+            case "eth_getLogs":
+                return self._logs(params[0])
+        raise RpcError(-32601, "method not found")
+
+    def _block(self, number: int) -> dict[str, Any]:
+        mined = self.chain._blocks[number]
+        bloom = BloomFilter()
+        for transfer in mined.transfers:
+            log = _log(transfer)
+            bloom.add(bytes.fromhex(log["address"][2:]))
+            for topic in log["topics"]:
+                bloom.add(bytes.fromhex(topic[2:]))
+        return {
+            "number": hex(number),
+            "hash": mined.block.hash,
+            "parentHash": mined.block.parent_hash,
+            "timestamp": hex(int(mined.block.timestamp.timestamp())),
+            "logsBloom": f"0x{int(bloom):0512x}",
+            "transactions": [],
+        }
+
+    def _logs(self, asked: dict[str, Any]) -> list[dict[str, Any]]:
+        top = self.chain.height - self.rng.randint(0, self.conduct.lag)
+        if "blockHash" in asked:
+            if not self.conduct.takes_hashes:
+                raise RpcError(-32602, "invalid argument 0: unknown field blockHash")
+            known = self.chain._blocks[: top + 1]
+            numbers = [m.block.number for m in known if m.block.hash == asked["blockHash"]]
+            if not numbers:
+                raise RpcError(-32000, "unknown block")
+            first = last = numbers[0]
+        else:
+            first, last = int(asked["fromBlock"], 16), int(asked["toBlock"], 16)
+            blocks = last - first + 1
+            if blocks > self.conduct.widest:
+                raise RpcError(-32000, self.conduct.words.format(self.conduct.widest))
+            if blocks > self.conduct.slow_above:
+                raise EndpointFailed("no answer in time")
+        tokens = asked["address"]
+        tokens = {each.lower() for each in ([tokens] if isinstance(tokens, str) else tokens)}
+        topics = asked["topics"]
+        wanted = set(topics[2]) if len(topics) > 2 else None
+        logs = [
+            _log(transfer)
+            for mined in self.chain._blocks[first : min(last, top) + 1]
+            for transfer in mined.transfers
+            if transfer.token.lower() in tokens
+            and transfer.tx_hash not in self.conduct.hidden | self.always_hides
+        ]
+        return [log for log in logs if wanted is None or log["topics"][2] in wanted]
+
+
+def _log(transfer: Transfer) -> dict[str, Any]:
+    def topic(address: str) -> str:
+        return "0x" + "0" * 24 + address[2:].lower()
+
+    return {
+        "address": transfer.token,
+        "topics": [TRANSFER_TOPIC, topic(transfer.sender), topic(transfer.receiver)],
+        "data": f"0x{transfer.amount:064x}",
+        "blockNumber": hex(transfer.block_number),
+        "blockHash": transfer.block_hash,
+        "transactionHash": transfer.tx_hash,
+        "logIndex": hex(transfer.log_index),
+        "removed": False,
+    }
+
+
+@dataclass
+class Sold:
+    """An invoice, and which blocks were there when its address was handed out."""
+
+    invoice: Invoice
+    older: frozenset[str]
+    """The hashes of all blocks that had been mined by then."""
+    known: int
+    """The newest block that the shop knew of: above it, older blocks may count or not, if they are
+    not dated long before `known_at`."""
+    known_at: datetime
+
+
+class History:
+    """One random history over one database."""
+
+    def __init__(self, database: Database, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.clock = FrozenClock(GENESIS + timedelta(days=1))
+        self.chain = FakeChain(started_at=GENESIS)
+        self.chain.mine(self.rng.choice([0, 5, 90, 1500]))
+        self.ledger = Ledger(database, self.clock)
+        self.expiry = InvoiceExpiry(database, self.clock)
+        self.endpoints = [
+            Endpoint(self.chain, self.rng, f"http://127.0.0.1:1/{number}")
+            for number in range(self.rng.choice([1, 2, 2, 3]))
+        ]
+        self.sold: list[Sold] = []
+        self.mined: set[str] = set()
+        self.readers: list[RpcChainReader] = []
+        self.many = self.rng.choice([2, 500])
+        self.widest = self.rng.choice([5, 50, 1000])
+        self.watchers = [self._watcher(), self._watcher()]
+        self.actions: list[str] = []
+
+    # What may happen.
+
+    def sell(self) -> None:
+        with self.ledger.database.reading() as books:
+            checkpoint = find_checkpoint(books, CHAIN_ID)
+        self._note_blocks()
+        invoice = self.ledger.invoice(
+            1000, confirmations=self.rng.randint(1, 4), lifetime=LIFETIME, monitoring=MONITORING
+        )
+        seen_at = checkpoint.head_seen_at if checkpoint else None
+        known = checkpoint.block.number if checkpoint else -1
+        if seen_at is None or self.clock.now() - seen_at > FRESH:
+            # As a request does that finds no watcher at work, it asks the chain itself.
+            known = self.chain.height
+            self._note_head(invoice)
+        known_at = checkpoint.block.timestamp if checkpoint else GENESIS
+        self.sold.append(Sold(invoice, frozenset(self.mined), known, known_at))
+
+    def pay(self) -> None:
+        if self.sold:
+            amount = self.rng.choice([300, 700, 1000, 1000, 1500])
+            receiver = self.rng.choice(self.sold).invoice.deposit_address
+            self._pass(1)
+            self.chain.pay(receiver, amount, at=self.clock.now(), hold=self.rng.random() < 0.3)
+            self._maybe_hide()
+
+    def pay_beforehand(self) -> None:
+        """To an address that is handed out later."""
+        self._pass(1)
+        receiver = address_of(self.ledger._made + self.rng.randint(0, 2))
+        self.chain.pay(receiver, 1000, at=self.clock.now())
+
+    def mine(self) -> None:
+        count = self.rng.choice([1, 1, 2, 5, 40])
+        for _ in range(count):
+            self._pass(self.rng.choice([1, 2, 12]))
+            self.chain.mine(at=self.clock.now())
+
+    def reorganise(self) -> None:
+        depth = self.rng.randint(1, min(self.rng.choice([2, 8, 30]), max(1, self.chain.height)))
+        if depth <= self.chain.height:
+            self._note_blocks()
+            self._pass(depth)
+            self.chain.reorg(depth, lose=self.rng.random() < 0.3)
+            self._pass(2)
+            self.chain.mine(self.rng.randint(1, 2), at=self.clock.now())
+
+    def lie(self) -> None:
+        """One endpoint begins to behave in another way."""
+        endpoint = self.rng.choice(self.endpoints)
+        conduct = Conduct()
+        match self.rng.choice(["lag", "lag", "hide", "refuse", "slow", "fail", "busy", "fork"]):
+            case "lag":
+                conduct.lag = self.rng.choice([3, 8, 20])
+                conduct.block_lag = self.rng.choice([0, 0, 4])
+            case "hide":
+                conduct.hidden = frozenset(
+                    transfer.tx_hash
+                    for mined in self.chain._blocks[-60:]
+                    for transfer in mined.transfers
+                    if self.rng.random() < 0.5
+                )
+            case "refuse":
+                conduct.widest = self.rng.choice([1, 3, 10, 100])
+                conduct.words = self.rng.choice(REFUSALS)
+            case "slow":
+                conduct.slow_above = self.rng.choice([2, 20])
+            case "fail":
+                conduct.failing = self.rng.choice([0.1, 0.5])
+            case "busy":
+                conduct.patience = True
+            case "fork":
+                conduct.fork = self._fork()
+        conduct.takes_hashes = self.rng.random() < 0.9
+        endpoint.conduct = conduct
+
+    def be_honest(self) -> None:
+        self.rng.choice(self.endpoints).conduct = Conduct()
+
+    def watch(self) -> None:
+        number = self.rng.randrange(len(self.watchers))
+        self._pass(self.rng.choice([1, 5, 20]))
+        with suppress(EndpointsUnavailable):
+            for _ in range(self.rng.randint(1, 5)):
+                self.watchers[number].try_watch_one()
+
+    def restart(self) -> None:
+        self.watchers[self.rng.randrange(len(self.watchers))] = self._watcher()
+
+    def wait(self) -> None:
+        self._pass(self.rng.choice([30, 120]))
+
+    def expire(self) -> None:
+        self.expiry.try_expire_one()
+
+    # One history.
+
+    def play(self) -> None:
+        """Let things happen, then let time pass until nothing is open any more."""
+        weighted: list[tuple[Callable[[], None], int]] = [
+            (self.sell, 4),
+            (self.pay, 6),
+            (self.pay_beforehand, 1),
+            (self.mine, 5),
+            (self.reorganise, 2),
+            (self.lie, 4),
+            (self.be_honest, 2),
+            (self.watch, 10),
+            (self.restart, 1),
+            (self.wait, 2),
+            (self.expire, 2),
+        ]
+        actions = [action for action, weight in weighted for _ in range(weight)]
+        self.sell()
+        for _ in range(STEPS):
+            action = self.rng.choice(actions)
+            self.actions.append(action.__name__)
+            action()
+        self._end()
+
+    def wrong(self) -> list[str]:
+        """What the books have that a recount has not, or the other way round."""
+        stamps = {m.block.number: m.block.timestamp for m in self.chain._blocks}
+        transfers = self.chain.canonical_transfers()
+        head = self.chain.height
+        found = []
+        for sold in self.sold:
+            younger = [t for t in transfers if t.block_hash not in sold.older]
+            oldest = sold.known_at - timedelta(minutes=2)
+            maybe = [
+                t
+                for t in transfers
+                if t.block_hash in sold.older
+                and (t.block_number > sold.known or stamps[t.block_number] >= oldest)
+            ]
+            counted = self._counted(sold.invoice)
+            rows = [t for t in transfers if _key(t) in counted]
+            must = {_key(t) for t in younger if self._is_its(sold.invoice, t, stamps)}
+            may = {_key(t) for t in maybe}
+            state = self.ledger.state(sold.invoice)
+            told = (state.status, state.paid, state.pending)
+            right = recount(sold.invoice, rows, stamps, head=head)
+            if told != right or not must <= counted <= must | may or len(rows) != len(counted):
+                found.append(
+                    f"{sold.invoice.external_order_id}: {state}, recounted {right}, missing"
+                    f" {len(must - counted)}, too many {len(counted - must - may)}, payments"
+                    f" {self.ledger.payments(sold.invoice)}"
+                )
+        if self.ledger.checkpoint() != head:
+            found.append(f"read up to {self.ledger.checkpoint()}, not {head}")
+        return found
+
+    def _counted(self, invoice: Invoice) -> set[tuple[str, str, int]]:
+        """The transfers that the books count for an invoice."""
+        with self.ledger.database.reading() as books:
+            rows = books.execute(
+                select(Payment.block_hash, Payment.tx_hash, Payment.log_index).where(
+                    Payment.invoice_id == invoice.id, Payment.status != "orphaned"
+                )
+            )
+            return {(row.block_hash, row.tx_hash, row.log_index) for row in rows}
+
+    def _is_its(self, invoice: Invoice, transfer: Transfer, stamps: Mapping[int, datetime]) -> bool:
+        return (
+            transfer.receiver == invoice.deposit_address
+            and transfer.token == invoice.token_address
+            and stamps[transfer.block_number] <= invoice.monitoring_ends_at
+        )
+
+    def _end(self) -> None:
+        """Nodes stop lying, but for one that goes on to hide what another shows."""
+        for endpoint in self.endpoints:
+            endpoint.conduct = Conduct(widest=self.rng.choice([10_000, 30]))
+        watcher = self.watchers[0]
+        for _ in range(8):
+            self._pass(240)
+            self.chain.mine(self.rng.choice([1, 40]), at=self.clock.now())
+            quiet = 0
+            for _ in range(100):
+                try:
+                    quiet = 0 if watcher.try_watch_one() else quiet + 1
+                except EndpointsUnavailable:
+                    self._pass(10)
+                if quiet == 2:
+                    break
+            while self.expiry.try_expire_one():
+                pass
+
+    def close(self) -> None:
+        for reader in self.readers:
+            reader.close()
+
+    def _watcher(self) -> ChainWatcher:
+        reader = RpcChainReader(
+            [endpoint.url for endpoint in self.endpoints],
+            CHAIN_ID,
+            1.0,
+            lambda: watcher.least_head(),
+            genesis=lambda: watcher.genesis_hash(),
+            widest=self.widest,
+            transports={each.url: each.ask for each in self.endpoints},
+        )
+        self.readers.append(reader)
+        watcher = ChainWatcher(
+            self.ledger.database,
+            reader,
+            self.clock,
+            chain_id=CHAIN_ID,
+            many=self.many,
+            ended_every=timedelta(seconds=60),
+        )
+        return watcher
+
+    def _fork(self) -> FakeChain:
+        """The chain as it would be without its newest blocks, and with others."""
+        fork = FakeChain(started_at=GENESIS)
+        fork._blocks = list(self.chain._blocks)
+        fork._serial = 10**6 * (1 + self.rng.randint(1, 10**6))
+        depth = min(self.rng.randint(1, 10), fork.height)
+        if depth:
+            fork.reorg(depth, length=depth + self.rng.randint(-1, 2))
+            fork.pending = []
+        return fork
+
+    def _maybe_hide(self) -> None:
+        """One endpoint hides this payment for ever; another one shows it."""
+        if len(self.endpoints) > 1 and self.rng.random() < 0.2:
+            transfers = self.chain._blocks[-1].transfers
+            self.endpoints[0].always_hides.update(each.tx_hash for each in transfers)
+
+    def _note_head(self, invoice: Invoice) -> None:
+        head = self.chain.head()
+
+        def write(session: Any) -> None:
+            stored = session.get(Invoice, invoice.id)
+            if stored.creation_block is None or stored.creation_block < head.number:
+                stored.creation_head, stored.creation_head_hash = head.number, head.hash
+
+        self.ledger.database.run(write)
+
+    def _note_blocks(self) -> None:
+        self.mined.update(mined.block.hash for mined in self.chain._blocks)
+
+    def _pass(self, seconds: float) -> None:
+        self.clock.advance(seconds=seconds)
+
+
+def _key(transfer: Transfer) -> tuple[str, str, int]:
+    return (transfer.block_hash, transfer.tx_hash, transfer.log_index)
+
+
+@contextmanager
+def frozen_nodes(clock: Callable[[], datetime]) -> Iterator[None]:
+    """Nodes rest and wait by the history's clock."""
+    real = node.time
+    node.time = SimpleNamespace(monotonic=lambda: clock().timestamp())  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        node.time = real
+
+
+def play(template: Path, folder: Path, seed: int) -> list[str]:
+    """What is wrong at the end of one history."""
+    pages = folder / f"history-{seed}.db"
+    shutil.copy(template, pages)
+    try:
+        with closing(Database(f"sqlite:///{pages}")) as database:
+            history = History(database, seed)
+            with frozen_nodes(history.clock.now):
+                history.play()
+            wrong = history.wrong()
+            history.close()
+    finally:
+        for each in folder.glob(f"history-{seed}.db*"):
+            each.unlink()
+    return [f"seed {seed}: {each}" for each in wrong]
+
+
+def _play_some(arguments: tuple[Path, range]) -> tuple[int, list[str]]:
+    template, seeds = arguments
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as here:
+        return len(seeds), [each for seed in seeds for each in play(template, Path(here), seed)]
+
+
+def main() -> int:
+    """Play many histories in several processes; 1 when any ends wrong."""
+    from models.migrate import upgrade
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--histories", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        template = Path(folder) / "template.db"
+        upgrade(f"sqlite:///{template}", "payment")
+        seeds = range(asked.first, asked.first + asked.histories)
+        chunks = [(template, seeds[start : start + 50]) for start in range(0, len(seeds), 50)]
+        played = 0
+        wrong: list[str] = []
+        with ProcessPoolExecutor(asked.processes) as pool:
+            for count, found in pool.map(_play_some, chunks):
+                played += count
+                wrong += found
+                print(f"{played} histories, {len(wrong)} wrong", *found, sep="\n  ", flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
