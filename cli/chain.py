@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from cli.databases import open_database
 from cli.output import answer, json_option
 from demo.chain.anvil import find_anvil
 from demo.chain.embedded import EmbeddedChainFailed, keep_mining, start_embedded
@@ -16,6 +17,7 @@ from demo.chain.testnet import (
     TestnetUnreachable,
 )
 from demo.stopping import told_to_stop
+from models.payment import rescans
 from settings import Settings
 
 BLOCK_TIME_S = 3.0
@@ -88,6 +90,24 @@ def reorg(port: int, depth: int, as_json: bool) -> None:
         {"depth": depth, "head": head},
         as_json=as_json,
         text=f"Replaced the newest {depth} blocks; the head is {head}.",
+    )
+
+
+@chain.command()
+@click.argument("chain_id", metavar="CHAIN_ID", type=int)
+@json_option
+def forget(chain_id: int, as_json: bool) -> None:
+    """Forget which chain serves CHAIN_ID, because another one takes its place.
+
+    The watcher refuses endpoints whose block 0 differs from that of the chain it has read. This
+    drops what open invoices received on the old chain and reads them anew on the new one.
+    """
+    with open_database("payment", Settings.from_env()) as database:
+        dropped = database.run(lambda session: rescans.forget_chain(session, chain_id))
+    answer(
+        {"chain_id": chain_id, "invoices": dropped},
+        as_json=as_json,
+        text=f"Chain {chain_id} is forgotten; {dropped} invoices lose what they received on it.",
     )
 
 

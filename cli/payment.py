@@ -10,6 +10,7 @@ from cli.payment_addresses import addresses
 from cli.payment_events import events, listen
 from cli.payment_methods import create_method, disable_method, enable_method, list_methods
 from cli.payment_pay import pay
+from cli.payment_rescan import rescan
 from cli.payment_webhooks import create_endpoint, list_endpoints, reseal
 from models.clock import SystemClock
 from models.payment import keys, projects
@@ -32,6 +33,7 @@ for command in (
     listen,
     create_endpoint,
     list_endpoints,
+    rescan,
     reseal,
 ):
     payment.add_command(command)

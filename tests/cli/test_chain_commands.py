@@ -19,7 +19,7 @@ import pytest
 from cli.databases import open_database
 from demo.chain.testnet import PAYER, TOKEN
 from models.clock import SystemClock
-from models.payment import invoices
+from models.payment import invoices, receivers
 from settings import Settings
 from tests.adapters.chain.rpc_endpoint import Question, healthy, serving
 from tests.cli.runner import XPUB, Specd
@@ -371,3 +371,45 @@ class TestForeground:
         assert "this chain is new" in said
         assert (tmp_path / "chain.unreadable").read_text() == saved
         assert state.exists()
+
+
+class TestReadingAgain:
+    """What the commands ask of the watcher; tests/live/test_chain_campaign.py sees it done."""
+
+    def test_an_invoice(self, specd: Specd) -> None:
+        bill = open_invoice(specd, "1")
+        join(bill)
+        assert newcomers() == []
+        assert specd.json("payment", "rescan", bill.invoice_id.upper()) == {"invoices": 1}
+        assert newcomers() == [bill.invoice_id]
+        assert "no such invoice" in specd.refusal("payment", "rescan", NOBODY)
+
+    def test_a_chain_from_a_block_on(
+        self, specd: Specd, chain: LocalChain, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bill = open_invoice(specd, "1")
+        join(bill)
+        chain.mine(3)
+        monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", chain.url)
+        arguments = ("payment", "rescan", "--chain", "31337", "--from-block")
+        assert "no block 99" in specd.refusal(*arguments, "99")
+        assert newcomers() == []
+        assert specd.json(*arguments, "2") == {"invoices": 1}
+        assert newcomers() == [bill.invoice_id]
+
+    def test_a_chain_that_nobody_read_cannot_be_forgotten(self, specd: Specd) -> None:
+        open_invoice(specd, "1")
+        assert "nothing to forget" in specd.refusal("chain", "forget", "31337")
+
+
+def join(bill: Bill) -> None:
+    """The watcher has caught up with the invoice."""
+    with open_database("payment", Settings.from_env()) as database:
+        ids = [bill.invoice_id]
+        database.run(lambda session: receivers.note_caught_up(session, ids, next_block=None))
+
+
+def newcomers() -> list[str]:
+    with open_database("payment", Settings.from_env()) as database, database.reading() as reader:
+        found = receivers.find_newcomers(reader, 31337, limit=9)
+    return [each.receiver.invoice_id for each in found]

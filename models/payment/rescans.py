@@ -1,0 +1,63 @@
+"""What an operator can have the watcher do over: read an invoice or a chain again, forget a chain.
+
+Nothing is lost by reading again: a transfer is its log in its block, and counts once.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import Update, case, func, update
+from sqlalchemy.orm import Session
+
+from models.payment import checkpoints, receivers, watching
+from models.payment.errors import ChainIsUnknown, InvoiceDoesNotExist
+from models.payment.receivers import NEVER_LOOKED_AT
+from models.payment.tables import Invoice
+
+
+def rescan_invoice(session: Session, invoice_id: str) -> None:
+    """Have all blocks of an invoice read again. Raises `InvoiceDoesNotExist`."""
+    if not _send_back(session, update(Invoice).where(Invoice.id == invoice_id.lower()), -1):
+        raise InvoiceDoesNotExist()
+
+
+def rescan_chain(session: Session, chain_id: int, *, from_block: int, since: datetime) -> int:
+    """Have the blocks from `from_block` on read again for all invoices that were monitored at
+    `since`, the time of that block; return how many invoices these are.
+    """
+    monitored = update(Invoice).where(
+        Invoice.chain_id == chain_id, Invoice.monitoring_ends_at >= since
+    )
+    return _send_back(session, monitored, from_block)
+
+
+def forget_chain(session: Session, chain_id: int) -> int:
+    """Forget which chain this is and how far it was read; return how many invoices lose payments.
+
+    What open invoices got is dropped, and each is read anew, from its time on, on whatever chain
+    the endpoints show then. Raises `ChainIsUnknown`.
+    """
+    checkpoint = checkpoints.find_checkpoint(session, chain_id)
+    if checkpoint is None or not checkpoints.forget_chain(session, chain_id):
+        raise ChainIsUnknown(chain_id=chain_id)
+    since = checkpoint.block.timestamp
+    dropped = watching.orphan(session, chain_id, above=-1, since=since)
+    receivers.send_back_to_start(session, chain_id, since=since)
+    return len(dropped)
+
+
+def _send_back(session: Session, wanted: Update, from_block: int) -> int:
+    """Make invoices newcomers from `from_block` on, but not from before their first block."""
+    is_postgresql = session.get_bind().dialect.name == "postgresql"
+    largest, smallest = (func.greatest, func.least) if is_postgresql else (func.max, func.min)
+    begin = largest(func.coalesce(Invoice.creation_block + 1, NEVER_LOOKED_AT), from_block)
+    start = case(
+        # Nothing of it was read yet.
+        (Invoice.catch_up_block == NEVER_LOOKED_AT, NEVER_LOOKED_AT),
+        else_=smallest(func.coalesce(Invoice.catch_up_block, begin), begin),
+    )
+    rows = session.execute(
+        wanted.values(catch_up_block=start)
+        .returning(Invoice.id)
+        .execution_options(synchronize_session=False)
+    )
+    return len(rows.all())
