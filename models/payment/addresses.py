@@ -1,8 +1,7 @@
 """Deposit addresses from a watch-only key: the children `0/i` of an account-level BIP-32 xpub.
 
-coincurve counts on the curve. The rest of BIP-32 that is needed here, one text and one derivation,
-is written out: the library that has all of it is 350 modules of other currencies, which every
-server would import and hold.
+libsecp256k1 counts on the curve, through bindings that have wheels for each supported Python. The
+rest of BIP-32 that is needed here, one text and one derivation, is written out.
 """
 
 import hmac
@@ -12,7 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from struct import Struct
 
-from coincurve import PublicKey
+from btclib_secp256k1 import keys
 
 from models.payment.errors import InvalidMethod, InvalidXpub, PrivateKeyRefused
 
@@ -47,7 +46,7 @@ def check_xpub(xpub: str) -> None:
 def derive_deposit_address(xpub: str, index: int) -> str:
     """The EIP-55 address of child `0/index`. Raises `InvalidXpub`."""
     point, _ = _receiving_node(xpub).derive(index)
-    return checksummed("0x" + keccak(point.format(compressed=False)[1:])[-20:].hex())
+    return checksummed("0x" + keccak(point[1:])[-20:].hex())
 
 
 def write_derivation_path(xpub: str, index: int) -> str:
@@ -55,7 +54,7 @@ def write_derivation_path(xpub: str, index: int) -> str:
     `m/44'/60'/0'/0/17`. An extended key tells its account only: purpose and coin are those of
     Ethereum (BIP-44). Raises `InvalidXpub`.
     """
-    return f"m/44'/60'/{_receiving_node(xpub).account}'/{RECEIVING}/{index}"
+    return f"m/44'/60'/{_account_of(xpub)}'/{RECEIVING}/{index}"
 
 
 def parse_token_address(text: str) -> str:
@@ -84,29 +83,24 @@ def checksummed(address: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
-    """The public half of a node of an account: all that its children follow from."""
+class Node:
+    """The public half of a node: all that its children follow from. `point` is uncompressed."""
 
-    account: int
-    point: PublicKey
+    point: bytes
     compressed: bytes
     chain_code: bytes
 
-    def derive(self, index: int) -> tuple[PublicKey, bytes]:
-        """The point and the chain code of a child that is not hardened (BIP-32, CKDpub): the
+    def derive(self, index: int) -> tuple[bytes, bytes]:
+        """Return the point and the chain code of a child that is not hardened (BIP-32, CKDpub): the
         parent's point plus as many times the generator as the left half of the digest says.
-
-        libsecp256k1 has tables for multiples of the generator, which its sum in one step does not
-        use.
         """
         told = self.compressed + index.to_bytes(4, "big")
         digest = hmac.digest(self.chain_code, told, "sha512")
-        own = PublicKey.from_valid_secret(digest[:32])
-        return PublicKey.combine_keys([self.point, own]), digest[32:]
+        return keys.pubkey_tweak_add(self.point, digest[:32], compressed=False), digest[32:]
 
 
 @lru_cache(maxsize=1024)
-def _receiving_node(xpub: str) -> _Node:
+def _receiving_node(xpub: str) -> Node:
     """The node `0` of an account: decoding and the first derivation are paid once per key.
 
     Raises `InvalidXpub`.
@@ -115,11 +109,18 @@ def _receiving_node(xpub: str) -> _Node:
     if version != _XPUB_VERSION or depth != ACCOUNT_DEPTH or index < _HARDENED:
         raise InvalidXpub()
     try:
-        account = index - _HARDENED
-        point, chain_code = _Node(account, PublicKey(key), key, chain_code).derive(RECEIVING)
+        account = Node(keys.reserialize(key, compressed=False), key, chain_code)
     except ValueError:  # not a point of the curve
         raise InvalidXpub() from None
-    return _Node(account, point, point.format(compressed=True), chain_code)
+    point, chain_code = account.derive(RECEIVING)
+    return Node(point, keys.reserialize(point), chain_code)
+
+
+@lru_cache(maxsize=1024)
+def _account_of(xpub: str) -> int:
+    """Return the number of the account. Raises `InvalidXpub`."""
+    index: int = _SERIALIZED.unpack(_decode(xpub))[3]
+    return index - _HARDENED
 
 
 def _decode(xpub: str) -> bytes:

@@ -3,20 +3,24 @@
 import hmac
 from functools import lru_cache
 
-from bip_utils import Bip32Slip10Secp256k1
-from coincurve import PublicKey
+from base58 import b58decode_check
+from btclib_secp256k1 import keys
 from eth_utils import keccak, to_checksum_address
 
 
 @lru_cache(maxsize=1024)
-def external_branch(xpub: str) -> tuple[bytes, bytes, PublicKey]:
+def external_branch(xpub: str) -> tuple[bytes, bytes]:
     """Chain code and compressed key of child 0, from which all deposit addresses descend."""
-    branch = Bip32Slip10Secp256k1.FromExtendedKey(xpub).ChildKey(0)
-    compressed = branch.PublicKey().RawCompressed().ToBytes()
-    return branch.ChainCode().ToBytes(), compressed, PublicKey(compressed)
+    raw = b58decode_check(xpub)
+    key, chain_code = child(raw[13:45], raw[45:], 0)
+    return chain_code, keys.reserialize(key)
+
+
+def child(chain_code: bytes, compressed: bytes, index: int) -> tuple[bytes, bytes]:
+    digest = hmac.digest(chain_code, compressed + index.to_bytes(4, "big"), "sha512")
+    return keys.pubkey_tweak_add(compressed, digest[:32], compressed=False), digest[32:]
 
 
 def deposit_address(xpub: str, index: int) -> str:
-    chain_code, compressed, key = external_branch(xpub)
-    tweak = hmac.digest(chain_code, compressed + index.to_bytes(4, "big"), "sha512")[:32]
-    return to_checksum_address(keccak(key.add(tweak).format(compressed=False)[1:])[-20:])
+    key, _ = child(*external_branch(xpub), index)
+    return to_checksum_address(keccak(key[1:])[-20:])

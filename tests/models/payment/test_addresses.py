@@ -1,12 +1,20 @@
-"""Deposit addresses, judged by other libraries' derivations of the same accounts."""
+"""Deposit addresses, beside the vectors of BIP-32 and another library's derivations.
 
+eth-account derives private keys, with arithmetic of its own.
+"""
+
+import hmac
 from hashlib import sha256
 
 import pytest
-from bip_utils import Base58Decoder, Base58Encoder, Bip32Slip10Secp256k1, EthAddrEncoder
+from base58 import b58decode_check, b58encode_check
+from Crypto.Hash import RIPEMD160
 from eth_account import Account
+from eth_account.hdaccount.deterministic import HardNode, HDPath, derive_child_key
+from eth_keys.datatypes import PrivateKey, PublicKey
 
 from models.payment.addresses import (
+    Node,
     check_xpub,
     derive_deposit_address,
     parse_token_address,
@@ -30,12 +38,77 @@ RECEIVING = (
 )
 
 
+# The steps of BIP-32's test vectors 1 and 2 that are not hardened: parent, index, child.
+STEPS = {
+    "1: m/0H/1": (
+        "xpub68Gmy5EdvgibQVfPdqkBBCHxA5htiqg55crXYuXoQRKfDBFA1WEjWgP6LHhwBZeNK1VTsfTFUHCdrfp1bgwQ9"
+        "xv5ski8PX9rL2dZXvgGDnw",
+        1,
+        "xpub6ASuArnXKPbfEwhqN6e3mwBcDTgzisQN1wXN9BJcM47sSikHjJf3UFHKkNAWbWMiGj7Wf5uMash7SyYq527Hq"
+        "ck2AxYysAA7xmALppuCkwQ",
+    ),
+    "1: m/0H/1/2H/2": (
+        "xpub6D4BDPcP2GT577Vvch3R8wDkScZWzQzMMUm3PWbmWvVJrZwQY4VUNgqFJPMM3No2dFDFGTsxxpG5uJh7n7epu"
+        "4trkrX7x7DogT5Uv6fcLW5",
+        2,
+        "xpub6FHa3pjLCk84BayeJxFW2SP4XRrFd1JYnxeLeU8EqN3vDfZmbqBqaGJAyiLjTAwm6ZLRQUMv1ZACTj37sR62c"
+        "fN7fe5JnJ7dh8zL4fiyLHV",
+    ),
+    "1: m/0H/1/2H/2/1000000000": (
+        "xpub6FHa3pjLCk84BayeJxFW2SP4XRrFd1JYnxeLeU8EqN3vDfZmbqBqaGJAyiLjTAwm6ZLRQUMv1ZACTj37sR62c"
+        "fN7fe5JnJ7dh8zL4fiyLHV",
+        1_000_000_000,
+        "xpub6H1LXWLaKsWFhvm6RVpEL9P4KfRZSW7abD2ttkWP3SSQvnyA8FSVqNTEcYFgJS2UaFcxupHiYkro49S8yGasT"
+        "vXEYBVPamhGW6cFJodrTHy",
+    ),
+    "2: m/0": (
+        "xpub661MyMwAqRbcFW31YEwpkMuc5THy2PSt5bDMsktWQcFF8syAmRUapSCGu8ED9W6oDMSgv6Zz8idoc4a6mr8BD"
+        "zTJY47LJhkJ8UB7WEGuduB",
+        0,
+        "xpub69H7F5d8KSRgmmdJg2KhpAK8SR3DjMwAdkxj3ZuxV27CprR9LgpeyGmXUbC6wb7ERfvrnKZjXoUmmDznezpbZ"
+        "b7ap6r1D3tgFxHmwMkQTPH",
+    ),
+    "2: m/0/2147483647H/1": (
+        "xpub6ASAVgeehLbnwdqV6UKMHVzgqAG8Gr6riv3Fxxpj8ksbH9ebxaEyBLZ85ySDhKiLDBrQSARLq1uNRts8RuJiH"
+        "jaDMBU4Zn9h8LZNnBC5y4a",
+        1,
+        "xpub6DF8uhdarytz3FWdA8TvFSvvAh8dP3283MY7p2V4SeE2wyWmG5mg5EwVvmdMVCQcoNJxGoWaU9DCWh89LojfZ"
+        "537wTfunKau47EL2dhHKon",
+    ),
+    "2: m/0/2147483647H/1/2147483646H/2": (
+        "xpub6ERApfZwUNrhLCkDtcHTcxd75RbzS1ed54G1LkBUHQVHQKqhMkhgbmJbZRkrgZw4koxb5JaHWkY4ALHY2grBG"
+        "RjaDMzQLcgJvLJuZZvRcEL",
+        2,
+        "xpub6FnCn6nSzZAw5Tw7cgR9bi15UV96gLZhjDstkXXxvCLsUXBGXPdSnLFbdpq8p9HmGsApME5hQTZ3emM2rnY5a"
+        "gb9rXpVGyy3bdW6EEgAtqt",
+    ),
+}
+
+
+def _node(xpub: str) -> Node:
+    raw = b58decode_check(xpub)
+    key = PublicKey.from_compressed_bytes(raw[45:])
+    return Node(b"\x04" + key.to_bytes(), raw[45:], raw[13:45])
+
+
+def _account(seed: bytes, number: int) -> str:
+    """The xpub of `m/44'/60'/number'`."""
+    digest = hmac.digest(b"Bitcoin seed", seed, "sha512")
+    key, chain_code = digest[:32], digest[32:]
+    for index in (44, 60, number):
+        parent = PrivateKey(key).public_key.to_compressed_bytes()
+        key, chain_code = derive_child_key(key, chain_code, HardNode(index))
+    fingerprint = RIPEMD160.new(sha256(parent).digest()).digest()[:4]
+    place = b"\x03" + fingerprint + (number + 2**31).to_bytes(4, "big")
+    own = PrivateKey(key).public_key.to_compressed_bytes()
+    return b58encode_check(bytes.fromhex("0488b21e") + place + chain_code + own).decode()
+
+
 def _changed(place: int, value: bytes) -> str:
     """Ada's key with other bytes there, and the checksum that goes with them."""
-    raw = bytearray(Base58Decoder.CheckDecode(ADA_XPUB))
+    raw = bytearray(b58decode_check(ADA_XPUB))
     raw[place : place + len(value)] = value
-    encoded: str = Base58Encoder.CheckEncode(bytes(raw))
-    return encoded
+    return b58encode_check(bytes(raw)).decode()
 
 
 def _not_a_point() -> str:
@@ -60,13 +133,17 @@ class TestDeriveDepositAddress:
 
     @pytest.mark.parametrize("seed", range(20))
     def test_is_the_address_that_a_library_derives(self, seed: int) -> None:
-        root = Bip32Slip10Secp256k1.FromSeed(sha256(seed.to_bytes(4, "big")).digest())
-        account = root.DerivePath(f"m/44'/60'/{seed}'")
-        receiving = account.DerivePath("0")
-        xpub = account.PublicKey().ToExtended()
+        secret = sha256(seed.to_bytes(4, "big")).digest()
+        xpub = _account(secret, seed)
         for index in (0, 7, 2**31 - 1 - seed):
-            key = receiving.ChildKey(index).PublicKey().KeyObject()
-            assert derive_deposit_address(xpub, index) == EthAddrEncoder.EncodeKey(key)
+            key = HDPath(f"m/44'/60'/{seed}'/0/{index}").derive(secret)
+            assert derive_deposit_address(xpub, index) == Account.from_key(key).address
+
+    @pytest.mark.parametrize("step", STEPS)
+    def test_derives_as_the_vectors_of_bip_32(self, step: str) -> None:
+        parent, index, child = STEPS[step]
+        point, chain_code = _node(parent).derive(index)
+        assert (point, chain_code) == (_node(child).point, _node(child).chain_code)
 
     def test_gives_the_cast_their_addresses(self) -> None:
         assert tuple(derive_deposit_address(ADA_XPUB, n) for n in range(3)) == ADA_DEPOSITS
