@@ -8,11 +8,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select, union_all
+from sqlalchemy import ColumnElement, Connection, Select, select, union_all
+from sqlalchemy.orm import InstrumentedAttribute
 
 from models.payment.errors import EventDoesNotExist
 from models.payment.tables import Event, Project
+from models.ranges import IndexRange, aside
 
 MOST_BYTES = 4_000_000
 """Of the data of a page together; a page of one event has as many as that has."""
@@ -47,6 +50,11 @@ class EventPage:
     has_more: bool
 
 
+T = TypeVar("T")
+LISTED = IndexRange([Event.project_id], [Event.id])
+"""The log of each project."""
+_LISTED_BY_TYPE = IndexRange([Event.project_id, Event.type], [Event.id])
+_LISTED_BY_INVOICE = IndexRange([Event.invoice_id], [Event.id])
 _COLUMNS = (Event.id, Event.type, Event.at, Event.invoice_id, Event.data)
 
 
@@ -82,10 +90,18 @@ def list_events(
     return EventPage(rows, has_more=len(ids) < len(found))
 
 
+def next_of(
+    project_id: ColumnElement[str], after: ColumnElement[int], column: InstrumentedAttribute[T]
+) -> Select[T]:
+    """Return the select of a column of a project's first event after an id."""
+    its = LISTED.rows(project_id, behind=(after,))
+    return select(column).where(its).order_by(*LISTED.ascending).limit(1)
+
+
 def access_event(connection: Connection, *, project_id: str, event_id: int) -> EventRow:
     """Raises `EventDoesNotExist` for an unknown id and for another project's, alike."""
     row = connection.execute(
-        select(*_COLUMNS).where(Event.id == event_id, Event.project_id == project_id)
+        select(*_COLUMNS).where(Event.id == event_id, aside(Event.project_id) == project_id)
     ).first()
     if row is None:
         raise EventDoesNotExist()
@@ -94,19 +110,18 @@ def access_event(connection: Connection, *, project_id: str, event_id: int) -> E
 
 def find_heads(connection: Connection, project_ids: Iterable[str]) -> Mapping[str, int]:
     """The newest event's id of each of these projects; 0 for none."""
-    newest = select(func.max(Event.id)).where(Event.project_id == Project.id).scalar_subquery()
-    rows = connection.execute(select(Project.id, newest).where(Project.id.in_(sorted(project_ids))))
+    its = LISTED.rows(Project.__table__.c.id)
+    newest = select(Event.id).where(its).order_by(*LISTED.descending).limit(1)
+    head = newest.correlate(Project).scalar_subquery()
+    rows = connection.execute(select(Project.id, head).where(Project.id.in_(sorted(project_ids))))
     return {project_id: head or 0 for project_id, head in rows}
 
 
 def _first(wanted: EventFilter, after: int, *, limit: int) -> Select[int, int]:
     """The ids and sizes of the first events after an id."""
     parts = [
-        select(Event.id, Event.size)
-        .where(Event.id > after, *conditions)
-        .order_by(Event.id)
-        .limit(limit)
-        for conditions in _parts(wanted)
+        select(Event.id, Event.size).where(*conditions).order_by(*listed.ascending).limit(limit)
+        for listed, conditions in _parts(wanted, after)
     ]
     if len(parts) == 1:
         return parts[0]
@@ -114,13 +129,19 @@ def _first(wanted: EventFilter, after: int, *, limit: int) -> Select[int, int]:
     return select(together.c.id, together.c.size).order_by(together.c.id).limit(limit)
 
 
-def _parts(wanted: EventFilter) -> list[tuple[ColumnElement[bool], ...]]:
-    """The conditions, apart as far as an index finds each part in the order of the ids."""
-    of_project = Event.project_id == wanted.project_id
-    types = sorted(wanted.types)
+def _parts(
+    wanted: EventFilter, after: int
+) -> list[tuple[IndexRange, tuple[ColumnElement[bool], ...]]]:
+    """The conditions, apart as far as an index has each part together, with that index."""
+    project_id, types = wanted.project_id, sorted(wanted.types)
     if wanted.invoice_id is not None:
-        of_invoice = (of_project, Event.invoice_id == wanted.invoice_id.lower())
-        return [(*of_invoice, Event.type.in_(types)) if types else of_invoice]
+        its = _LISTED_BY_INVOICE.rows(wanted.invoice_id.lower(), behind=(after,))
+        of_project = aside(Event.project_id) == project_id
+        of_types = (aside(Event.type).in_(types),) if types else ()
+        return [(_LISTED_BY_INVOICE, (its, of_project, *of_types))]
     if types:
-        return [(of_project, Event.type == type_) for type_ in types]
-    return [(of_project,)]
+        return [
+            (_LISTED_BY_TYPE, (_LISTED_BY_TYPE.rows(project_id, type_, behind=(after,)),))
+            for type_ in types
+        ]
+    return [(LISTED, (LISTED.rows(project_id, behind=(after,)),))]

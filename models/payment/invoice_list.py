@@ -5,23 +5,20 @@ by itself, or the order. An invoice whose time is over counts as expired before 
 so.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Connection,
+    FromClause,
     Table,
     and_,
     func,
-    literal,
     or_,
     select,
-    tuple_,
-    type_coerce,
     union_all,
 )
 
@@ -29,12 +26,18 @@ from models.payment import lifecycle
 from models.payment.cursors import Position, read_cursor, write_cursor
 from models.payment.invoice_view import InvoiceView, read_invoices
 from models.payment.tables import Invoice, Payment
-from models.types import UtcMs
+from models.ranges import FIRST, LAST, IndexRange, aside
+from models.types import to_ms
 
 MOST_PAYMENTS = 5000
 """Of all invoices of a page together; a page of one invoice has as many as that has."""
 _invoice = cast(Table, Invoice.__table__)
 _payment = cast(Table, Payment.__table__)
+_its = _invoice.c
+_AGE = (_its.created_at, _its.id)
+_LISTED = IndexRange([_its.project_id], _AGE)
+_LISTED_BY_ORDER = IndexRange([_its.project_id, _its.external_order_id], _AGE)
+_LISTED_BY_STATUS = IndexRange([_its.project_id, _its.status], _AGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,61 +94,68 @@ def _find(
     limit: int,
     now: datetime,
 ) -> list[Position]:
-    by_age = (_invoice.c.created_at.desc(), _invoice.c.id.desc())
     parts = [
-        select(_invoice.c.created_at, _invoice.c.id)
-        .where(*_conditions(wanted, after), *having)
-        .order_by(*by_age)
-        .limit(limit)
-        .subquery()
-        for having in _parts(wanted, now)
+        _part(wanted, after, status, having, limit=limit) for status, having in _parts(wanted, now)
     ]
     together = union_all(*(select(part) for part in parts)).subquery()
     newest = select(together).order_by(together.c.created_at.desc(), together.c.id.desc())
     return [Position(*row) for row in connection.execute(newest.limit(limit))]
 
 
-def _conditions(wanted: InvoiceFilter, after: Position | None) -> Iterator[ColumnElement[bool]]:
-    created_ms = type_coerce(_invoice.c.created_at, BigInteger)  # no datetime holds them all
-    yield _invoice.c.project_id == wanted.project_id
+def _part(
+    wanted: InvoiceFilter,
+    after: Position | None,
+    status: str | None,
+    having: Sequence[ColumnElement[bool]],
+    *,
+    limit: int,
+) -> FromClause:
+    """The newest of one status or order, a range of the index that has them in order."""
+    first: tuple[str, ...] = (wanted.project_id,)
+    listed = _LISTED
     if wanted.external_order_id is not None:
-        yield _invoice.c.external_order_id == wanted.external_order_id
-    if wanted.created_from is not None:
-        yield created_ms >= wanted.created_from
-    if wanted.created_to is not None:
-        yield created_ms < wanted.created_to
+        first, listed = (*first, wanted.external_order_id), _LISTED_BY_ORDER
+    elif status is not None:
+        first, listed = (*first, status), _LISTED_BY_STATUS
+    least = FIRST if wanted.created_from is None else (wanted.created_from,)
+    end: tuple[object, ...] = LAST if wanted.created_to is None else (wanted.created_to,)
     if after is not None:
-        place = tuple_(literal(after.created_at, UtcMs), literal(after.id))
-        yield tuple_(_invoice.c.created_at, _invoice.c.id) < place
+        end = min(end, (to_ms(after.created_at), after.id))
+    found = select(_its.created_at, _its.id).where(
+        listed.rows(*first, since=least, before=end), *having
+    )
+    return found.order_by(*listed.descending).limit(limit).subquery()
 
 
-def _parts(wanted: InvoiceFilter, now: datetime) -> list[tuple[ColumnElement[bool], ...]]:
-    """The conditions on the status, apart as far as an index finds each part: an order has few
-    invoices, and its own index finds those of all statuses.
+def _parts(
+    wanted: InvoiceFilter, now: datetime
+) -> Iterator[tuple[str | None, tuple[ColumnElement[bool], ...]]]:
+    """Each part of the list that an index has in order, and the conditions on its rows: a stored
+    status, or an order, whose own index finds those of all statuses.
     """
     parts = list(_of_statuses(wanted.statuses, now))
-    if wanted.external_order_id is None or len(parts) == 1:
-        return parts
-    return [(or_(*(and_(*part) for part in parts)),)]
+    if wanted.external_order_id is None or not wanted.statuses:
+        yield from parts
+        return
+    yield None, (or_(*(and_(aside(_invoice.c.status) == each, *having) for each, having in parts)),)
 
 
 def _of_statuses(
     statuses: frozenset[str], now: datetime
-) -> Iterator[tuple[ColumnElement[bool], ...]]:
-    """The conditions of each stored status that counts as one of these now (see `status_at`)."""
+) -> Iterator[tuple[str | None, tuple[ColumnElement[bool], ...]]]:
+    """Each stored status that counts as one of these now, on a condition (see `status_at`)."""
     if not statuses:
-        yield ()
+        yield None, ()
         return
     for status in sorted(statuses - {lifecycle.UNPAID}):
-        yield (_invoice.c.status == status,)
-    is_over = _invoice.c.expires_at < now
-    is_unpaid = _invoice.c.status == lifecycle.UNPAID
+        yield status, ()
+    is_over = aside(_invoice.c.expires_at) < to_ms(now)
     if {lifecycle.UNPAID, lifecycle.EXPIRED} <= statuses:
-        yield (is_unpaid,)
+        yield lifecycle.UNPAID, ()
     elif lifecycle.UNPAID in statuses:
-        yield (is_unpaid, ~is_over)
+        yield lifecycle.UNPAID, (~is_over,)
     elif lifecycle.EXPIRED in statuses:
-        yield (is_unpaid, is_over)
+        yield lifecycle.UNPAID, (is_over,)
 
 
 def _fitting(connection: Connection, page: list[Position]) -> list[Position]:

@@ -14,6 +14,8 @@ from sqlalchemy.orm import Session
 from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import PENDING, UNPAID
 from models.payment.tables import Invoice, Payment, PaymentMethod
+from models.ranges import aside
+from models.types import to_ms
 
 NEVER_LOOKED_AT = -1
 """`Invoice.catch_up_block` of an invoice that no watcher has seen yet."""
@@ -137,8 +139,12 @@ def match_receivers(
         Receiver(*row)
         for start in range(0, len(wanted), PARAMETERS)
         for row in reader.execute(
-            _watched(chain_id, since).where(
-                Invoice.deposit_address.in_(wanted[start : start + PARAMETERS])
+            select(*_RECEIVER).where(
+                Invoice.chain_id == chain_id,
+                Invoice.deposit_address.in_(wanted[start : start + PARAMETERS]),
+                # Their addresses lead to them, not that they are watched, as many are.
+                aside(Invoice.monitoring_ends_at) >= to_ms(since),
+                Invoice.catch_up_block.is_(None),
             )
         )
     ]
@@ -199,14 +205,18 @@ def go_back(session: Session, chain_id: int, *, to: BlockMark, since: datetime) 
     """After a walk back to block `to`, nothing above it was there before any invoice monitored at
     `since`, and newcomers read on right above it at the latest.
     """
-    of_the_chain = (Invoice.chain_id == chain_id) & (Invoice.monitoring_ends_at >= since)
-    for condition, values in (
-        (Invoice.creation_block > to.number, {"creation_block": to.number}),
-        (Invoice.catch_up_block > to.number + 1, {"catch_up_block": to.number + 1}),
+    monitored = Invoice.monitoring_ends_at >= since
+    newcomer = Invoice.catch_up_block.is_not(None)
+    for wanted, values in (
+        (monitored & (Invoice.creation_block > to.number), {"creation_block": to.number}),
+        (
+            newcomer & (aside(Invoice.catch_up_block) > to.number + 1),
+            {"catch_up_block": to.number + 1},
+        ),
     ):
         session.execute(
             update(Invoice)
-            .where(of_the_chain, condition)
+            .where(Invoice.chain_id == chain_id, wanted)
             .values(**values)
             .execution_options(synchronize_session=False)
         )

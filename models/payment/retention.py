@@ -9,10 +9,11 @@ from models.payment import checkpoints
 from models.payment.lifecycle import PROCESSING, UNPAID
 from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
+from models.ranges import aside
 from models.retention import Policy, Rule, first_in_first_out, older_than
 
 _IS_OPEN = exists().where(
-    Invoice.id == IdempotencyKey.invoice_id, Invoice.status.in_([UNPAID, PROCESSING])
+    Invoice.id == IdempotencyKey.invoice_id, aside(Invoice.status).in_([UNPAID, PROCESSING])
 )
 
 _HAS_DELIVERIES = exists().where(WebhookDelivery.endpoint_id == WebhookEndpoint.id)

@@ -21,7 +21,9 @@ from models.payment.lifecycle import ORPHANED, PENDING
 from models.payment.receivers import PARAMETERS, Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
+from models.ranges import aside
 from models.reader import upsert
+from models.types import to_ms
 
 MOST_PAYMENTS = 1_000
 DUST_PART = 1_000
@@ -144,7 +146,7 @@ def orphan(
     ).where(Payment.chain_id == chain_id, Payment.block_number > above, Payment.status != ORPHANED)
     if since is not None:
         living = living.join(Invoice, Invoice.id == Payment.invoice_id).where(
-            Invoice.monitoring_ends_at >= since
+            aside(Invoice.monitoring_ends_at) >= to_ms(since)
         )
     kept = set(keep)
     dropped = [

@@ -6,6 +6,7 @@ from typing import cast
 
 from sqlalchemy import Select, Table, and_, func, or_, select
 
+from models.payment.event_list import next_of
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import ENABLED
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
@@ -48,12 +49,7 @@ def find_backlog(db: Db, *, now: datetime) -> Backlog:
         .order_by(_DELIVERY.c.next_try_at)
         .limit(1)
     )
-    first_unread = (
-        select(Event.at)
-        .where(Event.project_id == _ENDPOINT.c.project_id, Event.id > _ENDPOINT.c.cursor)
-        .order_by(Event.id)
-        .limit(1)
-    )
+    first_unread: Select[datetime] = next_of(_ENDPOINT.c.project_id, _ENDPOINT.c.cursor, Event.at)
     moments = [
         db.execute(_oldest(each).where(is_unpaused)).scalar() for each in (first_due, first_unread)
     ]

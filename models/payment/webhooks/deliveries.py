@@ -13,6 +13,7 @@ from models.payment.tables import Event
 from models.payment.webhooks.endpoints import ENABLED, access_endpoint, access_row
 from models.payment.webhooks.fan_out import find_open
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
+from models.ranges import LAST, IndexRange
 from models.reader import Db
 
 DUE, WAITING = "due", "waiting"
@@ -51,6 +52,7 @@ class Reopened:
     state: str
 
 
+_LISTED = IndexRange([WebhookAttempt.endpoint_id], [WebhookAttempt.id])
 _COLUMNS = tuple(getattr(WebhookAttempt, name) for name in AttemptRow.__dataclass_fields__)
 
 
@@ -70,10 +72,9 @@ def list_attempts(
 ) -> AttemptPage:
     """The attempts before an id, newest first. Raises `WebhookEndpointDoesNotExist`."""
     endpoint = access_endpoint(db, project_id=project_id, endpoint_id=endpoint_id)
-    asked = select(*_COLUMNS).where(WebhookAttempt.endpoint_id == endpoint.id)
-    if before is not None:
-        asked = asked.where(WebhookAttempt.id < before)
-    found = db.execute(asked.order_by(WebhookAttempt.id.desc()).limit(limit + 1)).all()
+    end = LAST if before is None else (before,)
+    asked = select(*_COLUMNS).where(_LISTED.rows(endpoint.id, before=end))
+    found = db.execute(asked.order_by(*_LISTED.descending).limit(limit + 1)).all()
     rows = [AttemptRow(*row) for row in found[:limit]]
     return AttemptPage(rows, has_more=len(found) > limit)
 

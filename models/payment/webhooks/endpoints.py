@@ -14,6 +14,7 @@ from models.payment.tables import Event, Project
 from models.payment.webhooks import signing_secrets
 from models.payment.webhooks.tables import WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
+from models.ranges import IndexRange, aside
 from models.reader import Db
 
 ALL = "*"
@@ -39,6 +40,7 @@ class Endpoint:
     updated_at: datetime
 
 
+_LISTED = IndexRange([WebhookEndpoint.project_id], [WebhookEndpoint.created_at, WebhookEndpoint.id])
 _COLUMNS = (
     WebhookEndpoint.id,
     WebhookEndpoint.url,
@@ -92,9 +94,10 @@ def create_endpoint(
 def list_endpoints(db: Db, *, project_id: str) -> Sequence[Endpoint]:
     """All of the project, the oldest first."""
     asked = select(*_COLUMNS).where(
-        WebhookEndpoint.project_id == project_id, WebhookEndpoint.deleted_at.is_(None)
+        _LISTED.rows(project_id),
+        aside(WebhookEndpoint.deleted_at).is_(None),
     )
-    rows = db.execute(asked.order_by(WebhookEndpoint.created_at, WebhookEndpoint.id))
+    rows = db.execute(asked.order_by(*_LISTED.ascending))
     return [_view(row) for row in rows]
 
 
@@ -191,6 +194,6 @@ def _read(event_types: str) -> tuple[str, ...]:
 def _is_this(project_id: str, endpoint_id: str) -> tuple[ColumnElement[bool], ...]:
     return (
         WebhookEndpoint.id == endpoint_id.lower(),
-        WebhookEndpoint.project_id == project_id,
-        WebhookEndpoint.deleted_at.is_(None),
+        aside(WebhookEndpoint.project_id) == project_id,
+        aside(WebhookEndpoint.deleted_at).is_(None),
     )

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict, cast
 
-from sqlalchemy import Connection, Table, bindparam, exists, select, tuple_, update
+from sqlalchemy import Connection, Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
+from models.payment.event_list import LISTED, next_of
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import wants
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
+from models.ranges import for_each
 from models.reader import UPSERTS, dialect_of
 
 EVENTS_AT_ONCE = 200
@@ -23,6 +25,15 @@ EVENTS_AT_ONCE = 200
 _DELIVERY = cast(Table, WebhookDelivery.__table__)
 _ENDPOINT = cast(Table, WebhookEndpoint.__table__)
 _INSERTS = {name: make(_DELIVERY).on_conflict_do_nothing() for name, make in UPSERTS.items()}
+IS_BEHIND = (
+    next_of(_ENDPOINT.c.project_id, _ENDPOINT.c.cursor, Event.id)
+    .correlate(_ENDPOINT)
+    .scalar_subquery()
+    .is_not(None)
+)
+"""Of an endpoint: has the log more? Where only existence is asked for, PostgreSQL drops the order
+and may read the log of all projects.
+"""
 _ADVANCE = (
     update(_ENDPOINT)
     .where(_ENDPOINT.c.id == bindparam("its_id"))
@@ -68,9 +79,9 @@ def advance(session: Session, followers: Collection[Follower], *, now: datetime)
         place = (each.project_id, each.cursor)
         if place not in read:
             asked = select(Event.id, Event.type, Event.invoice_id).where(
-                Event.project_id == each.project_id, Event.id > each.cursor
+                LISTED.rows(each.project_id, behind=(each.cursor,))
             )
-            found = connection.execute(asked.order_by(Event.id).limit(EVENTS_AT_ONCE))
+            found = connection.execute(asked.order_by(*LISTED.ascending).limit(EVENTS_AT_ONCE))
             read[place] = [(event_id, type, invoice) for event_id, type, invoice in found]
         cursors.append({"its_id": each.id, "its_cursor": read[place][-1][0]})
         rows += [
@@ -87,13 +98,10 @@ def advance(session: Session, followers: Collection[Follower], *, now: datetime)
 
 def _find_behind(connection: Connection, followers: Collection[Follower]) -> Collection[str]:
     """Those for which the log has more, by one statement for all."""
-    has_more = exists().where(
-        Event.project_id == _ENDPOINT.c.project_id, Event.id > _ENDPOINT.c.cursor
-    )
     ids = sorted(each.id for each in followers)
     if not ids:
         return ()
-    asked = select(_ENDPOINT.c.id).where(_ENDPOINT.c.id.in_(ids), has_more)
+    asked = select(_ENDPOINT.c.id).where(_ENDPOINT.c.id.in_(ids), IS_BEHIND)
     return set(connection.execute(asked).scalars())
 
 
@@ -130,11 +138,11 @@ def find_open(
     wanted = sorted(pairs, key=str)
     found: set[tuple[str, str | None]] = set()
     for start in range(0, len(wanted), EVENTS_AT_ONCE):
-        asked = select(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id).where(
-            _DELIVERY.c.closed_at.is_(None),
-            tuple_(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id).in_(
-                wanted[start : start + EVENTS_AT_ONCE]
-            ),
+        some = wanted[start : start + EVENTS_AT_ONCE]
+        asked = (
+            select(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id)
+            .select_from(for_each(some, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
+            .where(_DELIVERY.c.closed_at.is_(None))
         )
         found.update((row[0], row[1]) for row in session.connection().execute(asked.distinct()))
     return found

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import Table, bindparam, exists, func, insert, select, tuple_, update
+from sqlalchemy import Table, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.payment import event_log
@@ -15,6 +15,7 @@ from models.payment.webhooks import schedule
 from models.payment.webhooks.endpoints import DISABLED, ENABLED, FAILING, GONE, view_of
 from models.payment.webhooks.events import WebhookEndpointDisabled
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
+from models.ranges import for_each
 
 TAKEN, GIVEN_UP = "taken", "given_up"
 ANSWER_KEPT = 1024
@@ -165,10 +166,8 @@ def call_next(session: Session, pairs: Iterable[tuple[str, str]], *, now: dateti
         return
     open_ones = (
         select(_DELIVERY.c.endpoint_id, func.min(_DELIVERY.c.event_id))
-        .where(
-            _DELIVERY.c.closed_at.is_(None),
-            tuple_(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id).in_(wanted),
-        )
+        .select_from(for_each(wanted, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
+        .where(_DELIVERY.c.closed_at.is_(None))
         .group_by(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id)
         .having(func.count(_DELIVERY.c.next_try_at) == 0)
     )
@@ -182,7 +181,8 @@ def call_next(session: Session, pairs: Iterable[tuple[str, str]], *, now: dateti
 
 def give_up_forgotten(session: Session, endpoint_id: str, *, now: datetime) -> None:
     """Give up what is due but whose event is no longer kept."""
-    is_lost = ~exists().where(Event.id == _DELIVERY.c.event_id)
+    its = select(Event.id).where(Event.id == _DELIVERY.c.event_id)
+    is_lost = its.correlate(_DELIVERY).scalar_subquery().is_(None)
     closed = session.connection().execute(
         update(_DELIVERY)
         .where(_DELIVERY.c.endpoint_id == endpoint_id, _DELIVERY.c.next_try_at <= now, is_lost)
@@ -214,8 +214,9 @@ def _find_rows(session: Session, attempts: Sequence[Attempt]) -> dict[tuple[int,
     columns = [_DELIVERY.c[name] for name in (*names, "next_try_at", "outcome", "closed_at")]
     if not attempts:
         return {}
-    keys = tuple_(_DELIVERY.c.event_id, _DELIVERY.c.endpoint_id)
-    asked = select(*columns).where(keys.in_(sorted({attempt.key for attempt in attempts})))
+    keys = sorted({attempt.key for attempt in attempts})
+    found = for_each(keys, _DELIVERY.c.event_id, _DELIVERY.c.endpoint_id)
+    asked = select(*columns).select_from(found)
     rows = (_Row(*row) for row in session.connection().execute(asked))
     return {(row.event_id, row.endpoint_id): row for row in rows}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import ColumnElement, Connection, Table, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from models.payment.tables import Event
@@ -18,9 +18,12 @@ from models.payment.webhooks import fan_out, outcomes, signing_secrets
 from models.payment.webhooks.endpoints import ENABLED
 from models.payment.webhooks.fan_out import Follower
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
+from models.ranges import IndexRange, aside
+from models.types import to_ms
 
 _ENDPOINT = cast(Table, WebhookEndpoint.__table__)
 _DELIVERY = cast(Table, WebhookDelivery.__table__)
+DUE = IndexRange([_DELIVERY.c.endpoint_id], [_DELIVERY.c.next_try_at])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,8 @@ def find_work(
     """
     is_free = _ENDPOINT.c.claimed_until.is_(None) | (_ENDPOINT.c.claimed_until <= now)
     is_mine = (_ENDPOINT.c.claimed_by == holder) & (_ENDPOINT.c.claimed_until > now)
-    is_behind = exists().where(
-        Event.project_id == _ENDPOINT.c.project_id, Event.id > _ENDPOINT.c.cursor
-    )
-    is_due = exists().where(
-        _DELIVERY.c.endpoint_id == _ENDPOINT.c.id, _DELIVERY.c.next_try_at <= now
-    )
+    is_behind = fan_out.IS_BEHIND
+    is_due = _due(_ENDPOINT.c.id, now).correlate(_ENDPOINT).scalar_subquery().is_not(None)
     asked = select(_ENDPOINT.c.id).where(
         _ENDPOINT.c.status == ENABLED,
         _ENDPOINT.c.deleted_at.is_(None),
@@ -136,12 +135,18 @@ def look_out(
     """What there is to send to these endpoints, by one statement for all."""
     if not endpoint_ids:
         return {}
-    its = _DELIVERY.c.endpoint_id == _ENDPOINT.c.id
-    later = select(_DELIVERY.c.next_try_at).where(its, _DELIVERY.c.next_try_at > now)
-    later = later.order_by(_DELIVERY.c.next_try_at).limit(1)
+    later = (
+        select(_DELIVERY.c.next_try_at)
+        .where(
+            _DELIVERY.c.next_try_at.is_not(None),
+            DUE.rows(_ENDPOINT.c.id, behind=(to_ms(now),)),
+        )
+        .order_by(*DUE.ascending)
+        .limit(1)
+    )
     asked = select(
         _ENDPOINT.c.id,
-        exists().where(its, _DELIVERY.c.next_try_at <= now),
+        _due(_ENDPOINT.c.id, now).correlate(_ENDPOINT).scalar_subquery().is_not(None),
         later.correlate(_ENDPOINT).scalar_subquery(),
     ).where(_ENDPOINT.c.id.in_(sorted(endpoint_ids)))
     return {
@@ -164,15 +169,20 @@ def pick(
     is_paused = endpoint.paused_until is not None and endpoint.paused_until > now
     if limit <= 0 or is_paused or not is_served(endpoint):
         return ()
-    asked = (
-        select(_DELIVERY.c.event_id, Event.type, Event.at, Event.data)
-        .join_from(_DELIVERY, Event, Event.id == _DELIVERY.c.event_id)
-        .where(_DELIVERY.c.endpoint_id == endpoint.id, _DELIVERY.c.next_try_at <= now)
-        .order_by(_DELIVERY.c.next_try_at, _DELIVERY.c.event_id)
+    first = (
+        select(_DELIVERY.c.event_id, _DELIVERY.c.next_try_at)
+        .where(*_is_due(endpoint.id, now))
+        .order_by(*DUE.ascending, _DELIVERY.c.event_id)
         .limit(limit)
     )
     if under_way:
-        asked = asked.where(_DELIVERY.c.event_id.not_in(sorted(under_way)))
+        first = first.where(aside(_DELIVERY.c.event_id).not_in(sorted(under_way)))
+    due = first.subquery()
+    asked = (
+        select(due.c.event_id, Event.type, Event.at, Event.data)
+        .join_from(due, Event, Event.id == due.c.event_id)
+        .order_by(due.c.next_try_at, due.c.event_id)
+    )
     rows = session.connection().execute(asked).all()
     if not rows and not under_way:
         outcomes.give_up_forgotten(session, endpoint.id, now=now)
@@ -199,6 +209,21 @@ def is_served(endpoint: WebhookEndpoint) -> bool:
 def lease(now: datetime, seconds: float) -> datetime:
     """When a claim of so many seconds ends."""
     return now + timedelta(seconds=seconds)
+
+
+def _due(endpoint_id: ColumnElement[str], now: datetime) -> Select[datetime | None]:
+    """When the first message that is due for an endpoint became so. Where only existence is asked
+    for, PostgreSQL drops the order and may read the messages of all endpoints.
+    """
+    first = select(_DELIVERY.c.next_try_at).where(*_is_due(endpoint_id, now))
+    return first.order_by(*DUE.ascending).limit(1)
+
+
+def _is_due(endpoint_id: ColumnElement[str] | str, now: datetime) -> Sequence[ColumnElement[bool]]:
+    return (
+        _DELIVERY.c.next_try_at.is_not(None),
+        DUE.rows(endpoint_id, before=(to_ms(now) + 1,)),
+    )
 
 
 def _is_unpaused(now: datetime) -> ColumnElement[bool]:

@@ -1,4 +1,4 @@
-"""Lists of invoices and events read an index of the project's, whatever filters there are."""
+"""A page begins at its place in the index, not at the index's first row."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,67 +38,36 @@ def database(sqlite_url: str) -> Iterator[Database]:
     opened.dispose()
 
 
-@pytest.mark.parametrize(
-    ("filters", "index"),
-    [
-        ({}, "ix_invoice_listed (project_id=?"),
-        ({"created_from": 1, "created_to": 2}, "ix_invoice_listed (project_id=?"),
-        ({"statuses": {"paid"}}, "ix_invoice_listed_by_status (project_id=? AND status=?"),
-        ({"statuses": {"expired", "unpaid"}}, "ix_invoice_listed_by_status (project_id=? AND st"),
-        ({"external_order_id": "x"}, "ix_invoice_listed_by_order (project_id=? AND external_"),
-        (
-            {"external_order_id": "x", "statuses": {"paid"}},
-            "ix_invoice_listed_by_order (project_id=? AND external_order_id=?",
-        ),
-        (
-            {"external_order_id": "x", "statuses": {"paid", "expired"}},
-            "ix_invoice_listed_by_order (project_id=? AND external_order_id=?",
-        ),
-    ],
-)
-def test_a_page_of_invoices(
-    database: Database, ada: Merchant, now: datetime, filters: dict[str, Any], index: str
-) -> None:
-    if "statuses" in filters:
-        filters = {**filters, "statuses": frozenset(filters["statuses"])}
-    plans: list[str] = []
-    with database.reading() as connection, planning(connection, plans):
-        list_invoices(connection, InvoiceFilter(ada.id, **filters), cursor=None, limit=2, now=now)
-    assert f"SEARCH invoice USING COVERING INDEX {index}" in plans[0].replace(
-        "USING INDEX", "USING COVERING INDEX"
-    )
-    assert "SCAN invoice" not in plans[0]
-
-
+@pytest.mark.parametrize("filters", [{}, {"created_from": 1}, {"created_to": 2**45}])
 def test_the_next_page_begins_at_its_place(
-    database: Database, ada: Merchant, now: datetime
+    database: Database, ada: Merchant, now: datetime, filters: dict[str, int]
 ) -> None:
     for _ in range(3):
         database.run(lambda session: make_invoice(session, ada, now=now))
-    wanted = InvoiceFilter(ada.id)
+    wanted = InvoiceFilter(ada.id, **filters)
     with database.reading() as connection:
         first = list_invoices(connection, wanted, cursor=None, limit=2, now=now)
         plans: list[str] = []
         with planning(connection, plans):
             list_invoices(connection, wanted, cursor=first.next_cursor, limit=2, now=now)
-    assert "ix_invoice_listed (project_id=? AND (created_at,id)<(?,?))" in plans[0]
+    assert "AND (project_id,created_at,id)<(?,?,?))" in plans[0]
 
 
 @pytest.mark.parametrize(
-    ("filters", "index"),
+    ("filters", "place"),
     [
-        ({}, "ix_event_listed (project_id=? AND id>?)"),
+        ({}, "ix_event_listed (project_id=? AND id>?"),
         (
             {"types": frozenset({"invoice.paid"})},
-            "ix_event_listed_by_type (project_id=? AND type=? AND id>?)",
+            "ix_event_listed_by_type (project_id=? AND type=? AND id>?",
         ),
-        ({"invoice_id": "x"}, "ix_event_listed_by_invoice (invoice_id=? AND id>?)"),
+        ({"invoice_id": "x"}, "ix_event_listed_by_invoice (invoice_id=? AND id>?"),
     ],
 )
-def test_a_page_of_events(
-    database: Database, ada: Merchant, filters: dict[str, Any], index: str
+def test_events_begin_at_their_place(
+    database: Database, ada: Merchant, filters: dict[str, Any], place: str
 ) -> None:
     plans: list[str] = []
     with database.reading() as connection, planning(connection, plans):
         list_events(connection, EventFilter(ada.id, **filters), after=1, limit=2)
-    assert index in plans[0]
+    assert place in plans[0]

@@ -1,0 +1,148 @@
+"""Pages as ranges of an index, so that a database has one way to them (decision 68).
+
+Given `project_id = ? ORDER BY created_at`, a planner weighs every index that begins with the
+project against the index that has the order, by what it guesses of the rows: one statement takes
+other ways with and without statistics, with another release of the database, and for a merchant who
+has nearly all rows. A range of rows of values, in the order of all columns of an index, has that
+index alone.
+"""
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    FromClause,
+    String,
+    and_,
+    column,
+    literal,
+    tuple_,
+    type_coerce,
+    values,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import QueryableAttribute
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.visitors import InternalTraversal
+
+AnyColumn = ColumnElement[Any] | QueryableAttribute[Any]
+Place = tuple[object, ...]
+"""Values of the ordered columns, or of the first ones."""
+FIRST, LAST = (-(2**63),), (2**63 - 1,)
+"""Before and behind every number and time that is stored."""
+ENDS = (FIRST, LAST)
+
+
+class IndexRange:
+    """An index in which rows that have `first` in common are ordered by a number or a time, and by
+    what is in `ordered` behind it. Times are Unix milliseconds.
+    """
+
+    def __init__(self, first: Sequence[AnyColumn], ordered: Sequence[AnyColumn]) -> None:
+        self._first = [_plain(each) for each in first]
+        self._ordered = [_plain(each) for each in ordered]
+        self._is_numbered = bool(ordered[0].primary_key)
+
+    def rows(
+        self,
+        *first: object,
+        since: Place = FIRST,
+        behind: Place | None = None,
+        before: Place = LAST,
+    ) -> ColumnElement[bool]:
+        """Return the condition that rows have these first values, or those of columns of another
+        table, and stand at `since` or behind it, or only `behind` a place, and before another one.
+        """
+        its = [_expression(each) for each in first]
+        bounds = [(operator.ge, since) if behind is None else (operator.gt, behind)]
+        bounds.append((operator.lt, before))
+        rows = and_(
+            *(_compared([*self._first, *self._ordered], (*its, *place), by) for by, place in bounds)
+        )
+        # SQLite compares no rows by an index that ends in the number of a row.
+        numbered = and_(
+            *(mine == other for mine, other in zip(self._first, its, strict=True)),
+            *(_compared(self._ordered, place, by) for by, place in bounds if place not in ENDS),
+        )
+        # These follow. They tell PostgreSQL how few rows there are where no statistics do.
+        of_first = and_(self._first[0] >= its[0], self._first[0] <= its[0])
+        return _ByDialect(
+            sqlite=numbered if self._is_numbered else rows, postgresql=and_(rows, of_first)
+        )
+
+    @property
+    def ascending(self) -> Sequence[ColumnElement[Any]]:
+        """The order of the index, for `order_by`."""
+        return [*self._first, *self._ordered]
+
+    @property
+    def descending(self) -> Sequence[ColumnElement[Any]]:
+        """The same from its end."""
+        return [each.desc() for each in self.ascending]
+
+
+def aside(its: AnyColumn) -> ColumnElement[Any]:
+    """Return the column as an expression that no index serves: other conditions lead to the rows.
+    Times are Unix milliseconds.
+    """
+    plain = _plain(its)
+    return plain + "" if isinstance(plain.type, String) else plain + 0
+
+
+def for_each(rows: Sequence[Sequence[object]], *columns: Column[Any]) -> FromClause:
+    """Return what to select from, so that each of these rows is looked up by an index of the
+    columns. SQLite 3.40 reads all of an index for `(a, b) IN (...)`.
+    """
+    table = values(*(column(each.name, each.type) for each in columns), name="wanted")
+    wanted = table.data([tuple(row) for row in rows]).cte("wanted")
+    return wanted.join(columns[0].table, and_(*(each == wanted.c[each.name] for each in columns)))
+
+
+class _ByDialect(ColumnElement[bool]):
+    """A condition in the words of each database."""
+
+    inherit_cache = True
+    _traverse_internals = [  # noqa: RUF012
+        ("sqlite", InternalTraversal.dp_clauseelement),
+        ("postgresql", InternalTraversal.dp_clauseelement),
+    ]
+    type = Boolean()
+    _is_implicitly_boolean = True
+
+    def __init__(self, *, sqlite: ColumnElement[bool], postgresql: ColumnElement[bool]) -> None:
+        self.sqlite = sqlite
+        self.postgresql = postgresql
+
+    @property
+    def _from_objects(self) -> list[FromClause]:
+        return self.sqlite._from_objects
+
+
+@compiles(_ByDialect)
+def _compile(element: _ByDialect, compiler: SQLCompiler, **options: Any) -> str:
+    condition = getattr(element, compiler.dialect.name)
+    return f"({compiler.process(condition, **options)})"
+
+
+def _compared(
+    columns: Sequence[ColumnElement[Any]],
+    place: Place,
+    compare: Callable[[Any, Any], ColumnElement[bool]],
+) -> ColumnElement[bool]:
+    its = [_expression(each) for each in place]
+    if len(its) == 1:
+        return compare(columns[0], its[0])
+    return compare(tuple_(*columns[: len(its)]), tuple_(*its))
+
+
+def _expression(its: object) -> ColumnElement[Any]:
+    return its if isinstance(its, ColumnElement) else literal(its)
+
+
+def _plain(its: AnyColumn) -> ColumnElement[Any]:
+    return type_coerce(its, String if isinstance(its.type, String) else BigInteger)
