@@ -1,7 +1,6 @@
 """The documentation against the program: settings, commands, tree, scripts and links agree."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from cli.main import specd
 from tests.house import decisions_page, settings_page
+from tests.house.tracked import find_files
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -81,12 +81,7 @@ def test_every_command_is_listed() -> None:
 
 
 def test_the_tree_names_every_top_level_directory() -> None:
-    listed = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    if listed.returncode:
-        pytest.skip("not a git checkout: cannot tell our directories from others")
-    tops = {name.partition("/")[0] for name in listed.stdout.splitlines() if "/" in name}
+    tops = {name.partition("/")[0] for name in find_files() if "/" in name}
     tree = README.partition("## The tree")[2].partition("\n## ")[0]
     assert not {top for top in tops if not top.startswith(".") and f"`{top}/`" not in tree}
 

@@ -1,5 +1,8 @@
-"""`scripts/install` beside a pip that talks: its lines are read only when it fails."""
+"""`scripts/install` beside a pip that talks, whose lines are read only when it fails, and beside
+Pythons that will not do.
+"""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -23,9 +26,30 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def run(clone: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    known = {name: value for name, value in os.environ.items() if name != "PYTHON"}
+    return subprocess.run(
+        [clone / "scripts/install"],
+        capture_output=True, text=True, check=False, env={**known, **environment},
+    )  # fmt: skip
+
+
 def install(clone: Path, *, pip_ends_with: int) -> subprocess.CompletedProcess[str]:
     (clone / ".venv/bin/python.status").write_text(str(pip_ends_with))
-    return subprocess.run([clone / "scripts/install"], capture_output=True, text=True, check=False)
+    return run(clone)
+
+
+def only_with(clone: Path, **pythons: str) -> Path:
+    """A PATH with these Pythons alone, which say of themselves what the script asks them for."""
+    shutil.rmtree(clone / ".venv")
+    path = clone / "path"
+    path.mkdir()
+    for tool in ("bash", "cat", "cksum", "dirname", "env", "rm"):
+        (path / tool).symlink_to(str(shutil.which(tool)))
+    for name, answer in pythons.items():
+        (path / name).write_text(f"#!/bin/sh\necho '{answer}'\n")
+        (path / name).chmod(0o755)
+    return path
 
 
 def test_pip_is_not_heard_while_it_succeeds(clone: Path) -> None:
@@ -46,3 +70,59 @@ def test_a_failure_names_the_log(clone: Path) -> None:
     ]
     assert log.read_text() == "WARNING: pip talks\n"
     assert install(clone, pip_ends_with=0).returncode == 0
+
+
+NEWER = "install it (Debian, Ubuntu: apt install python3 python3-venv)."
+
+
+@pytest.mark.parametrize(
+    ("pythons", "asked", "told"),
+    [
+        ({}, {}, f"Python 3.11 or newer is needed, and Python is not here: {NEWER}"),
+        (
+            {"python3": "old 3.9", "python": "old 2.7"},
+            {},
+            f"Python 3.11 or newer is needed, and python3 is 3.9: {NEWER}",
+        ),
+        (
+            {"python3": "bare 3.14"},
+            {},
+            "Python 3.14 is here, but not its venv: "
+            "install it (Debian, Ubuntu: apt install python3.14-venv).",
+        ),
+        (
+            {"python3": "good 3.14", "mine": "old 3.10"},
+            {"PYTHON": "mine"},
+            f"Python 3.11 or newer is needed, and mine is 3.10: {NEWER}",
+        ),
+        (
+            {"python3": "good 3.14"},
+            {"PYTHON": "python3.13"},
+            f"Python 3.11 or newer is needed, and python3.13 is not here: {NEWER}",
+        ),
+    ],
+    ids=["absent", "too old", "without venv", "the named one is too old", "named and absent"],
+)
+def test_one_sentence_says_what_to_install(
+    clone: Path, pythons: dict[str, str], asked: dict[str, str], told: str
+) -> None:
+    path = only_with(clone, **pythons)
+    done = run(clone, PATH=str(path), **asked)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{told}\n")
+    assert not (clone / ".venv").exists()
+
+
+def test_another_python_that_is_asked_for_takes_the_place_of_the_first(clone: Path) -> None:
+    """Both make the .venv that this test can look at: a fake one says which it is."""
+    path = only_with(clone, good="good 3.14", other="good 3.11")
+    for name, version in (("good", "3.14"), ("other", "3.11")):
+        (path / name).write_text(
+            '#!/bin/sh\n[ "$1" != -m ] && echo "good ' + version + '" && exit\n'
+            '[ "$2" != venv ] || { mkdir -p .venv/bin && cp "$0" .venv/bin/python; }\n'
+        )
+    whole = f"{path}:{os.environ['PATH']}"
+    for asked, has in (("good", "3.14"), ("other", "3.11"), ("", "3.11"), ("good", "3.14")):
+        done = run(clone, PATH=whole, **({"PYTHON": asked} if asked else {}))
+        assert done.returncode == 0, done.stderr
+        assert f"good {has}" in (clone / ".venv/bin/python").read_text()
+        assert bool(done.stderr) == bool(asked), "only another Python is installed into"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from services import NAMES
+from tests.house.tracked import find_present
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = (
@@ -21,16 +22,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of a copy of the tracked files, built without touching this tree."""
     source = tmp_path_factory.mktemp("source")
     out = tmp_path_factory.mktemp("wheel")
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
-    if listed.returncode:
-        pytest.skip("not a git checkout: cannot tell our files from others")
-    for name in listed.stdout.splitlines():
-        if (ROOT / name).is_file():
-            (source / name).parent.mkdir(parents=True, exist_ok=True)
-            (source / name).write_bytes((ROOT / name).read_bytes())
+    for name in find_present():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes((ROOT / name).read_bytes())
     built = subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", str(out), str(source)],
         capture_output=True, text=True,
@@ -44,11 +38,8 @@ def shipped(wheel: Path) -> set[str]:
 
 
 def expected() -> set[str]:
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *PACKAGES],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return {n for n in listed.stdout.splitlines() if (ROOT / n).is_file()} | {
+    return {
+        *find_present(*PACKAGES),
         "logs.py",
         "security_events.py",
         "services.py",
