@@ -39,7 +39,7 @@ _LIMIT = re.compile(
 _NAMED = re.compile(
     r"(?P<before>[\d,]+)(?P<kilo>k)?[- ]?(?:block|range)"
     r"|(?:max(?:imum)?|most|limit(?:ed)?|exceed\w*|over|than|range|up to)\D{0,40}?"
-    r"(?P<after>[\d,]+)",
+    r"(?P<after>[\d,]+)(?P<kilos>k)?",
     re.IGNORECASE,
 )
 
@@ -75,5 +75,5 @@ def find_named_width(message: str, *, below: int) -> int | None:
     for match in _NAMED.finditer(message):
         digits = (match["before"] or match["after"]).replace(",", "")
         if 0 < len(digits) <= 9:
-            named.append(int(digits) * (1000 if match["kilo"] else 1))
+            named.append(int(digits) * (1000 if match["kilo"] or match["kilos"] else 1))
     return max((number for number in named if 0 < number < below), default=None)

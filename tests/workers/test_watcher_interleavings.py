@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy.orm import Session
 
 from adapters.chain.question_limits import QuestionLimits
 from adapters.chain.reader import Block, BlockUnreadable, EndpointsUnavailable, Transfer
@@ -286,6 +287,51 @@ def test_a_payment_on_the_other_branch_of_the_creation_block(
     assert chain.height < invoice.creation_block
     chain.mine(20, at=at(60))
     watch(watcher)
+    assert ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
+def note_head(ledger: Ledger, invoice: Invoice, block: Block) -> None:
+    """The chain showed this block when the invoice was made, and no watcher had seen it."""
+
+    def write(session: Session) -> None:
+        stored = session.get_one(Invoice, invoice.id)
+        stored.creation_head, stored.creation_head_hash = block.number, block.hash
+
+    ledger.database.run(write)
+
+
+def test_what_no_watcher_has_seen_before_the_invoice_is_not_its(
+    ledger: Ledger, chain: FakeChain
+) -> None:
+    """The chain itself showed its newest block when the invoice was made."""
+    watch(watcher_of(ledger, chain))
+    chain.pay("0x" + f"{1:040d}", 1000)
+    invoice = ledger.invoice(1000)
+    note_head(ledger, invoice, chain.mine(50))
+    watch(watcher_of(ledger, chain))
+    assert ledger.payments(invoice) == []
+    chain.pay(invoice.deposit_address, 1000)
+    chain.mine()
+    watch(watcher_of(ledger, chain))
+    assert ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
+@pytest.mark.parametrize("is_higher", [False, True])
+def test_a_newest_block_that_was_of_another_branch_takes_nothing_away(
+    ledger: Ledger, chain: FakeChain, clock: FrozenClock, is_higher: bool
+) -> None:
+    """The endpoint that showed it was on a fork, or lied about its height."""
+    watch(watcher_of(ledger, chain))
+    chain.mine(9)
+    invoice = ledger.invoice(1000)
+    fork = deepcopy(chain)
+    fork.reorg(5)
+    note_head(ledger, invoice, fork.mine(10**4 if is_higher else 1))
+    chain.pay(invoice.deposit_address, 1000)
+    chain.mine(3)
+    watch(watcher_of(ledger, chain))
+    clock.advance(seconds=60)
+    watch(watcher_of(ledger, chain))
     assert ledger.state(invoice) == State("paid", "none", 1000, 0)
 
 

@@ -9,6 +9,7 @@ import pytest
 import structlog
 
 from adapters.chain.gateway import ChainUnreachable, NoEndpoint, RpcChainGateway
+from models.payment.invoices import NewestBlock
 from models.payment.methods import MAIN_NETS
 from tests.adapters.chain.rpc_endpoint import Answers, Question, healthy, serving
 
@@ -142,3 +143,29 @@ def test_shows_no_key_in_logs_or_errors(illness: str, caplog: pytest.LogCaptureF
     assert "s3cr3t" not in caplog.text
     assert "127.0.0.1" in str(lines)
     assert "s3cr3t" not in f"{lines} {refusal.value!r} {refusal.value.__context__!r}"
+
+
+class TestNewestBlock:
+    def test_is_what_the_first_healthy_endpoint_shows(self) -> None:
+        with ExitStack() as stack:
+            ill = [stack.enter_context(serving(ILL[each])).url for each in ("cuts the answer",)]
+            other = stack.enter_context(serving(healthy(chain_id=80002, height=9))).url
+            good = stack.enter_context(serving(healthy(height=7))).url
+            gateway = RpcChainGateway([*ill, other, good], timeout_s=PATIENCE_S)
+            assert gateway.find_newest_block(31337) == NewestBlock(7, f"0x{7:064x}")
+
+    @pytest.mark.parametrize("illness", [each for each in ILL if each != "floods"])
+    def test_is_nothing_where_the_only_endpoint(self, illness: str) -> None:
+        with serving(ILL[illness]) as endpoint:
+            gateway = RpcChainGateway([endpoint.url], timeout_s=TIMEOUT_S)
+            assert gateway.find_newest_block(31337) is None
+            asked = len(endpoint.asked)
+            assert gateway.find_newest_block(31337) is None
+            assert len(endpoint.asked) == asked, "nobody waits for the same silence again"
+
+    def test_is_nothing_of_chains_that_are_not_configured(self) -> None:
+        with serving(healthy()) as endpoint:
+            gateway = RpcChainGateway([f"80002={endpoint.url}"], timeout_s=TIMEOUT_S)
+            assert gateway.find_newest_block(31337) is None
+            assert gateway.find_newest_block(1) is None
+            assert endpoint.asked == []

@@ -1,13 +1,18 @@
 """create_invoice, get_invoice, cancel_invoice: what each answers, and what it leaves behind."""
 
+import threading
+from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from models.database import Database
+from models.payment.checkpoints import find_checkpoint, move
+from models.payment.invoices import FRESH, NewestBlock
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent, Wallet
 from models.types import to_ms
 from tests.support.contract import ContractClient
@@ -16,6 +21,7 @@ from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import (
     ADA_DEPOSITS,
     ADA_XPUB,
+    CHAIN_ID,
     PAYER,
     TOKEN,
     Merchant,
@@ -23,6 +29,7 @@ from tests.support.payment.factories import (
     make_merchant,
     make_method,
     pay,
+    set_head,
 )
 
 PATH = "/v1/invoices"
@@ -54,6 +61,81 @@ def error(response: httpx.Response) -> tuple[int, str, list[str]]:
     body = response.json()
     assert body["request_id"]
     return response.status_code, body["code"], [detail["path"] for detail in body["details"]]
+
+
+class TestWhatWasThereBefore:
+    """What an invoice notes of its chain, so that older transfers do not pay it."""
+
+    BLOCK = NewestBlock(250, "0x" + "a" * 64)
+
+    def noted(self, database: Database) -> tuple[int | None, int | None, str | None]:
+        with database.reading() as connection:
+            row = connection.execute(
+                select(Invoice.creation_block, Invoice.creation_head, Invoice.creation_head_hash)
+            ).one()
+        return (row.creation_block, row.creation_head, row.creation_head_hash)
+
+    def test_is_the_block_that_the_chain_shows_where_no_watcher_has_looked(
+        self, api: ContractClient, database: Database, chain: FakeGateway
+    ) -> None:
+        chain.newest_block = self.BLOCK
+        assert create(api).status_code == 201
+        assert self.noted(database) == (None, 250, self.BLOCK.hash)
+
+    def test_is_the_checkpoint_where_a_watcher_has_just_looked(
+        self, api: ContractClient, database: Database, chain: FakeGateway, now: datetime
+    ) -> None:
+        chain.newest_block = self.BLOCK
+        database.run(lambda session: set_head(session, head_number=200, at=now))
+        assert create(api).status_code == 201
+        assert self.noted(database) == (200, None, None)
+
+    def test_is_both_where_the_watcher_looked_long_ago(
+        self,
+        api: ContractClient,
+        database: Database,
+        chain: FakeGateway,
+        clock: FrozenClock,
+        now: datetime,
+    ) -> None:
+        chain.newest_block = self.BLOCK
+        database.run(lambda session: set_head(session, head_number=200, at=now))
+        clock.advance(seconds=FRESH.total_seconds() + 1)
+        assert create(api).status_code == 201
+        assert self.noted(database) == (200, 250, self.BLOCK.hash)
+
+    def test_is_nothing_where_nobody_knows(self, api: ContractClient, database: Database) -> None:
+        assert create(api).status_code == 201
+        assert self.noted(database) == (None, None, None)
+
+    def test_no_watcher_moves_on_before_the_invoice_is_stored(
+        self, postgres_url: str, now: datetime
+    ) -> None:
+        """A reorganisation that is found meanwhile could not tell the invoice."""
+        moved = threading.Event()
+        with closing(Database(postgres_url)) as database:
+            ada = database.run(lambda session: make_merchant(session, now=now))
+            database.run(lambda session: set_head(session, head_number=200, at=now))
+            with database.reading() as reader:
+                old = find_checkpoint(reader, CHAIN_ID)
+            assert old is not None
+
+            def watch() -> None:
+                database.run(
+                    lambda session: move(session, old, to=old.block, head=old.block, now=now)
+                )
+                moved.set()
+
+            watcher = threading.Thread(target=watch)
+
+            def sell(session: Session) -> None:
+                make_invoice(session, ada, now=now)
+                watcher.start()
+                assert not moved.wait(0.3)
+
+            database.run(sell)
+            watcher.join(10)
+            assert moved.is_set()
 
 
 class TestCreateInvoice:
