@@ -137,7 +137,8 @@ class ChainWatcher:
             return True
         except ChainReplaced:
             if self._ignores_genesis or not self._may_replace:
-                # An operator decides: `specd chain forget`.
+                # An operator decides: `specd chain forget`. The next step looks whether they have.
+                self._checkpoint = None
                 self._log.error("chain_replaced", alert=True)
                 raise
             self._ignores_genesis = True

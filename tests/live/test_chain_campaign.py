@@ -207,7 +207,6 @@ class TestReorganisations:
             assert shop.state(invoice).status == "paid", "nothing changes without a word"
             dropped = database.run(lambda session: rescans.forget_chain(session, CHAIN_ID))
             assert dropped == 1
-            watcher = shop.watcher()
             watch(watcher)
             assert shop.state(invoice) == State("unpaid", "reorged", 0, 0)
             second.pay(invoice.deposit_address, 1000)
