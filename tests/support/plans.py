@@ -86,7 +86,7 @@ def _indexes(database: Database) -> Mapping[str, str]:
     def look(session: Session) -> None:
         connection = session.connection()
         for index, table, column in connection.execute(text(_COLUMNS[database.dialect])):
-            columns[index, table].append(column)
+            columns[index, table].append(column or "an expression")
         seen = inspect(connection)
         for table in seen.get_table_names():
             columns[table, table] = seen.get_pk_constraint(table)["constrained_columns"]

@@ -2,14 +2,17 @@
 
 from datetime import UTC, datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from models.chat.ground.errors import InvalidParameter, MissingParameter
 from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow
 from models.chat.reading.ranges import NEWEST, Ids
 from models.chat.tables import Message
+from models.ranges import IndexRange
 from models.reader import Db
+
+_OF_REALM = IndexRange([Message.realm_id], [Message.id])
 
 
 def parse_anchor_date(text: str | None) -> datetime:
@@ -34,18 +37,18 @@ def _first_since(db: Db, realm_id: int, moment: datetime) -> int:
     """Halve the ids, which rise with time, until the first at `moment` or after it is left: some
     twenty look-ups in the primary key, however many messages there are.
     """
-    ours = Message.realm_id == realm_id
-    low, high = db.execute(select(func.min(Message.id), func.max(Message.id)).where(ours)).one()
-    if low is None:
+    ours = select(Message.id, Message.sent_at).limit(1)
+    first, last = (
+        db.execute(ours.where(_OF_REALM.rows(realm_id)).order_by(*order)).first()
+        for order in (_OF_REALM.ascending, _OF_REALM.descending)
+    )
+    if first is None or last is None:
         return 0
-    high += 1
+    low, high = first.id, last.id + 1
     while low < high:
         middle = (low + high) // 2
         row = db.execute(
-            select(Message.id, Message.sent_at)
-            .where(ours, Message.id >= middle)
-            .order_by(Message.id)
-            .limit(1)
+            ours.where(_OF_REALM.rows(realm_id, since=(middle,))).order_by(*_OF_REALM.ascending)
         ).one()
         if row.sent_at < moment:
             low = int(row.id) + 1

@@ -90,15 +90,19 @@ def in_any_conversation(_: str, conversation_id: str) -> Condition:
     return func.coalesce(Message.conversation_id, 0) == bindparam(conversation_id)
 
 
-# --- who and what it is ---------------------------------------------------------------------------
-
-
 def from_sender(_: str, sender_id: str) -> Condition:
     return Message.sender_id == bindparam(sender_id)
 
 
 def with_id(_: str, message_id: str) -> Condition:
     return Message.id == bindparam(message_id)
+
+
+LEADING = frozenset({in_channel, in_conversation, from_sender, with_id})
+"""What an index of messages leads to, where the organization is one condition more."""
+
+
+# --- who and what it is ---------------------------------------------------------------------------
 
 
 def _resolved(_: str) -> Condition:

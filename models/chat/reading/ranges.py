@@ -23,9 +23,10 @@ from models.chat.access.channels import readable_channels, reading_as
 from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow, without_reads
 from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
-from models.chat.reading.parts import Part
+from models.chat.reading.parts import LEADING, Part
 from models.chat.tables import Message, StarredMessage, UserMessage
 from models.prepared import Query
+from models.ranges import aside
 from models.reader import Db, bound_id_in, bound_ids, dialect_of, gathered_ids, read_ids
 
 OLDEST = 0
@@ -158,8 +159,9 @@ class Form:
         own = UserMessage.user_id == bindparam("reader_id")
         copy_exists = exists().where(own, UserMessage.message_id == Message.id, *copies)
         if self.with_history:
-            ours = Message.realm_id == bindparam("reader_realm_id")
-            wanted = select(Message.id).where(ours, *conditions)
+            leads = any(part.make in LEADING and not part.negated for part in self.messages)
+            realm_id = aside(Message.realm_id) if leads else Message.realm_id
+            wanted = select(Message.id).where(realm_id == bindparam("reader_realm_id"), *conditions)
             if copies:
                 wanted = wanted.where(copy_exists)
         elif self.walks_messages:

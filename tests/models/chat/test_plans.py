@@ -1,0 +1,96 @@
+"""Lists of messages reach their rows in one way where one channel has nearly all messages.
+
+The database has looked at them or has not.
+"""
+
+import typing
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Table, insert
+from sqlalchemy.orm import Session
+
+from models.chat.tables import Message
+from models.database import Database
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
+from tests.support.frozen_clock import FrozenClock
+from tests.support.plans import STATISTICS, analyze, watching
+
+MESSAGES = 5_000
+BY_CHANNEL = "message(channel_id, id)"
+BY_TOPIC = "message(channel_id, topic_key, id)"
+BY_ID = "message(id)"
+
+
+@pytest.fixture(params=STATISTICS)
+def large(
+    request: pytest.FixtureRequest, chat_database: Database, cast: Cast, clock: FrozenClock
+) -> Database:
+    """A channel of nearly all messages, and one of ten."""
+
+    def fill(session: Session) -> None:
+        channels = [make_channel(session, cast, each) for each in ("large", "small")]
+        table = typing.cast(Table, Message.__table__)
+        session.connection().execute(
+            insert(table),
+            [
+                {
+                    "realm_id": cast.realm_id,
+                    "sender_id": cast.othello.id,
+                    "channel_id": channels[n % 500 == 0],
+                    "topic": f"topic {n % 50}",
+                    "topic_key": f"topic {n % 50}",
+                    "content": "x",
+                    "rendered_content": "<p>x</p>",
+                    "sent_at": clock.now() - timedelta(minutes=MESSAGES - n),
+                    "has_link": False, "has_image": False, "has_attachment": False, "client": "",
+                }
+                for n in range(MESSAGES)
+            ],
+        )  # fmt: skip
+
+    chat_database.run(fill)
+    if request.param == "fresh":
+        analyze(chat_database)
+    return chat_database
+
+
+def ways_of(database: Database, client: ChatClient, **parameters: Any) -> list[set[str]]:
+    """Of each statement that reads messages. Both indexes that begin with the channel count as one
+    where PostgreSQL has not looked at the rows: it takes the one or the other.
+    """
+    asked = {"anchor": "newest", "num_before": 5, "num_after": 5, **parameters}
+    with watching(database) as ways:
+        answer = client.get("/messages", **asked)
+    assert answer["messages"]
+    found = [{way for way in its if way.startswith("message(")} for its in ways.values()]
+    if database.dialect == "postgresql" and "topic" not in str(parameters["narrow"]):
+        found = [{BY_CHANNEL if way == BY_TOPIC else way for way in its} for its in found]
+    return [its for its in found if its]
+
+
+@pytest.mark.parametrize("name", ["large", "small"])
+def test_a_channel(large: Database, chat: ChatClient, name: str) -> None:
+    narrow = [{"operator": "channel", "operand": name}]
+    for ways in ways_of(large, chat, narrow=narrow):
+        assert ways in ({BY_CHANNEL}, {BY_ID})
+
+
+@pytest.mark.parametrize("name", ["large", "small"])
+def test_a_topic(large: Database, chat: ChatClient, name: str) -> None:
+    narrow = [
+        {"operator": "channel", "operand": name},
+        {"operator": "topic", "operand": "topic 0" if name == "small" else "topic 7"},
+    ]
+    for ways in ways_of(large, chat, narrow=narrow):
+        assert ways in ({BY_TOPIC}, {BY_ID})
+
+
+def test_a_date(large: Database, chat: ChatClient, clock: FrozenClock) -> None:
+    moment = (clock.now() - timedelta(minutes=100)).isoformat()
+    narrow = [{"operator": "channel", "operand": "large"}]
+    for ways in ways_of(large, chat, narrow=narrow, anchor="date", anchor_date=moment):
+        assert ways in ({"message(realm_id, id)"}, {BY_CHANNEL}, {BY_ID})
