@@ -29,7 +29,7 @@ class Counter:
 
     def __init__(self, reader: RpcChainReader) -> None:
         self.statements = self.questions = 0
-        for name in ("head", "block", "transfers"):
+        for name in ("head", "block", "transfers", "transfers_in"):
             setattr(reader, name, self._counted(getattr(reader, name)))
         event.listen(Engine, "before_cursor_execute", self._count)
 

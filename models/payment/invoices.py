@@ -109,6 +109,21 @@ _INSERT = Change(insert(_invoice))
 _INSERT_EVENT = Change(insert(cast(Table, InvoiceEvent.__table__)))
 
 
+# SQLAlchemy's types end at ten columns.
+_OrderRow = tuple[
+    int,
+    str,
+    str,
+    str,
+    int,
+    int,
+    int | None,
+    datetime | None,
+    int | None,
+    str | None,
+    datetime | None,
+    str | None,
+]
 _FRESHNESS = Query(
     select(_method.c.chain_id, _head.c.head_seen_at)
     .select_from(_method.outerjoin(_head, _head.c.chain_id == _method.c.chain_id))
@@ -187,7 +202,7 @@ def check_order(
         "attempt_no": attempt_no,
         "payment_method_id": payment_method_id,
     }
-    row: tuple[Any, ...] | None = _ORDER.first(session, facts)
+    row = cast("_OrderRow | None", _ORDER.first(session, facts))
     if row is None:
         raise PaymentMethodNotAllowed()
     return Order(project_id, external_order_id, attempt_no, payment_method_id, atoms, *row)

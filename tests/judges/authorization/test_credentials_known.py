@@ -61,6 +61,8 @@ COLUMNS = {
     "webhook_secret.sealed": NONE + "signs what the service sends; nobody comes in with it",
     "chain_block.hash": NONE + "public, of the chain",
     "chain_head.checkpoint_hash": NONE + "public, of the chain",
+    "chain_head.head_hash": NONE + "public, of the chain",
+    "invoice.creation_head_hash": NONE + "public, of the chain",
     "conversation.key": NONE + "the name of a group of people",
     "payment.block_hash": NONE + "public, of the chain",
     "payment.tx_hash": NONE + "public, of the chain",
