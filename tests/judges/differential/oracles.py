@@ -284,6 +284,15 @@ def wrong_credentials(request: Request, document: Document) -> bool:
 
 
 @differs(
+    "stock",
+    verdicts=HARSHER,
+    reason="a JSON body that need not be sent: stock refuses a request without it.",
+)
+def absent_optional_body(request: Request, document: Document) -> bool:
+    return request.method == "POST" and not request.body
+
+
+@differs(
     "core",
     verdicts=HARSHER,
     reason="HEAD is GET without a body (RFC 9110, section 9.3.2), documented or not.",
