@@ -122,6 +122,9 @@ class Browser:
 
     def decode_qr(self, selector: str) -> str:
         """Read the QR code off a screenshot of the element, as a phone's camera would see it."""
-        picture = Image.open(io.BytesIO(self.find(selector).screenshot_as_png)).convert("L")
+        element = self.find(selector)
+        # A driver scrolls only to what is wholly out of sight, and takes no more than what shows.
+        self.run("arguments[0].scrollIntoView({block: 'center'})", element)
+        picture = Image.open(io.BytesIO(element.screenshot_as_png)).convert("L")
         [code] = zxingcpp.read_barcodes(picture)
         return str(code.text)

@@ -197,7 +197,12 @@ def test_a_merchant_sees_a_payment_from_its_order_to_its_end(
     facts = keeper.lines("#facts > div")
     assert "Confirmed 12.5 TUSD" in facts
     assert not [fact for fact in facts if fact.startswith("Still to pay")]
-    assert keeper.lines("#events .badge") == ["Created", "Processing", "Paid"]
+    assert keeper.lines("#events .badge") == [
+        "Created",
+        "Payment received",
+        "Processing",
+        "Paid",
+    ]
     ids = [code for code in keeper.lines("#events code") if code.startswith("evt_")]
     assert ids == sorted(ids)
     keeper.see("#no-endpoints", "Your project has no webhook endpoint.")
