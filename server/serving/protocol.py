@@ -1,23 +1,26 @@
 """HTTP/1.1 as the server takes it: uvicorn's protocol on httptools, with a say in what it takes.
 
 uvicorn answers malformed HTTP in plain text, waits for headers and for readers for ever, takes
-headers of any length, any number of hosts, and trailers for headers; `Protocol` closes these. It
-answers as the service whose path the request line named; where that never arrived, with the fields
-of the first service's error record.
+headers of any length, any number of hosts, any number of requests that wait, trailers for headers,
+and the body of a request with `Upgrade` for another request; `Protocol` closes these. It answers as
+the service whose path the request line named; where that never arrived, with the fields of the
+first service's error record.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import httptools
 from connexion.exceptions import ProblemException
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout
+from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
 from server.serving.app import answer_deadline_s, engine_of, stop_waiting
 from server.serving.at_once import Cycle, Rest, answer_at_once
 from server.serving.engine import Engine
@@ -28,6 +31,10 @@ from server.wire.slow_readers import SlowReaders
 
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0
+MOST_WAITING = 16
+"""How many requests of one connection may wait for their turn before no more is parsed."""
+PIECE = 1024
+"""How much is parsed at a time of what may hold more requests than that."""
 _shared: WeakKeyDictionary[ServerState, tuple[Coalescer, SlowReaders]] = WeakKeyDictionary()
 
 
@@ -41,13 +48,37 @@ class _Nowhere(list[tuple[bytes, bytes]]):
 _NOWHERE = _Nowhere()
 
 
+def _without_upgrade(headers: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """The header fields but for what asks for another protocol."""
+    for name, value in headers:
+        if name == b"connection":
+            tokens = (token.strip() for token in value.split(b","))
+            value = b", ".join(token for token in tokens if token.lower() != b"upgrade")
+        if name != b"upgrade":
+            yield name, value
+
+
+class _Flow(FlowControl):
+    """uvicorn's flow control, which calls `on_resume` where reading goes on."""
+
+    def __init__(self, transport: asyncio.Transport, on_resume: Callable[[], None]) -> None:
+        super().__init__(transport)
+        self._on_resume = on_resume
+
+    def resume_reading(self) -> None:
+        if self.read_paused:
+            super().resume_reading()
+            self._on_resume()
+
+
 class Protocol(HttpToolsProtocol):
     """uvicorn's HTTP/1.1 protocol with a deadline and a size for the header section."""
 
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
     _in_head = False
-    _bad_host: InvalidRequest | None = None
+    _refusal: tuple[InvalidRequest, str] | None = None
+    _unparsed = b""
     _engine: Engine | None = None
     _peer = ""
     _sent: list[tuple[bytes, bytes]]
@@ -68,6 +99,7 @@ class Protocol(HttpToolsProtocol):
             shared = _shared[self.server_state] = (Coalescer(self.loop), watch)
         coalescer, watch = shared
         super().connection_made(CoalescingTransport(transport, coalescer))
+        self.flow = _Flow(self.transport, self._reading_resumed)
         self._await_head()
         self._engine = engine_of(self.app)
         self._peer = self.client[0] if self.client else ""
@@ -88,12 +120,18 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._head_timer is not None or self._idle_since is not None:
-            self._head_bytes += len(data)
-        self._is_first = True
-        super().data_received(data)
-        if self._held is not None:
-            self._hold_no_longer()
+        if self._unparsed:
+            data, self._unparsed = self._unparsed + data, b""
+        # Every request names its version.
+        step = PIECE if data.count(b"HTTP/") > MOST_WAITING else len(data) or 1
+        for start in range(0, len(data), step):
+            if self.flow.read_paused or len(self.pipeline) >= MOST_WAITING:
+                self._unparsed = data[start:]
+                self.flow.pause_reading()
+                return
+            self._parse(data[start : start + step])
+            if self.transport.is_closing():
+                return
         if self._in_head:  # nearly always it has arrived whole by now, and needs no timer
             if self._head_timer is None:
                 self._await_head()
@@ -104,22 +142,58 @@ class Protocol(HttpToolsProtocol):
                     "The header section is too long.",
                 )
 
+    def _reading_resumed(self) -> None:
+        if self._unparsed:
+            self.loop.call_soon(self._parse_on)
+
+    def _parse_on(self) -> None:
+        if self._unparsed and not self.transport.is_closing():
+            self.data_received(b"")
+
+    def _parse(self, data: bytes) -> None:
+        if self._head_timer is not None or self._idle_since is not None:
+            self._head_bytes += len(data)
+        self._is_first = True
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._decline_upgrade(data[upgrade.args[0] :])
+        except httptools.HttpParserError:
+            self.send_400_response("")
+        if self._held is not None:
+            self._hold_no_longer()
+
+    def _decline_upgrade(self, rest: bytes) -> None:
+        """Read the request again as one that offers no other protocol (RFC 9110, section 7.8): with
+        its body, which httptools leaves out where `Upgrade` is offered. `rest` follows its head.
+        """
+        parser = self.parser
+        line = parser.get_method(), self.url, b"HTTP/" + parser.get_http_version().encode()
+        lines = [b" ".join(line), *(b"%b: %b" % each for each in _without_upgrade(self._sent))]
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
+        self._parse(b"\r\n".join(lines) + b"\r\n\r\n" + rest)
+
     def on_message_begin(self) -> None:
         self.url = b""
         self.expect_100_continue = False
         self.headers = []
         self._in_head = True
+        self._idle_since = None
 
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._head_bytes = 0
         if self._head_timer is not None:
             self._head_arrived()
+        self._sent = self.headers
+        if self.parser.should_upgrade():
+            self._look_at_upgrade()
+            return
         headers = self._mapped = dict(self.headers)
         if b"host" not in headers or len(headers) < len(self.headers) or self.url[:1] != b"/":
             self._check_host()
         self.exchanges += 1
-        self._sent = self.headers
         self.headers = _NOWHERE
         if self._may_be_whole():
             self._held = []
@@ -150,7 +224,6 @@ class Protocol(HttpToolsProtocol):
             and self._engine is not None
             and (cycle is None or cycle.response_complete)
             and parser.should_keep_alive()
-            and not parser.should_upgrade()
             # HTTP/1.0 goes on only where it says so
             and (b"connection" not in self._mapped or parser.get_http_version() == "1.1")
             and not self.expect_100_continue
@@ -165,6 +238,8 @@ class Protocol(HttpToolsProtocol):
             self._held.append(body)
 
     def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
         if self._held is None:
             super().on_message_complete()
             return
@@ -204,14 +279,14 @@ class Protocol(HttpToolsProtocol):
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
-        self.flow.resume_reading()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
         else:
             self._await_next()
+        self.flow.resume_reading()
 
     def _unset_keepalive_if_required(self) -> None:
-        self._idle_since = None
+        pass  # that is done where a request begins, because empty lines before it are none
 
     def _await_next(self) -> None:
         """End the connection unless something comes in time. The timer runs on from one request to
@@ -253,9 +328,19 @@ class Protocol(HttpToolsProtocol):
     def _check_host(self) -> None:
         """Raises for a request that does not say clearly which host it is for (RFC 9112, 3.2)."""
         version = self.parser.get_http_version()
-        self._bad_host = unclear_host(self.headers, self.url, version)
-        if self._bad_host is not None:
-            raise self._bad_host  # the parser stops, and `send_400_response` says why
+        error = unclear_host(self.headers, self.url, version)
+        if error is not None:
+            self._stop(error, "The request does not say clearly which host it is for.")
+
+    def _look_at_upgrade(self) -> None:
+        """Raises for `CONNECT`, after which no request can be told from what is tunnelled."""
+        if self.parser.get_method() == b"CONNECT":
+            self._stop(invalid("/method", "must not be CONNECT"), "This is no proxy.")
+
+    def _stop(self, error: InvalidRequest, message: str) -> None:
+        """Make the parser stop; `send_400_response` says why."""
+        self._refusal = error, message
+        raise error
 
     def send_400_response(self, msg: str) -> None:
         if len(getattr(self, "url", b"")) > MAX_HEAD:  # so long that the parser gave up on it
@@ -263,9 +348,9 @@ class Protocol(HttpToolsProtocol):
                 HeadersTooLarge(MAX_HEAD), "headers_too_large", "The header section is too long."
             )
             return
-        if self._bad_host is not None:
-            message = "The request does not say clearly which host it is for."
-            self._refuse_as(self._bad_host, "malformed_http", message)
+        if self._refusal is not None:
+            error, message = self._refusal
+            self._refuse_as(error, "malformed_http", message)
             return
         self._refuse(refusal_of_no_one(400, "malformed_http", "The request is not valid HTTP/1.1."))
 

@@ -87,7 +87,8 @@ class CoalescingTransport(asyncio.Transport):
         coalescer.last = now
         if not is_close:
             coalescer.flush()
-            self._transport.write(data)
+            if not self._transport.is_closing():  # uvloop raises where the peer has gone
+                self._transport.write(data)
             return
         if not self._held:
             coalescer.hold(self, now)

@@ -102,6 +102,15 @@ WHOLE = {
     "empty body": request(b"POST /shop/notes", FORM, b"Content-Length: 0"),
     "invalid form": request(b"POST /shop/notes", FORM, body=b"to=x"),
     "bad header": request(b"GET /shop/items", b"X-Depth: 10"),
+    "upgrade": request(b"GET /shop/items", b"Connection: Upgrade", b"Upgrade: h2c"),
+    "upgrade of a write": request(
+        b"POST /shop/notes", FORM, b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c",
+        b"HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA", body=b"text=hello&to=%5B1,2%5D",
+    ),
+    "upgrade in chunks": request(
+        b"POST /shop/items", ADA, KEY, JSON, CHUNKED, b"Upgrade: websocket", b"connection: upgrade",
+        body=b"%x\r\n%s\r\n0\r\n\r\n" % (len(ITEM), ITEM),
+    ),
 }  # fmt: skip
 IN_A_TASK = {
     "waits": request(b"POST /shop/notes/wait?seconds=0.01"),
@@ -109,7 +118,6 @@ IN_A_TASK = {
     "old": request(b"GET /shop/items").replace(b"HTTP/1.1", b"HTTP/1.0"),
     "closes": request(b"GET /shop/items", b"Connection: close"),
     "expects": request(b"POST /shop/notes", FORM, b"Expect: 100-continue", body=b"text=a"),
-    "upgrade": request(b"GET /shop/items", b"Connection: Upgrade", b"Upgrade: h2c"),
     "two headers": request(b"GET /shop/items", b"Content-Type: a", b"Content-Type: b"),
     "asterisk": request(b"OPTIONS *"),
     "page": request(b"GET /elsewhere"),

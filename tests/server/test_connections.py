@@ -1,0 +1,197 @@
+"""Whatever a connection brings and however the network cuts it, the requests in it are those that
+another parser (h11) reads there, and each is answered as if it had come alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import h11
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from server.serving.app import build_app
+from server.serving.protocol import MOST_WAITING, PIECE
+from tests.server.services import shop_service
+from tests.server.test_at_once import FORM, Connection, request
+
+STOLEN = request(b"POST /shop/notes", FORM, body=b"text=stolen")
+OFFERS = [
+    (),
+    (b"Connection: Upgrade", b"Upgrade: foo"),
+    (b"Connection: keep-alive, upgrade", b"Upgrade: websocket"),
+    (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAMAAABk"),
+    (b"Upgrade: h2c",),
+    (b"Connection: upgrade",),
+    (b"Connection: close, Upgrade", b"Upgrade: foo"),
+]
+TRAILERS = [
+    b"",
+    b"X-Note: a\r\n",
+    b"Connection: upgrade\r\nUpgrade: foo\r\n",
+    b"Expect: 100-continue\r\n",
+]
+BODIES = [b"text=hello", STOLEN, STOLEN * 3, b"text=" + b"a" * 5000, b"\r\n\r\n", b"0\r\n\r\n"]
+READS = [b"/shop/items", b"/shop/items?limit=3", b"/shop/gadgets", b"/elsewhere", b"/livez"]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A request, and the same request without an offer to upgrade."""
+
+    raw: bytes
+    plain: bytes
+
+
+def in_chunks(body: bytes, size: int, trailers: bytes) -> bytes:
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    return (
+        b"".join(b"%x\r\n%s\r\n" % (len(each), each) for each in pieces) + b"0\r\n%s\r\n" % trailers
+    )
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> Sent:
+    offer = draw(st.sampled_from(OFFERS))
+    closes = (b"Connection: close",) if any(b"close" in line for line in offer) else ()
+    before = b"\r\n" * draw(st.integers(0, 1))
+    if draw(st.booleans()):
+        line = draw(st.sampled_from([b"GET ", b"HEAD ", b"OPTIONS "])) + draw(
+            st.sampled_from(READS)
+        )
+        return Sent(before + request(line, *offer), request(line, *closes))
+    body = draw(st.sampled_from(BODIES))
+    line = b"POST " + draw(st.sampled_from([b"/shop/notes", b"/shop/gadgets", b"/elsewhere"]))
+    headers = [FORM]
+    if draw(st.booleans()):
+        size = draw(st.sampled_from([1, 7, 1000]))
+        body = in_chunks(body, size, draw(st.sampled_from(TRAILERS)))
+        headers.append(b"Transfer-Encoding: chunked")
+    return Sent(
+        before + request(line, *headers, *offer, body=body),
+        request(line, *headers, *closes, body=body),
+    )
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> tuple[list[Sent], list[int]]:
+    """Up to five requests, and where the network cuts their bytes."""
+    sent = draw(st.lists(requests(), min_size=1, max_size=5))
+    size = sum(len(each.raw) for each in sent)
+    return sent, sorted(draw(st.lists(st.integers(1, size), max_size=8)))
+
+
+def read_by_h11(raw: bytes) -> int:
+    """Return how many requests h11 reads in `raw`, up to the one that ends the connection. It takes
+    no empty lines before a request.
+    """
+    parser = h11.Connection(h11.SERVER, max_incomplete_event_size=100_000)
+    parser.receive_data(raw)
+    found = 0
+    while True:
+        event: Any = parser.next_event()
+        if isinstance(event, h11.EndOfMessage):
+            found += 1
+            parser.send(h11.Response(status_code=200, headers=[("content-length", "0")]))
+            parser.send(h11.EndOfMessage())
+            if parser.our_state is not h11.DONE:
+                return found
+            parser.start_next_cycle()
+        elif event in (h11.NEED_DATA, h11.PAUSED):
+            return found
+
+
+async def answers(app: Any, *chunks: bytes) -> tuple[bytes, bool]:
+    """Return what the server wrote, and whether it closed the connection."""
+    connection = Connection(app)
+    for chunk in chunks:
+        if connection.wire.closed:
+            break
+        connection.feed(chunk)
+        await asyncio.sleep(0)
+    return await connection.settle()
+
+
+@settings(max_examples=400, deadline=None)
+@given(conversations())
+@example(
+    (
+        [
+            Sent(
+                request(b"POST /shop/gadgets", FORM, *OFFERS[1], body=STOLEN),
+                request(b"POST /shop/gadgets", FORM, body=STOLEN),
+            )
+        ],
+        [50, 100, 160],
+    )
+)
+def test_a_request_ends_where_it_says(conversation: tuple[list[Sent], list[int]]) -> None:
+    sent, cuts = conversation
+    raw = b"".join(each.raw for each in sent)
+    chunks = [raw[start:end] for start, end in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
+    app = build_app([shop_service()])
+
+    async def run() -> None:
+        expected, answered = b"", 0
+        for each in sent:
+            written, closed = await answers(app, each.plain)
+            expected += written
+            answered += 1
+            if closed:
+                break
+        assert answered <= read_by_h11(b"".join(each.raw.lstrip() for each in sent))
+        assert (await answers(app, *chunks))[0] == expected
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "line", [b"CONNECT a:80", b"CONNECT /shop/items", b"CONNECT http://a/shop"]
+)
+@pytest.mark.parametrize("apart", [False, True])
+def test_connect_is_refused_and_the_connection_ends(line: bytes, *, apart: bool) -> None:
+    raw = request(line, FORM, body=STOLEN)
+    head = raw.index(b"\r\n\r\n") + 4
+    chunks = [raw[:head], raw[head:]] if apart else [raw]
+    written, closed = asyncio.run(answers(build_app([shop_service()]), *chunks))
+    assert closed
+    assert written.count(b"HTTP/1.1 ") == 1
+    assert written[9:12] in (b"400", b"422")
+
+
+def test_requests_that_wait_are_few_whatever_one_packet_brings() -> None:
+    """Those that are not parsed yet cost their bytes alone."""
+    one, count = request(b"GET /livez"), 8_600
+
+    async def run() -> None:
+        connection = Connection(build_app([shop_service()]))
+        connection.feed(one * count)
+        most = 0
+        while connection.state.tasks or connection.protocol._unparsed:
+            most = max(most, len(connection.protocol.pipeline))
+            await asyncio.sleep(0)
+        assert 0 < most <= 2 * MOST_WAITING + PIECE // len(one)
+        written, closed = await connection.settle()
+        assert (written.count(b"HTTP/1.1 "), closed) == (count, False)
+
+    asyncio.run(run())
+
+
+def test_empty_lines_keep_no_connection() -> None:
+    """Neither before the first request nor between two, however often they come."""
+
+    async def run() -> None:
+        connection = Connection(build_app([shop_service()]))
+        connection.protocol.timeout_keep_alive = 0.2  # type: ignore[assignment]
+        connection.feed(request(b"GET /shop/items"))
+        ends = asyncio.get_running_loop().time() + 5
+        while not connection.wire.closed and asyncio.get_running_loop().time() < ends:
+            connection.feed(b"\r\n")
+            await asyncio.sleep(0.01)
+        written, closed = await connection.settle()
+        assert (written.count(b"HTTP/1.1 "), closed) == (1, True)
+
+    asyncio.run(run())
