@@ -97,16 +97,21 @@ class Protocol(HttpToolsProtocol):
             deadline_s = answer_deadline_s(self.app)
             watch = SlowReaders(self.loop, connections, deadline_s=deadline_s)
             shared = _shared[self.server_state] = (Coalescer(self.loop), watch)
-        coalescer, watch = shared
+        coalescer, self._watch = shared
         super().connection_made(CoalescingTransport(transport, coalescer))
         self.flow = _Flow(self.transport, self._reading_resumed)
         self._await_head()
         self._engine = engine_of(self.app)
         self._peer = self.client[0] if self.client else ""
-        watch.watch()
+        self._watch.watch()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch.note_full(self)
 
     def resume_writing(self) -> None:
         self.drains += 1
+        self._watch.note_drained(self)
         super().resume_writing()
 
     def shutdown(self) -> None:
@@ -114,6 +119,7 @@ class Protocol(HttpToolsProtocol):
         super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._watch.note_drained(self)
         self._head_arrived()
         if self._idle_timer is not None:
             self._idle_timer.cancel()

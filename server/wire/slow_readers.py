@@ -1,7 +1,8 @@
 """Ends the connections of clients that do not read what they asked for.
 
 uvicorn waits for them for ever, with the answer in memory and the connection open. Here one timer
-per process looks at all connections now and then, so that a request costs nothing more.
+per process looks at all connections now and then, so that a request costs nothing more. What all
+of them together have not read has a bound too: beyond it, who has waited longest goes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import socket
 import struct
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import structlog
@@ -19,6 +20,10 @@ import structlog
 log = structlog.get_logger("specd.slow_readers")
 LEAST_BYTES = 16 * 1024
 """What a client takes of an answer within the deadline, or all that is left of it."""
+DEADLINES = 6
+"""Within so many deadlines it takes the whole of an answer that is larger than that."""
+MOST_UNREAD = 32 * 1024 * 1024
+"""Bytes that all clients of the process together may leave unread."""
 LOOKS = 4
 """How often a connection is looked at within the deadline."""
 
@@ -35,10 +40,13 @@ class Connection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """When a connection last went forward, and how it stood then."""
+    """When a connection last went forward, and how it stood then. `whole`: what was unread of the
+    exchange when it was first looked at.
+    """
 
     at: float
     unread: int
+    whole: int
     drains: int
     exchanges: int
 
@@ -58,6 +66,23 @@ class SlowReaders:
         self._deadline_s = deadline_s
         self._marks: dict[Connection, _Mark] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._full: dict[Connection, None] = {}
+
+    def note_full(self, connection: Connection) -> None:
+        """The buffer of the connection is full: its client reads slower than the answer comes."""
+        self._full[connection] = None
+        waiting = {each: each.transport.get_write_buffer_size() for each in self._full}
+        unread = sum(waiting.values())
+        for each, size in waiting.items():  # the one that has waited longest first
+            if unread <= MOST_UNREAD or each is connection:
+                return
+            log.info("too much unread", unread=unread)
+            self._end(each)
+            unread -= size
+
+    def note_drained(self, connection: Connection) -> None:
+        """The buffer of the connection has room again, or the connection has ended."""
+        self._full.pop(connection, None)
 
     def watch(self) -> None:
         """Look from now on; there is a connection."""
@@ -71,7 +96,7 @@ class SlowReaders:
         for connection, mark in self._marks.items():
             if now - mark.at >= self._deadline_s:
                 log.info("slow reader", unread=mark.unread)
-                _reset(connection.transport)
+                self._end(connection)
         if self._connections:
             self.watch()
 
@@ -81,14 +106,17 @@ class SlowReaders:
             unread = connection.transport.get_write_buffer_size()
             if not unread:
                 continue
-            found = _Mark(now, unread, connection.drains, connection.exchanges)
+            found = _Mark(now, unread, unread, connection.drains, connection.exchanges)
             last = self._marks.get(connection)
-            is_stuck = (
-                last is not None
-                and (last.drains, last.exchanges) == (found.drains, found.exchanges)
-                and unread > last.unread - LEAST_BYTES
-            )
-            yield connection, last if is_stuck and last is not None else found
+            if last and (last.drains, last.exchanges) == (found.drains, found.exchanges):
+                least = max(LEAST_BYTES, last.whole // DEADLINES)
+                is_stuck = unread > last.unread - least
+                found = last if is_stuck else replace(found, whole=last.whole)
+            yield connection, found
+
+    def _end(self, connection: Connection) -> None:
+        self.note_drained(connection)
+        _reset(connection.transport)
 
 
 def _reset(transport: asyncio.Transport) -> None:

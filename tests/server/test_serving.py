@@ -26,6 +26,9 @@ class Wire(asyncio.Transport):
         if not self.closed:  # as a real one
             self.written += data
 
+    def get_write_buffer_size(self) -> int:
+        return 0
+
     def pause_reading(self) -> None: ...
 
     def resume_reading(self) -> None: ...

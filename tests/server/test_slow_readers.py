@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.wire.slow_readers import LEAST_BYTES, LOOKS, SlowReaders
+from server.wire.slow_readers import DEADLINES, LEAST_BYTES, LOOKS, MOST_UNREAD, SlowReaders
 
 DEADLINE_S = 20.0
 
@@ -82,9 +82,40 @@ def test_a_trickle_does_not_help() -> None:
     assert looks(reader, trickle) == LOOKS
 
 
+def test_a_large_answer_wants_a_larger_rate() -> None:
+    """So that it is read within two minutes, and its memory is free again."""
+    whole = 100 * LEAST_BYTES
+    slow, fast = Reader(unread=whole), Reader(unread=whole)
+
+    def reading(reader: Reader, share: int) -> Callable[[], None]:
+        def read() -> None:
+            reader.unread = max(reader.unread - whole // (LOOKS * share), 0)
+
+        return read
+
+    assert looks(slow, reading(slow, DEADLINES + 2)) == LOOKS
+    assert looks(fast, reading(fast, DEADLINES)) == 5 * LOOKS
+
+
+def test_all_clients_together_leave_no_more_unread_than_that() -> None:
+    """Who has waited longest goes first; who has just been answered stays."""
+    loop: Any = Loop()
+    readers = [Reader(unread=MOST_UNREAD // 4) for _ in range(6)]
+    watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
+    for reader in readers[:4]:
+        watch.note_full(reader)
+    watch.note_drained(readers[0])
+    watch.note_full(readers[4])
+    assert all(reader.is_open for reader in readers)
+    watch.note_full(readers[5])
+    assert [reader.is_open for reader in readers] == [True, False, True, True, True, True]
+    watch.note_full(Reader(unread=2 * MOST_UNREAD))
+    assert [reader.is_open for reader in readers] == [True] + 5 * [False]
+
+
 @pytest.mark.parametrize("how", ["reads", "drains", "asks again", "has all"])
 def test_who_goes_forward_stays(how: str) -> None:
-    reader = Reader(unread=10**6)
+    reader = Reader(unread=DEADLINES * LEAST_BYTES)
 
     def step() -> None:
         match how:
