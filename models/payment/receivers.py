@@ -14,12 +14,14 @@ from sqlalchemy.orm import Session
 from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import PENDING, UNPAID
 from models.payment.tables import Invoice, Payment, PaymentMethod
-from models.ranges import aside
+from models.ranges import IndexRange, aside
 from models.types import to_ms
 
 NEVER_LOOKED_AT = -1
 """`Invoice.catch_up_block` of an invoice that no watcher has seen yet."""
 
+_MONITORED = IndexRange([Invoice.chain_id], [Invoice.monitoring_ends_at])
+_EXPIRING = IndexRange([Invoice.chain_id], [Invoice.expires_at])
 PARAMETERS = 500
 """Values in one IN list: well below every database's limit of bound parameters."""
 
@@ -91,9 +93,8 @@ def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[s
     waits = (
         select(Invoice.id)
         .where(
-            Invoice.chain_id == chain_id,
-            Invoice.token_address == PaymentMethod.token_address,
-            Invoice.monitoring_ends_at >= since,
+            _MONITORED.rows(chain_id, since=(to_ms(since),)),
+            aside(Invoice.token_address) == PaymentMethod.token_address,
         )
         .exists()
     )
@@ -247,21 +248,23 @@ def read_anew(
     before that. They join the others when all their blocks were read a second time.
     """
     start = func.coalesce(Invoice.creation_block + 1, NEVER_LOOKED_AT)
-    joined = (Invoice.chain_id == chain_id) & Invoice.catch_up_block.is_(None)
+    joined = Invoice.catch_up_block.is_(None)
     due = [
         (
             1,
-            joined
+            _EXPIRING,
+            _EXPIRING.rows(chain_id, before=(to_ms(expired_at),))
+            & joined
             & (Invoice.status == literal(UNPAID, literal_execute=True))
-            & (Invoice.expires_at < expired_at)
             & (Invoice.rereads == 0),
         )
     ]
     if ended_at is not None:
-        due.append((2, joined & (Invoice.monitoring_ends_at < ended_at) & _not_read_anew()))
+        over = _MONITORED.rows(chain_id, before=(to_ms(ended_at),))
+        due.append((2, _MONITORED, over & joined & _not_read_anew()))
     sent = 0
-    for rereads, condition in due:
-        some = select(Invoice.id).where(condition).limit(PARAMETERS)
+    for rereads, index, condition in due:
+        some = select(Invoice.id).where(condition).order_by(*index.ascending).limit(PARAMETERS)
         rows = session.execute(
             update(Invoice)
             .where(Invoice.id.in_(some.scalar_subquery()))

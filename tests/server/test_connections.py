@@ -5,6 +5,7 @@ another parser (h11) reads there, and each is answered as if it had come alone.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,7 +116,18 @@ async def answers(app: Any, *chunks: bytes) -> tuple[bytes, bool]:
     return await connection.settle()
 
 
-@settings(max_examples=400, deadline=None)
+@pytest.fixture(scope="module")
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as its:
+        yield its
+
+
+@pytest.fixture(scope="module")
+def app() -> Any:
+    return build_app([shop_service()])
+
+
+@settings(max_examples=300, deadline=None)
 @given(conversations())
 @example(
     (
@@ -128,11 +140,12 @@ async def answers(app: Any, *chunks: bytes) -> tuple[bytes, bool]:
         [50, 100, 160],
     )
 )
-def test_a_request_ends_where_it_says(conversation: tuple[list[Sent], list[int]]) -> None:
+def test_a_request_ends_where_it_says(
+    runner: asyncio.Runner, app: Any, conversation: tuple[list[Sent], list[int]]
+) -> None:
     sent, cuts = conversation
     raw = b"".join(each.raw for each in sent)
     chunks = [raw[start:end] for start, end in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
-    app = build_app([shop_service()])
 
     async def run() -> None:
         expected, answered = b"", 0
@@ -145,29 +158,33 @@ def test_a_request_ends_where_it_says(conversation: tuple[list[Sent], list[int]]
         assert answered <= read_by_h11(b"".join(each.raw.lstrip() for each in sent))
         assert (await answers(app, *chunks))[0] == expected
 
-    asyncio.run(run())
+    runner.run(run())
 
 
 @pytest.mark.parametrize(
     "line", [b"CONNECT a:80", b"CONNECT /shop/items", b"CONNECT http://a/shop"]
 )
 @pytest.mark.parametrize("apart", [False, True])
-def test_connect_is_refused_and_the_connection_ends(line: bytes, *, apart: bool) -> None:
+def test_connect_is_refused_and_the_connection_ends(
+    runner: asyncio.Runner, app: Any, line: bytes, *, apart: bool
+) -> None:
     raw = request(line, FORM, body=STOLEN)
     head = raw.index(b"\r\n\r\n") + 4
     chunks = [raw[:head], raw[head:]] if apart else [raw]
-    written, closed = asyncio.run(answers(build_app([shop_service()]), *chunks))
+    written, closed = runner.run(answers(app, *chunks))
     assert closed
     assert written.count(b"HTTP/1.1 ") == 1
     assert written[9:12] in (b"400", b"422")
 
 
-def test_requests_that_wait_are_few_whatever_one_packet_brings() -> None:
+def test_requests_that_wait_are_few_whatever_one_packet_brings(
+    runner: asyncio.Runner, app: Any
+) -> None:
     """Those that are not parsed yet cost their bytes alone."""
     one, count = request(b"GET /livez"), 8_600
 
     async def run() -> None:
-        connection = Connection(build_app([shop_service()]))
+        connection = Connection(app)
         connection.feed(one * count)
         most = 0
         while connection.state.tasks or connection.protocol._unparsed:
@@ -177,14 +194,14 @@ def test_requests_that_wait_are_few_whatever_one_packet_brings() -> None:
         written, closed = await connection.settle()
         assert (written.count(b"HTTP/1.1 "), closed) == (count, False)
 
-    asyncio.run(run())
+    runner.run(run())
 
 
-def test_empty_lines_keep_no_connection() -> None:
+def test_empty_lines_keep_no_connection(runner: asyncio.Runner, app: Any) -> None:
     """Neither before the first request nor between two, however often they come."""
 
     async def run() -> None:
-        connection = Connection(build_app([shop_service()]))
+        connection = Connection(app)
         connection.protocol.timeout_keep_alive = 0.2  # type: ignore[assignment]
         connection.feed(request(b"GET /shop/items"))
         ends = asyncio.get_running_loop().time() + 5
@@ -194,4 +211,4 @@ def test_empty_lines_keep_no_connection() -> None:
         written, closed = await connection.settle()
         assert (written.count(b"HTTP/1.1 "), closed) == (1, True)
 
-    asyncio.run(run())
+    runner.run(run())

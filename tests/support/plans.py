@@ -20,7 +20,7 @@ from models.database import Database
 Ways = dict[str, set[str]]
 """Statement -> ways."""
 _SQLITE = re.compile(
-    r"(?P<verb>SEARCH|SCAN) (?P<table>\w+)(?: USING (?:COVERING |AUTOMATIC )*"
+    r"(?P<verb>SEARCH|SCAN) (?P<table>\w+)(?: EXISTS)?(?: USING (?:COVERING |AUTOMATIC )*"
     r"(?:(?P<key>INTEGER PRIMARY KEY)|INDEX (?P<index>\w+)|PRIMARY KEY))?"
 )
 _EXPLAINED = ("SELECT", "WITH", "UPDATE", "DELETE")
