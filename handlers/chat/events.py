@@ -199,7 +199,7 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
             if waiter.is_over:
                 return []
             if _is_told_at_once(waiter):
-                told = tell_all(viewer, waiter.entries, NOTHING_CLOSED, now=polls.now())
+                told = tell_all(viewer, waiter.entries, NOTHING_CLOSED, after=seen, now=polls.now())
                 if told:
                     return told
                 seen = waiter.entries[-1].id

@@ -23,7 +23,7 @@ from models.chat.identity.standings import Standing, find_standings
 from models.chat.queues.closed_channels import find_closed
 from models.chat.queues.delivery import Body, Viewer, is_wanted, tell_all
 from models.chat.queues.entries import (
-    MOST_ENTRIES,
+    MOST_BYTES,
     Entry,
     find_entries,
     find_entries_for,
@@ -57,7 +57,7 @@ def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -
     options = viewer.queue.options
     entries, seen = find_entries_for(db, viewer.actor, options, after=after, until=until)
     closed = find_closed(db, viewer.actor, entries)
-    return Found(tell_all(viewer, entries, closed, now=now), seen)
+    return Found(tell_all(viewer, entries, closed, after=after, now=now), seen)
 
 
 @dataclass(eq=False, slots=True)
@@ -200,7 +200,11 @@ class Polls:
             _log.exception("log_not_read")
 
     def _read_on(self, db: Db, realm_id: int, after: int, cursors: dict[int, int]) -> None:
-        while entries := find_entries(db, realm_id, after):
+        is_cut = True
+        while is_cut:
+            entries, is_cut = find_entries(db, realm_id, after)
+            if not entries:
+                return
             after = entries[-1].id
             with self._guard:
                 if self._cursors is not cursors or realm_id not in cursors:
@@ -212,8 +216,6 @@ class Polls:
             if loop is None or loop.is_closed():
                 return
             loop.call_soon_threadsafe(self._hand_out, realm_id, entries, standings)
-            if len(entries) < MOST_ENTRIES:
-                return
 
     def _hand_out(
         self, realm_id: int, entries: list[Entry], standings: Mapping[int, Standing]
@@ -240,6 +242,8 @@ class Polls:
     def _hand(
         self, waiter: Waiter, entries: list[Entry], standing: Standing | None, now: datetime
     ) -> None:
+        if sum(entry.size for entry in waiter.entries) >= MOST_BYTES:
+            return  # its client finds the rest in the log
         wanted = [
             entry
             for entry in entries

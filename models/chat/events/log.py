@@ -13,7 +13,18 @@ from enum import Enum
 from typing import Any, ClassVar, Final, TypeVar, cast, dataclass_transform
 
 import orjson
-from sqlalchemy import Table, insert
+from sqlalchemy import (
+    Executable,
+    Integer,
+    Table,
+    bindparam,
+    func,
+    insert,
+    literal,
+    literal_column,
+    select,
+    text,
+)
 from sqlalchemy.orm import Session
 
 from models.chat.tables import Event
@@ -74,6 +85,11 @@ class ClientEvent:
         """The channel that a client must be able to read when it is told; None: no channel."""
         return None
 
+    @property
+    def parts(self) -> int:
+        """As how many events it may be told. The log keeps an id for each of them."""
+        return 1
+
     def payload(self) -> dict[str, Any]:
         """The body without `id` and `type`: `op`, then every field that is not absent. The keys of
         internal fields begin with an underscore.
@@ -83,6 +99,8 @@ class ClientEvent:
             value = getattr(self, name)
             if value is not ABSENT:
                 body[key] = value
+        if self.parts > 1:
+            body["_parts"] = self.parts
         return body
 
 
@@ -90,7 +108,27 @@ class ClientEvent:
 
 LOCKS = 1
 """The family of the locks of these logs."""
-_INSERT = Change(insert(cast(Table, Event.__table__)))
+_EVENT = cast(Table, Event.__table__)
+_INSERT = Change(insert(_EVENT))
+
+
+def _insert_after_gaps(dialect: str) -> Executable:
+    """The statement for rows whose events have several parts. The id of a row is the last of
+    `parts` ids that no other event of its log has.
+    """
+    parts = bindparam("parts", type_=Integer)
+    if dialect == "sqlite":
+        newest = select(literal_column("seq", Integer)).select_from(text("sqlite_sequence"))
+        row_id = func.coalesce(
+            newest.where(literal_column("name") == literal(_EVENT.name)).scalar_subquery(), 0
+        )
+        return insert(_EVENT).values(id=row_id + parts)
+    drawn = select(func.nextval(func.pg_get_serial_sequence(_EVENT.name, "id")).label("drawn"))
+    drawn_ids = drawn.select_from(func.generate_series(1, parts)).subquery()
+    return insert(_EVENT).values(id=select(func.max(drawn_ids.c.drawn)).scalar_subquery())
+
+
+_INSERT_AFTER_GAPS = Change(_insert_after_gaps)
 
 Told = tuple[ClientEvent, Iterable[int] | None]
 """An event and the ids of the users who get it; None: everybody in the realm."""
@@ -130,7 +168,10 @@ def _write(session: Session, rows: list[dict[str, Any]]) -> None:
     """All events of a unit of work, in one statement; the ids of a realm in commit order."""
     realm_ids = {row["realm_id"] for row in rows}
     hold_logs(session, LOCKS, realm_ids)
-    _INSERT.run_all(session, rows)
+    if any(row["parts"] > 1 for row in rows):
+        _INSERT_AFTER_GAPS.run_all(session, rows)
+    else:
+        _INSERT.run_all(session, [{k: v for k, v in row.items() if k != "parts"} for row in rows])
     tell_news(session, realm_ids)
 
 
@@ -153,4 +194,5 @@ def _row(
         "user_ids": None if recipients is None else orjson.dumps(recipients).decode(),
         "channel_id": event.channel_id,
         "at": now,
+        "parts": event.parts,
     }

@@ -83,6 +83,10 @@ class DeleteMessageEvent(ClientEvent, type="delete_message"):
     stream_id: int | Absent = ABSENT
     topic: str | Absent = ABSENT
 
+    @property
+    def parts(self) -> int:
+        return len(self.message_ids)
+
     @classmethod
     def of(
         cls, message_ids: Sequence[int], channel_id: int | None, topic: str

@@ -13,7 +13,7 @@ from models.chat.access.people import email_by_fact, find_known_ids
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.queues.closed_channels import Closed, described_channels, without_channels
-from models.chat.queues.entries import Entry
+from models.chat.queues.entries import MOST_ENTRIES, Entry
 from models.chat.queues.ephemeral import LASTS
 from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
@@ -41,14 +41,19 @@ def find_viewer(db: Db, actor: Actor, queue: Queue) -> Viewer:
 
 
 def tell_all(
-    viewer: Viewer, entries: Iterable[Entry], closed: Closed, *, now: datetime
+    viewer: Viewer, entries: Iterable[Entry], closed: Closed, *, after: int, now: datetime
 ) -> list[Body]:
-    """The events as the viewer's client gets them, in their order; those it does not get left out.
+    """The next events as the viewer's client gets them, at most `MOST_ENTRIES`, in their order;
+    those it does not get left out.
 
-    Each has the `id` of its entry. An event for a client without a capability may become several.
+    Each has the `id` of its entry. An event for a client without a capability may become several,
+    with ids that end with that of the entry; those that the client has seen, up to `after`, are
+    left out.
     """
     told: list[Body] = []
     for entry in entries:
+        if len(told) >= MOST_ENTRIES:
+            break
         if entry.channel_id in closed.unreadable or not is_wanted(viewer, entry, now=now):
             continue
         body = {key: value for key, value in entry.payload.items() if key[0] != "_"}
@@ -63,8 +68,8 @@ def tell_all(
         if form is None:
             told.append(body)
         else:
-            told.extend(form(viewer, entry, body))
-    return told
+            told.extend(made for made in form(viewer, entry, body) if made["id"] > after)
+    return told[:MOST_ENTRIES]
 
 
 def is_wanted(viewer: Viewer, entry: Entry, *, now: datetime) -> bool:
@@ -126,8 +131,12 @@ def _delete_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     if "bulk_message_deletion" in viewer.queue.options.capabilities:
         yield body
         return
-    for message_id in body.pop("message_ids"):
-        yield {**body, "message_id": message_id}
+    message_ids = body.pop("message_ids")
+    has_gap = entry.payload.get("_parts") == len(message_ids)
+    first_id = entry.id - len(message_ids) + 1
+    for place, message_id in enumerate(message_ids):
+        event_id = first_id + place if has_gap else entry.id  # none was left by earlier releases
+        yield {**body, "id": event_id, "message_id": message_id}
 
 
 def _default_streams(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 import orjson
-from sqlalchemy import bindparam, func, literal, or_, select
+from sqlalchemy import ColumnElement, LargeBinary, bindparam, cast, func, literal, or_, select
 
 from models.chat.identity.actors import Actor
 from models.chat.queues.queues import QueueOptions
@@ -17,7 +17,9 @@ from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
 ADMINISTRATORS = "administrators"
 MOST_ENTRIES = 500
-"""Read at once, and told in one answer."""
+"""Read at once; of the events that are made of them, so many are told in one answer."""
+MOST_BYTES = 1024 * 1024
+"""Of the events that are read at once; one event may be larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Entry:
     user_ids: frozenset[int] | None
     channel_id: int | None
     at: datetime
+    size: int
 
     def is_for(self, user_id: int, *, is_administrator: bool, options: QueueOptions) -> bool:
         """Is the user among those it tells, or does the queue ask for what all may read?"""
@@ -56,24 +59,56 @@ _COLUMNS = (
     Event.channel_id,
     Event.at,
 )
-_OF_REALM = (
-    select(*_COLUMNS)
-    .where(Event.realm_id == bindparam("realm_id"), Event.id > bindparam("after"))
-    .order_by(Event.id)
-    .limit(MOST_ENTRIES)
-)
 
 
-def find_entries(db: Db, realm_id: int, after: int) -> list[Entry]:
-    """Up to `MOST_ENTRIES` events of a realm after an id, in the order of their commits."""
-    rows = db.execute(_OF_REALM, {"realm_id": realm_id, "after": after})
-    return [_entry(row) for row in rows]
+def find_entries(db: Db, realm_id: int, after: int) -> tuple[list[Entry], bool]:
+    """The next events of a realm after an id, in the order of their commits, and whether there may
+    be more. They are no more than `MOST_ENTRIES` and no larger than `MOST_BYTES`.
+    """
+    return _read(db, {"realm_id": realm_id, "after": after})
+
+
+def _read(
+    db: Db, values: dict[str, int], *conditions: ColumnElement[bool]
+) -> tuple[list[Entry], bool]:
+    # Sizes first: the database hands out no text that would be too much.
+    some = (
+        select(Event.id, _size(db).label("size"))
+        .where(Event.realm_id == bindparam("realm_id"), Event.id > bindparam("after"), *conditions)
+        .order_by(Event.id)
+        .limit(MOST_ENTRIES)
+        .cte("some")
+    )
+    total = func.sum(some.c.size).over(order_by=some.c.id)
+    number = func.count().over()
+    weighed = select(some.c.id, some.c.size, total.label("total"), number.label("number")).subquery(
+        "weighed"
+    )
+    asked = (
+        select(*_COLUMNS, weighed.c.size, weighed.c.number)
+        .join(weighed, weighed.c.id == Event.id)
+        .where(or_(weighed.c.total <= MOST_BYTES, weighed.c.total == weighed.c.size))
+        .order_by(Event.id)
+    )
+    rows = db.execute(asked, values).all()
+    if not rows:
+        return [], False
+    number_found: int = rows[0].number
+    is_cut = number_found == MOST_ENTRIES or number_found > len(rows)
+    return [_entry(row) for row in rows], is_cut
+
+
+def _size(db: Db) -> ColumnElement[int]:
+    if dialect_of(db) == "sqlite":
+        return func.length(cast(Event.payload, LargeBinary))
+    return func.octet_length(Event.payload)
 
 
 def find_entries_for(
     db: Db, actor: Actor, options: QueueOptions, *, after: int, until: int
 ) -> tuple[list[Entry], int]:
-    """Up to `MOST_ENTRIES` events after `after`, and not after `until`, that tell the actor.
+    """The next events after `after`, and not after `until`, that tell the actor: as many as
+    `find_entries` reads at once.
 
     Returns them with the id up to which the log has no others that do.
     """
@@ -85,17 +120,16 @@ def find_entries_for(
     concerns = or_(Event.user_ids.is_(None), found)
     if options.all_public_streams:
         concerns = or_(concerns, Event.type == "message")
-    asked = _OF_REALM.where(Event.id <= until, concerns)
+    conditions = [Event.id <= until, concerns]
     if options.event_types is not None:
-        asked = asked.where(Event.type.in_(sorted(options.event_types)))
-    rows = db.execute(asked, {"realm_id": actor.realm_id, "after": after})
-    entries = [_entry(row) for row in rows]
+        conditions.append(Event.type.in_(sorted(options.event_types)))
+    entries, is_cut = _read(db, {"realm_id": actor.realm_id, "after": after}, *conditions)
     told = [
         entry
         for entry in entries
         if entry.is_for(actor.id, is_administrator=actor.is_administrator, options=options)
     ]
-    return told, until if len(entries) < MOST_ENTRIES else entries[-1].id
+    return told, entries[-1].id if is_cut else until
 
 
 def find_grown(db: Db, positions: Mapping[int, int]) -> list[int]:
@@ -110,7 +144,7 @@ def find_grown(db: Db, positions: Mapping[int, int]) -> list[int]:
 
 
 class _Row(Protocol):
-    """What `_COLUMNS` select."""
+    """What `_COLUMNS` select, and the size of the payload."""
 
     @property
     def id(self) -> int: ...
@@ -128,6 +162,8 @@ class _Row(Protocol):
     def channel_id(self) -> int | None: ...
     @property
     def at(self) -> datetime: ...
+    @property
+    def size(self) -> int: ...
 
 
 def _entry(row: _Row) -> Entry:
@@ -140,4 +176,5 @@ def _entry(row: _Row) -> Entry:
         None if row.user_ids is None else frozenset(orjson.loads(row.user_ids)),
         row.channel_id,
         row.at,
+        row.size,
     )

@@ -161,7 +161,7 @@ def access_queue(db: Db, actor: Actor, queue_id: str, *, now: datetime) -> tuple
             if row.event_types is None
             else frozenset(orjson.loads(row.event_types)),
             narrow=tuple(Term(*term) for term in orjson.loads(row.narrow)),
-            all_public_streams=row.all_public_streams,
+            all_public_streams=row.all_public_streams and not actor.is_guest,
             apply_markdown=row.apply_markdown,
             client_gravatar=row.client_gravatar,
             slim_presence=row.slim_presence,

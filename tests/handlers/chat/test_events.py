@@ -243,6 +243,36 @@ class TestWhomOneMayKnow:
         assert register().read() == []
 
 
+class TestAllPublicChannels:
+    @pytest.mark.parametrize("waits", [True, False], ids=["waiting", "looking"])
+    def test_are_not_told_to_who_became_a_guest(
+        self,
+        chat: ChatClient,
+        as_iago: ChatClient,
+        as_othello: ChatClient,
+        queues: Queues,
+        cast: Cast,
+        monkeypatch: pytest.MonkeyPatch,
+        waits: bool,
+    ) -> None:
+        monkeypatch.setattr(operations, "HEARTBEAT_S", (1.0, 1.0))
+        chat.post("/users/me/subscriptions", subscriptions=[{"name": "stage"}])
+        only_messages = frozenset({"message"})
+        place = queues.open(as_othello, all_public_streams=True, event_types=only_messages)
+        sent = {"type": "channel", "to": "stage", "topic": "castle", "content": "Who is there?"}
+        chat.post("/messages", **sent)
+        assert types(place.read()) == ["message"]
+        demoted = as_iago.patch(f"/users/{cast.othello.id}", role=600)
+        assert demoted["result"] == "success", demoted
+        if waits:
+            poll = as_othello.build("GET", "/events", place.query())
+            told = chat.at_once(poll, chat.build("POST", "/messages", sent))[0].json()["events"]
+        else:
+            chat.post("/messages", **sent)
+            told = place.read()
+        assert "message" not in types(told)
+
+
 class TestDefaultChannels:
     def test_are_not_for_guests(
         self, as_iago: ChatClient, as_polonius: ChatClient, queues: Queues, cast: Cast

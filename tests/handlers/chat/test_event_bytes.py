@@ -1,0 +1,136 @@
+"""How much one answer of events holds, and that what it leaves out comes with the next."""
+
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy.orm import Session
+
+from handlers.chat.wire.polls import Polls, Waiter
+from models.chat.events.account import AlertWordsEvent
+from models.chat.events.log import ClientEvent, append, append_all
+from models.chat.events.messages import DeleteMessageEvent
+from models.chat.queues.delivery import Viewer
+from models.chat.queues.entries import MOST_BYTES, MOST_ENTRIES
+from models.database import Database
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
+from tests.support.chat.queues import Place, Queues
+from tests.support.frozen_clock import FrozenClock
+
+LARGEST = 150_000
+Tell = Callable[..., None]
+
+
+@pytest.fixture
+def tell(chat_database: Database, cast: Cast, clock: FrozenClock) -> Tell:
+    """Appends events for Hamlet, in one unit of work."""
+
+    def work(*events: ClientEvent) -> None:
+        def write(session: Session) -> None:
+            told = [(event, [cast.hamlet.id]) for event in events]
+            append_all(session, cast.realm_id, told, now=clock.now())
+
+        chat_database.run(write)
+
+    return work
+
+
+def large(number: int, size: int = LARGEST) -> AlertWordsEvent:
+    return AlertWordsEvent(alert_words=[str(number), *["é" * 97] * (size // 200)])
+
+
+def number_of(event: dict[str, Any]) -> int:
+    return int(event["alert_words"][0])
+
+
+def read_to_the_end(place: Place) -> list[list[dict[str, Any]]]:
+    answers = []
+    while answer := place.read():
+        answers.append(answer)
+    return answers
+
+
+def test_an_answer_ends_and_the_next_goes_on(chat: ChatClient, queues: Queues, tell: Tell) -> None:
+    place = queues.open(chat)
+    for number in range(30):
+        tell(large(number))
+    answers = read_to_the_end(place)
+    assert len(answers) == 5
+    assert all(len(orjson.dumps(answer)) < MOST_BYTES + LARGEST for answer in answers)
+    assert [number_of(event) for answer in answers for event in answer] == list(range(30))
+
+
+def test_one_event_that_is_too_large_is_told(chat: ChatClient, queues: Queues, tell: Tell) -> None:
+    place = queues.open(chat)
+    tell(large(0, 2 * MOST_BYTES), large(1))
+    assert [len(answer) for answer in read_to_the_end(place)] == [1, 1]
+
+
+def test_a_waiting_poll_is_told_as_much(
+    chat: ChatClient, queues: Queues, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes at once while a client waits, as one look into the log or as several."""
+    join, started = Polls.join, []
+
+    def join_then_tell(polls: Polls, viewer: Viewer, position: int) -> Waiter | None:
+        waiter = join(polls, viewer, position)
+        if not started:
+            started.append(Thread(target=tell, args=[large(number) for number in range(30)]))
+            started[0].start()
+        return waiter
+
+    monkeypatch.setattr(Polls, "join", join_then_tell)
+    place = queues.open(chat)
+    seen: list[int] = []
+    while len(seen) < 30:
+        (answer,) = chat.at_once(chat.build("GET", "/events", place.query()))
+        events = answer.json()["events"]
+        assert events
+        assert len(answer.content) < 2 * MOST_BYTES
+        seen += map(number_of, events)
+        place.seen = events[-1]["id"]
+    started[0].join()
+    assert seen == list(range(30))
+
+
+@pytest.mark.parametrize("is_capable", [True, False], ids=["in bulk", "one by one"])
+def test_ids_ascend_and_no_deletion_is_lost(
+    chat: ChatClient, queues: Queues, tell: Tell, is_capable: bool
+) -> None:
+    capabilities = frozenset({"bulk_message_deletion"} if is_capable else ())
+    place = queues.open(chat, capabilities=capabilities)
+    numbers = list(range(1, 3 * MOST_ENTRIES))
+    half = len(numbers) // 2
+    tell(
+        large(1),
+        DeleteMessageEvent.of(numbers[:half], None, ""),
+        DeleteMessageEvent.of(numbers[half:], None, ""),
+        large(2),
+    )
+    tell(large(3))
+    answers = read_to_the_end(place)
+    assert all(len(answer) <= MOST_ENTRIES for answer in answers)
+    events = [event for answer in answers for event in answer]
+    ids = [event["id"] for event in events]
+    assert ids == sorted(set(ids))
+    gone: list[int] = []
+    for event in events:
+        gone += event.get("message_ids", [event["message_id"]] if "message_id" in event else [])
+    assert gone == numbers
+    assert [event["type"] for event in events].count("alert_words") == 3
+
+
+def test_the_first_event_of_all_may_have_several_parts(
+    chat_database: Database, cast: Cast, clock: FrozenClock, chat: ChatClient, queues: Queues
+) -> None:
+    place = queues.open(chat)
+    event = DeleteMessageEvent.of([5, 6, 7], None, "")
+    chat_database.run(
+        lambda session: append(
+            session, cast.realm_id, event, now=clock.now(), user_ids=[cast.hamlet.id]
+        )
+    )
+    assert [one["message_id"] for one in place.read()] == [5, 6, 7]
