@@ -16,6 +16,11 @@ from models.chat.identity.errors import (
 )
 from models.chat.identity.key_digests import key_id_of
 
+FOR_WEBHOOK_BOTS = frozenset(("send_message",))
+"""What an incoming webhook bot may call besides its own address: scripts and the integrations of
+other products send messages with its key.
+"""
+
 
 def host_of(ctx: Context) -> str:
     """The organization's host as the client wrote it, without its port."""
@@ -29,7 +34,11 @@ def authenticate(user: str, password: str, *, request: Context) -> Actor:
         actors.access_realm(request.session, host_of(request))
         raise InvalidAuthorizationHeader()
     actor = actors.authenticate(
-        request.session, host=host_of(request), email=user, api_key=password
+        request.session,
+        host=host_of(request),
+        email=user,
+        api_key=password,
+        for_webhooks=request.operation_id in FOR_WEBHOOK_BOTS,
     )
     request.actor_id = actor.id
     return actor

@@ -216,16 +216,18 @@ _REALM_BY_HOST = Known(select(*_REALM).where(_AT_HOST), _realm)
 _REALM_BY_ID = Known(select(*_REALM).where(Realm.id == bindparam("realm_id")), _realm)
 
 
-def authenticate(db: Db, *, host: str, email: str, api_key: str) -> Actor:
+def authenticate(
+    db: Db, *, host: str, email: str, api_key: str, for_webhooks: bool = False
+) -> Actor:
     """The active user of the host's realm whose key this is.
 
     `email` is the real or the dummy address, in any case. In a write unit their row stays locked
     against whatever would end their rights (`administering.await_writes_of`), until the unit ends.
     Raises `NonexistentSubdomain` and subclasses of `Unauthorized`; the realm's state is told before
-    the user's, both before a wrong host.
+    the user's, both before a wrong host. `for_webhooks`: incoming webhook bots may, too.
     """
     actor = _find_by_key(db, host, api_key.strip(), email.strip())
-    if actor.bot_type == BotType.INCOMING_WEBHOOK:
+    if actor.bot_type == BotType.INCOMING_WEBHOOK and not for_webhooks:
         raise NotForWebhookBots()
     return actor
 

@@ -68,7 +68,7 @@ class WrongSubdomain(Unauthorized):
 
 
 class NotForWebhookBots(Unauthorized):
-    """An incoming webhook bot may call only the operations of its integration."""
+    """An incoming webhook bot may only send messages, and post to its own address."""
 
     sentence = "This API is not available to incoming webhook bots."
     advice = "Use the API key of a generic bot or of a person."

@@ -7,7 +7,6 @@ from models.chat.messages.errors import BadNarrow
 from models.chat.reading.errors import InvalidNarrow
 from models.json import Json
 
-MOST_TERMS = 100
 ALIASES = {
     "stream": "channel",
     "streams": "channels",
@@ -59,7 +58,7 @@ def parse_terms(narrow: Sequence[Json]) -> list[Term]:
     """Terms from their wire form: objects, or pairs of strings. Raises `InvalidNarrow`,
     `BadNarrow`.
     """
-    terms = [_parse_term(index, item) for index, item in enumerate(narrow[:MOST_TERMS])]
+    terms = [_parse_term(index, item) for index, item in enumerate(narrow)]
     wanted = [term for term in terms if not term.negated]
     if any(t.is_channel for t in wanted) and any(t.is_direct for t in wanted):
         raise BadNarrow(desc="No message can be both a channel message and direct message")

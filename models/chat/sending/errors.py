@@ -49,6 +49,13 @@ class NoRecipients(ChatError):
     advice = "Send user ids or emails as `to`."
 
 
+class TooManyRecipients(ChatError):
+    """The direct message has more recipients than a conversation can have. Facts: `most`."""
+
+    sentence = "Too many recipients (maximum {most})."
+    advice = "Name fewer users, or write to a channel. Nothing was sent."
+
+
 class InvalidRecipientId(ChatError):
     """No user of the organization has this id. Facts: `user_id`."""
 

@@ -12,7 +12,7 @@ from models.chat.access.channels import (
     find_known_channel,
 )
 from models.chat.access.membership import belongs, find_member_ids
-from models.chat.access.naming import NamedUser, find_named
+from models.chat.access.naming import NamedUser, find_named, is_self
 from models.chat.access.people import UserRow, api_email
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_conversation
@@ -27,10 +27,12 @@ from models.chat.sending.errors import (
     RecipientDeactivated,
     StreamDoesNotExist,
     StreamNameDoesNotExist,
+    TooManyRecipients,
 )
 from models.reader import Db
 
 MOST_RECIPIENTS = 1000
+"""In one conversation, besides the sender."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,8 @@ def access_channel_to_send(db: Db, sender: Actor, channel: int | str) -> Channel
 def access_recipients(db: Db, sender: Actor, users: Sequence[int | str]) -> list[int]:
     """Ids of everybody in the conversation, the sender included, ascending.
 
-    Raises `NoRecipients`, `InvalidRecipientId`, `InvalidRecipientEmail`, `RecipientDeactivated`,
-    and what `check_may_write` raises.
+    Raises `NoRecipients`, `TooManyRecipients`, `InvalidRecipientId`, `InvalidRecipientEmail`,
+    `RecipientDeactivated`, and what `check_may_write` raises.
     """
     if not users:
         raise NoRecipients()
@@ -93,9 +95,10 @@ def require_active(sender: Actor, others: Sequence[UserRow]) -> None:
 
 def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[NamedUser]:
     """Rows of the users named, none twice; whom the sender may not know is refused as nobody."""
-    named = users[:MOST_RECIPIENTS]
-    found = find_named(db, sender, named, system_bots=True)
-    for user in named:
+    if len({user for user in users if not is_self(sender, [user])}) > MOST_RECIPIENTS:
+        raise TooManyRecipients(most=MOST_RECIPIENTS)
+    found = find_named(db, sender, users, system_bots=True)
+    for user in users:
         if user not in found:
             raise (
                 InvalidRecipientId(user_id=user)

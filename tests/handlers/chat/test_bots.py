@@ -1,8 +1,11 @@
 """Operations of the tag bots."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from sqlalchemy import select, update
 
 from models.chat.tables import AuditLog, Realm, User
@@ -14,6 +17,8 @@ from tests.support.chat.queues import Place, Queues
 
 DONE = {"result": "success", "msg": ""}
 PATH = "/bots"
+DOCUMENT = yaml.safe_load((Path(__file__).parents[3] / "specs/chat.yaml").read_text())
+METHODS = {"get", "post", "put", "patch", "delete"}
 UNSET = {
     "default_sending_stream": None,
     "default_events_register_stream": None,
@@ -164,10 +169,30 @@ class TestCreateBot:
         answer = chat.post(PATH, full_name="0thello", short_name="s")
         assert answer == bad("Unique names required in this organization.")
 
+    def test_an_incoming_webhook_sends_messages(self, chat: ChatClient, cast: Cast) -> None:
+        made = make(chat, bot_type=2)
+        text = {"type": "direct", "to": [cast.hamlet.id], "content": "The build is green."}
+        sent = as_bot(chat, made).post("/messages", **text)
+        assert sent["result"] == "success"
+        message = chat.get(f"/messages/{sent['id']}")["message"]
+        assert (message["sender_id"], message["content"]) == (
+            made["user_id"],
+            "<p>The build is green.</p>",
+        )
+
     def test_an_incoming_webhook_can_call_nothing_else(self, chat: ChatClient) -> None:
         bot = as_bot(chat, make(chat, bot_type=2))
         refused = "This API is not available to incoming webhook bots."
-        assert bot.get("/users/me") == {"result": "error", "msg": refused, "code": "UNAUTHORIZED"}
+        tried = 0
+        for path, item in DOCUMENT["paths"].items():
+            for method in METHODS & item.keys():
+                operation = item[method]
+                if operation.get("security") == [] or operation["operationId"] == "send_message":
+                    continue
+                answer = bot.request(method.upper(), re.sub(r"\{\w+\}", "1", path))
+                assert (answer.status_code, answer.json()["msg"]) == (401, refused), path
+                tried += 1
+        assert tried > 100
 
 
 class TestListBots:

@@ -146,6 +146,13 @@ class TestSendMessage:
             ({"type": "letter"}, bad("Invalid type")),
             ({"type": "direct", "to": []}, bad("Message must have recipients")),
             ({"type": "direct", "to": [999]}, bad("Invalid user ID 999")),
+            ({"type": "direct", "to": ",".join(f"u{n}@acme.example" for n in range(1001))},
+             bad("Too many recipients (maximum 1000).")),
+            ({"type": "direct", "to": ",".join(f"u{n}@acme.example" for n in range(1000))},
+             bad("Invalid email 'u0@acme.example'")),
+            ({"type": "direct", "to": ",".join(
+                ["Hamlet@acme.example", *(f"u{n}@acme.example" for n in range(1000))])},
+             bad("Invalid email 'u0@acme.example'")),
             ({"type": "direct", "to": ["x@acme.example"]}, bad("Invalid email 'x@acme.example'")),
             ({"type": "direct", "to": [4, "x@acme.example"]}, bad("to[1] is not an integer")),
             ({"type": "direct", "to": "ophelia@acme.example"},
