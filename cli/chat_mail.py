@@ -2,7 +2,13 @@
 receive-mail` makes a message of a mail.
 """
 
+import resource
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import process_time
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -56,6 +62,8 @@ def dead_mail(retry: bool, as_json: bool) -> None:
 
 
 LARGEST_MAIL = 25 * 1024 * 1024
+CPU_S = 10
+"""Of reading one mail."""
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL, EX_NOPERM = 65, 67, 75, 77
 """Exit statuses of sysexits.h, which mail servers understand."""
 
@@ -75,8 +83,11 @@ def receive_mail(address: str) -> None:
         _refuse("The mail is too large.", EX_DATAERR)
     keys = key_maker(settings)
     try:
-        mail = read_mail(raw)
         with open_database("chat", settings) as database:
+            with database.reading() as reader:
+                open_mailbox(reader, keys, address)
+            with _limited_cpu(CPU_S):
+                mail = read_mail(raw)
             with database.reading() as reader:
                 letter = prepare_letter(reader, open_mailbox(reader, keys, address), mail)
             now = SystemClock().now()
@@ -97,6 +108,23 @@ def receive_mail(address: str) -> None:
         _refuse(str(problem), EX_TEMPFAIL)
     else:
         click.echo(f"Message {sent} sent.")
+
+
+@contextmanager
+def _limited_cpu(seconds: int) -> Iterator[None]:
+    """Raise `UnreadableMail` where the block takes more time of the processor."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> NoReturn:
+        raise UnreadableMail()
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    before = signal.signal(signal.SIGXCPU, stop)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(process_time()) + 1 + seconds, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+        signal.signal(signal.SIGXCPU, before)
 
 
 def _refuse(reason: str, status: int) -> NoReturn:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from models.chat import rendering
 from pages import chat_client
 from pages.app import build_pages
-from tests.models.chat.injections import vectors
+from tests.live.injections import documents
+from tests.models.chat.injections import ADDRESS_PLACES, ADDRESSES, UNREADABLE, vectors
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
 
@@ -30,6 +32,35 @@ const [place, done] = arguments;
 import("/static/chat/places.js").then(({ addressOf, placeAt }) => {
   location.hash = addressOf(place);
   done(placeAt(location.hash));
+});
+"""
+UNPARSED = """
+const addresses = arguments[0].flatMap((html) => {
+  const { body } = new DOMParser().parseFromString(html, "text/html");
+  return [...body.querySelectorAll("a[href]")].map((link) => link.getAttribute("href"));
+});
+return addresses.filter((address) => !URL.canParse(address, location.href));
+"""
+# The timeline of a topic with these messages, then the events: the words of each item, and errors.
+TIMELINE = """
+const [messages, events, done] = arguments;
+import("/static/chat/timeline.js").then(async ({ Timeline, announceMessage }) => {
+  const nothing = { within: () => [], count: () => 0 };
+  const realm = { canEdit: true, editSeconds: null, maxMessage: 10000, emptyTopic: "general chat" };
+  const names = { nameOf: String, titleOf: String };
+  const state = { me: 4, users: new Map(), realm, unread: nothing, ...names };
+  const api = { get: async () => ({ messages, found_oldest: true }), post: async () => ({}) };
+  const failures = [];
+  const timeline = new Timeline({ api, state, complain: (error) => failures.push(String(error)) });
+  try {
+    await timeline.open({ channelId: 9, topic: "a" });
+    for (const message of messages) announceMessage(state, message);
+    for (const event of events) timeline.apply(event);
+  } catch (error) {
+    failures.push(String(error));
+  }
+  const items = [...document.querySelectorAll("#messages .message")];
+  done([items.map((item) => [item.id, item.querySelector(".content").textContent]), failures]);
 });
 """
 
@@ -78,6 +109,64 @@ def test_what_the_server_renders_is_kept(page: Browser) -> None:
     assert ["href", "#narrow/channel/9/topic/b"] in attributes
     assert ["rel", "noopener noreferrer nofollow"] in attributes
     assert words.split() == ["A", "link", "and", "a", "topic", "\N{OCTOPUS}", "Who?", ":ours:"]
+
+
+def message(number: int, content: str, **over: object) -> dict[str, object]:
+    usual = {
+        "id": number,
+        "type": "stream",
+        "stream_id": 9,
+        "subject": "a",
+        "sender_id": 5,
+        "sender_full_name": "Othello",
+        "timestamp": 1795262400 + number,
+        "content": content,
+        "reactions": [],
+        "submessages": [],
+    }
+    return {**usual, **over}
+
+
+def show(
+    page: Browser, messages: list[dict[str, object]], *events: dict[str, object]
+) -> tuple[dict[str, str], list[str]]:
+    """The words of each message by the id of its item, and what went wrong."""
+    items, failures = page.driver.execute_async_script(TIMELINE, messages, events)
+    return dict(items), failures
+
+
+def test_every_message_is_drawn_whatever_it_holds(page: Browser) -> None:
+    """As the server renders it, and as one without a sanitiser would send it."""
+    addresses = [*ADDRESSES, *UNREADABLE]
+    texts = [place.replace("{}", address) for place in ADDRESS_PLACES for address in addresses]
+    texts += [*sorted(set(vectors()))[::5], *documents(100, seed=11)]
+    sent = [rendering.render(text, rendering.Names()).html for text in texts]
+    raw = [f'<a href="{address}">x</a>' for address in addresses]
+    raw += [f'<img class="emoji" alt=":x:" src="{address}">' for address in addresses]
+    raw += ['<span class="emoji emoji-ffffffff">no such sign</span>', '<time datetime="x">', *texts]
+    every = [message(number, html) for number, html in enumerate((*sent, *raw), 1)]
+    shown, failures = show(page, every)
+    assert failures == []
+    assert page.run(UNPARSED, sent) == []
+    assert list(shown) == [f"message-{number}" for number in range(1, len(every) + 1)]
+    assert shown[f"message-{len(sent) + 2 * len(addresses) + 1}"] == "no such sign"
+
+
+def test_what_cannot_be_drawn_is_text_and_hides_nothing(page: Browser) -> None:
+    reaction = {"emoji_name": "x", "reaction_type": "unicode_emoji", "user_id": 5}
+    bad = {**reaction, "emoji_code": "ffffffff"}
+    odd = [
+        message(2, "<p>two</p>", submessages=[{"sender_id": 5, "content": "{"}]),
+        message(3, "<p>three</p>", reactions=[bad]),
+        message(4, "<p>four</p>", last_edit_timestamp="never"),
+        message(5, "<p>five</p>", sender_full_name=None),
+    ]
+    every = [message(1, "<p>one</p>"), *odd, message(6, "<p>six</p>")]
+    later = {"type": "reaction", "op": "add", "message_id": 6, **bad}
+    shown, failures = show(page, every, later)
+    assert failures == []
+    words = ("one", "two", "three", "four", "five", "six")
+    assert shown == {f"message-{number}": word for number, word in enumerate(words, 1)}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
+import nh3
+
 from models.chat.incoming_mail.errors import AutomaticMail, UnreadableMail
 from models.chat.rendering.sanitising import plain_text
 
@@ -12,8 +14,17 @@ NO_SUBJECT = "Email with no subject"
 TEXT_MAX = 9_500
 """Characters: with what stands around it a text fits into a message."""
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs)\s*(?:\[[0-9]+\])?:)+", re.IGNORECASE)
-_UNSEEN = re.compile(r"<(script|style|head|title)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
-_LINES = re.compile(r"<(?:br|/p|/div|/tr|/li|/h[1-6])\b[^>]*>", re.IGNORECASE)
+MOST_HTML = 100_000
+"""Characters of HTML that are read."""
+MOST_HEADER = 2_000
+"""Characters of one header that are read."""
+# Parses as browsers do and leaves well-formed tags: what is searched for afterwards ends.
+_READER = nh3.Cleaner(
+    tags={"br", "p", "div", "tr", "li", "h1", "h2", "h3", "h4", "h5", "h6"},
+    clean_content_tags={"script", "style", "title"},
+    attributes={},
+)
+_LINES = re.compile(r"<br>|</(?:p|div|tr|li|h[1-6])>")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -42,9 +53,11 @@ def read_mail(raw: bytes) -> Mail:
 
 
 def _header(message: EmailMessage, name: str) -> str:
+    named = (raw for key, raw in message.raw_items() if key.lower() == name.lower())
+    raw = str(next(named, ""))[:MOST_HEADER]
     try:
-        value = str(message.get(name, ""))
-    except (ValueError, IndexError, AttributeError):  # what the parser of headers stumbles over
+        value = str(message.policy.header_fetch_parse(name, raw))
+    except (ValueError, IndexError, AttributeError, RecursionError):  # the parser of headers' own
         return ""
     return _CONTROLS.sub(" ", value).strip()
 
@@ -61,5 +74,5 @@ def _text_of(message: EmailMessage) -> str:
         text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
     text = text.replace("\r\n", "\n")
     if body.get_content_type() == "text/html":
-        text = plain_text(_LINES.sub("\n", _UNSEEN.sub("", text)))
+        text = plain_text(_LINES.sub("\n", _READER.clean(text[:MOST_HTML])))
     return text

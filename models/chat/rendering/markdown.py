@@ -12,6 +12,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
@@ -30,6 +31,12 @@ from models.chat.rendering.sanitising import sanitise
 
 DEEPEST = 5
 """Fences inside fences (a spoiler in a quote in a spoiler) that are still rendered."""
+MOST_CELLS = 5_000
+"""Of all tables of a message, those included that complete short rows. Cells that somebody wrote
+are never so many, because each takes two characters.
+"""
+MOST_HTML = 200_000
+"""Characters that a message becomes."""
 
 _SCHEMES = re.compile(r"(?:https?|mailto|tel|xmpp):|[/#?]|[^:/?#]*(?:[/?#]|\Z)", re.IGNORECASE)
 # One line of words without any sign that Markdown knows: nine messages of ten are chat.
@@ -61,7 +68,9 @@ class Rendered:
 
 
 def render(text: str, names: Names, *, empty_topic_name: str = "general chat") -> Rendered:
-    """Render a message. Never raises, whatever the text is."""
+    """Render a message; one that becomes too much is shown as text, and refers to nothing. Never
+    raises, whatever the text is.
+    """
     rendered = Rendered()
     if not names.linkifiers and _PROSE.fullmatch(text) and "ww." not in text.lower():
         rendered.html = f"<p>{text.strip()}</p>"
@@ -72,9 +81,46 @@ def render(text: str, names: Names, *, empty_topic_name: str = "general chat") -
         "depth": 0,
         "quoted": False,
         "empty_topic_name": empty_topic_name,
+        "cells": _Cells(),
     }
-    rendered.html = sanitise(_PARSER.render(text, env)).strip()
+    try:
+        markup = _PARSER.render(text, env)
+    except _TooMuch:
+        return Rendered(as_text(text))
+    if len(markup) > MOST_HTML:
+        return Rendered(as_text(text))
+    rendered.html = sanitise(markup).strip()
     return rendered
+
+
+def as_text(text: str) -> str:
+    """The HTML that shows a text as it was written."""
+    return f"<p>{escape(text)}</p>".replace("\n", "<br>\n")
+
+
+class _TooMuch(Exception):
+    """The text becomes more than anybody reads."""
+
+
+@dataclass(slots=True)
+class _Cells:
+    left: int = MOST_CELLS
+
+
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The rule of Markdown's tables, which counts cells before it makes them."""
+    if not table(state, start, end, True):
+        return False
+    if not silent:
+        ruler = state.src[state.bMarks[start + 1] : state.eMarks[start + 1]]
+        cells: _Cells = state.env["cells"]
+        line = start + 1  # the ruler stands for the header
+        while line < end and not state.isEmpty(line):
+            cells.left -= ruler.strip().strip("|").count("|") + 1
+            if cells.left < 0:
+                raise _TooMuch()
+            line += 1
+    return silent or table(state, start, end, False)
 
 
 def _is_safe_address(url: str) -> bool:
@@ -252,6 +298,7 @@ def _make_parser() -> MarkdownIt:
         "commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer
     ).enable(["table", "strikethrough"])
     parser.disable(["html_block", "html_inline", "reference"])
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     parser.validateLink = _is_safe_address  # type: ignore[method-assign]
     syntax.install(parser)
     parser.core.ruler.push("chat_finish", _finish)

@@ -10,6 +10,9 @@ import nh3
 
 _INLINE = ("class", "title", "aria-label", "aria-hidden", "role")
 
+# What names another host without saying how to ask it: a browser may not even be able to parse it.
+_AUTHORITY = re.compile(r"[\x00-\x20]*[/\\][\t\n\r]*[/\\]")
+
 CLEANER = nh3.Cleaner(
     tags={
         *("a", "abbr", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4"),
@@ -30,7 +33,8 @@ CLEANER = nh3.Cleaner(
         "th": {"align"},
         "time": {"datetime"},
     },
-    # Relative addresses stay: links to channels, uploads and custom emoji are relative.
+    # Without a scheme: links to channels, uploads and custom emoji are relative.
+    url_relative=lambda url: None if _AUTHORITY.match(url) else url,
     url_schemes={"http", "https", "mailto", "tel", "xmpp"},
     link_rel=None,
     strip_comments=True,

@@ -6,12 +6,12 @@ refers to is read before, too; whether its author may send it is checked inside 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
 from types import MappingProxyType
 
 from models.chat.identity.actors import Actor
 from models.chat.rendering import Names, Rendered, find_linkifiers, find_names, render
 from models.chat.rendering.links import Linkifiers
+from models.chat.rendering.markdown import as_text
 from models.reader import Db
 
 CONTENT_MAX = 10_000
@@ -64,7 +64,7 @@ def render_texts(db: Db, author: Actor, texts: Iterable[str]) -> dict[str, str]:
     for text in wanted:
         left -= len(text)
         is_plain = left < 0
-        html[text] = f"<p>{escape(text)}</p>" if is_plain else _render(author, text, names).html
+        html[text] = as_text(text) if is_plain else _render(author, text, names).html
     return html
 
 

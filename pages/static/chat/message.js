@@ -6,7 +6,7 @@ import { writeIso } from "../client/times.js";
 import { buttonOf, OFTEN } from "./emoji.js";
 import { drawPoll } from "./polls.js";
 import { drawReactions, react, reactWithAny } from "./reactions.js";
-import { nodesOf } from "./rendered.js";
+import { nodesOf, wordsOf } from "./rendered.js";
 import { writeClock, writeWhole } from "./times.js";
 
 const SAME_BREATH_S = 600;
@@ -27,8 +27,18 @@ function mayEdit(state, message) {
   return canEdit && !isWidget && message.sender_id === state.me && (editSeconds === null || age < editSeconds);
 }
 
-/** The item of a message. `app` has the api and the state. */
+/** The item of a message. `app` has the api and the state. One that cannot be drawn is its words. */
 export function draw(app, message) {
+  try {
+    return drawWhole(app, message);
+  } catch {
+    const sender = h("strong", { class: "sender" }, message.sender_full_name);
+    const content = h("div", { class: "content" }, wordsOf(message.content, Infinity));
+    return h("li", { class: "message", id: `message-${message.id}` }, h("div", { class: "meta" }, sender), content);
+  }
+}
+
+function drawWhole(app, message) {
   const name = app.state.users.get(message.sender_id)?.full_name ?? message.sender_full_name;
   const avatar = h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]);
   avatar.style.setProperty("--hue", (message.sender_id * 67) % 360);

@@ -15,9 +15,21 @@ const ATTRIBUTES = new Set(["alt", "aria-label", "class", "datetime", "href", "r
 const SCHEMES = new Set(["http:", "https:", "mailto:", "tel:", "xmpp:"]);
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** A fragment to put into the page. */
+/** A fragment to put into the page: where something in the HTML cannot be drawn, its words alone. */
 export function nodesOf(html) {
   const { body } = new DOMParser().parseFromString(html, "text/html");
+  const words = body.textContent;
+  try {
+    tidy(body);
+  } catch {
+    body.replaceChildren(words);
+  }
+  const fragment = document.createDocumentFragment();
+  fragment.append(...[...body.childNodes].map((node) => document.importNode(node, true)));
+  return fragment;
+}
+
+function tidy(body) {
   for (const element of [...body.querySelectorAll("*")]) {
     if (!TAGS.has(element.localName)) element.remove();
     else for (const name of element.getAttributeNames()) if (!ATTRIBUTES.has(name)) element.removeAttribute(name);
@@ -28,29 +40,35 @@ export function nodesOf(html) {
   body.querySelectorAll("time[datetime]").forEach(localize);
   body.querySelectorAll("div.spoiler-block").forEach(fold);
   body.querySelectorAll("pre").forEach((pre) => pre.setAttribute("tabindex", "0")); // may scroll
-  const fragment = document.createDocumentFragment();
-  fragment.append(...[...body.childNodes].map((node) => document.importNode(node, true)));
-  return fragment;
 }
 
 /** The first words, for those who listen. */
-export function wordsOf(html) {
-  return nodesOf(html).textContent.trim().replace(/\s+/g, " ").slice(0, 200);
+export function wordsOf(html, most = 200) {
+  return nodesOf(html).textContent.trim().replace(/\s+/g, " ").slice(0, most);
+}
+
+/** What an address is for this page, or null: not every text is an address. */
+function parse(address) {
+  try {
+    return new URL(address, location.href);
+  } catch {
+    return null;
+  }
 }
 
 function lead(link) {
   const address = link.getAttribute("href");
   const place = placeAt(address.replace(/^\//, ""));
   if (place !== null) return link.setAttribute("href", addressOf(place));
-  if (!SCHEMES.has(new URL(address, location.href).protocol)) link.removeAttribute("href");
+  if (!SCHEMES.has(parse(address)?.protocol)) link.removeAttribute("href");
   link.setAttribute("rel", "noopener noreferrer nofollow");
   link.setAttribute("target", "_blank");
 }
 
 /** The custom emoji of this server alone. */
 function stay(image) {
-  const { origin } = new URL(image.getAttribute("src") ?? "", location.href);
-  if (origin !== location.origin || !image.classList.contains("emoji")) image.replaceWith(image.getAttribute("alt") ?? "");
+  const isOurs = parse(image.getAttribute("src") ?? "")?.origin === location.origin;
+  if (!isOurs || !image.classList.contains("emoji")) image.replaceWith(image.getAttribute("alt") ?? "");
 }
 
 function draw(span) {

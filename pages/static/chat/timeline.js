@@ -135,8 +135,7 @@ export class Timeline {
     const message = this.#messages.get(event.message_id);
     if (message === undefined) return false;
     applyReaction(message, event);
-    const item = this.#items.get(message.id);
-    if (item) redrawReactions(this.#app, message, item);
+    this.#redraw(redrawReactions, message);
     return true;
   }
 
@@ -144,9 +143,17 @@ export class Timeline {
     const message = this.#messages.get(event.message_id);
     if (message === undefined) return false;
     applySubmessage(message, event);
-    const item = this.#items.get(message.id);
-    if (item) redrawPoll(this.#app, message, item);
+    this.#redraw(redrawPoll, message);
     return true;
+  }
+
+  #redraw(redraw, message) {
+    const item = this.#items.get(message.id);
+    try {
+      if (item) redraw(this.#app, message, item);
+    } catch {
+      this.#items.delete(message.id); // is drawn again as its words
+    }
   }
 
   #forget(id) {

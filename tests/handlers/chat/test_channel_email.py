@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import resource
+import time
 from email.message import EmailMessage
 from typing import Any
 
 import pytest
 
 from cli import chat_mail
+from models.chat.incoming_mail.errors import UnreadableMail
+from models.chat.incoming_mail.mails import read_mail
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.tables import User
 from models.database import Database
@@ -203,3 +207,40 @@ class TestMail:
             f"/streams/{harbour}", can_send_message_group={"new": owners}
         )
         assert pickup(address, letter()) == NO_RIGHT
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<script ", "<br", "<", "<b><p>", "<a href=x><p>", "<!--", "<title", "<table><tr><td>"],
+)
+def test_hostile_html_is_read_at_once(piece: str) -> None:
+    head = b"From: a@b.example\r\nContent-Type: text/html\r\n\r\n<p>words</p>"
+    started = time.process_time()
+    mail = read_mail(head + (piece * 200_000)[:1_000_000].encode())
+    assert time.process_time() - started < 2
+    assert mail.text.startswith("words")
+
+
+@pytest.mark.parametrize("sender", ["a," * 20_000, "(" * 20_000, "<" * 20_000, '"' * 20_000])
+def test_hostile_headers_are_read_at_once(sender: str) -> None:
+    started = time.process_time()
+    mail = read_mail(f"From: {sender}\r\nSubject: {sender}\r\n\r\nwords".encode())
+    assert time.process_time() - started < 2
+    assert mail.text == "words"
+
+
+def test_mail_for_nobody_is_not_read(pickup: Pickup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_mail, "read_mail", lambda _raw: pytest.fail("was read"))
+    assert pickup("nobody@chat.example", b"From: a@b.example\r\n\r\nwords") == NO_SUCH_ADDRESS
+
+
+def test_reading_has_a_limit_of_processor_time() -> None:
+    def busy() -> None:
+        with chat_mail._limited_cpu(0):
+            while True:
+                pass
+
+    before = resource.getrlimit(resource.RLIMIT_CPU)
+    with pytest.raises(UnreadableMail):
+        busy()
+    assert resource.getrlimit(resource.RLIMIT_CPU) == before

@@ -76,6 +76,29 @@ ADDRESSES = [
     "https://a.example/<script>alert(1)</script>",
     'mailto:x@a.example"onmouseover="alert(1)',
 ]
+UNREADABLE = [
+    *(
+        "//",
+        "///",
+        "//:99999",
+        "//%5B",
+        "//[",
+        "/\\\\:99999",
+        "\\\\\\\\:99999",
+        "/\t/:99999",
+        "///:99999/x",
+    ),
+    *(
+        "https://a.example:99999/",
+        "http://",
+        "https:///",
+        "http://[::1",
+        "https://%00/",
+        "https://%",
+    ),
+    *("http://a.example:x/", "xmpp://:99999", "mailto://[", "tel://:99999", "http://a%zz.example/"),
+]
+"""Addresses that no browser can parse, most of them."""
 PLACES = [
     "{}",
     "**{}**",

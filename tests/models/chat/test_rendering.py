@@ -374,6 +374,33 @@ class TestGeneratedDocuments:
             assert time.process_time() - started < 2.0
             inspect(rendered)
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            f"|{'a|' * 600}\n|{'-|' * 600}\n" + "a\n" * 3000,
+            "\n".join([f"|{'a|' * 60}\n|{'-|' * 60}\n" + "a\n" * 60] * 30),
+            "\n".join([f"> |{'a|' * 60}\n> |{'-|' * 60}\n" + "> a\n" * 60] * 30),
+            f"````quote\n```spoiler\n|{'a|' * 600}\n|{'-|' * 600}\n" + "a\n" * 3000,
+        ],
+        ids=["one wide", "many", "in quotes", "in a spoiler"],
+    )
+    def test_tables_of_empty_cells_are_text(self, text: str) -> None:
+        started = time.process_time()
+        markup = html(text[:10_000])
+        assert time.process_time() - started < 0.5
+        assert len(markup) < 200_000
+        assert "<td>" not in markup
+
+    def test_cells_that_somebody_wrote_are_a_table(self) -> None:
+        row = f"|{'a|' * 49}\n"
+        text = row + f"|{'-|' * 49}\n" + row * 98
+        assert html(text[:10_000]).count("<td>a</td>") > 4_500
+
+    def test_what_becomes_too_much_is_text_and_mentions_nobody(self) -> None:
+        rendered = render("@**Othello** " + ":smile:" * 3_000, NAMES)
+        assert rendered.html.startswith("<p>@**Othello** :smile:")
+        assert not rendered.user_ids
+
     def test_no_highlighted_language_is_slow(self) -> None:
         signs = ("'", '"', "(", "{", "/*", "a", "a ", "\n", "$", '"\\', "a=")
         bodies = [(sign * HIGHLIGHT_MAX)[: HIGHLIGHT_MAX - 1] for sign in signs]
