@@ -45,6 +45,7 @@ class Connection:
             self.protocol.connection_lost(None)  # as a transport says; who reads on waits no longer
         while self.state.tasks:
             await asyncio.wait_for(asyncio.gather(*self.state.tasks), 20)
+            await asyncio.sleep(0)  # those that had ended already are forgotten in the loop's turn
         closed = self.wire.closed
         if not closed_at_once:
             self.protocol.connection_lost(None)
