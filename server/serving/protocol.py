@@ -185,10 +185,10 @@ class Protocol(HttpToolsProtocol):
         self.expect_100_continue = False
         self.headers = []
         self._in_head = True
-        self._idle_since = None
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        self._idle_since = None
         self._head_bytes = 0
         if self._head_timer is not None:
             self._head_arrived()
@@ -292,7 +292,7 @@ class Protocol(HttpToolsProtocol):
         self.flow.resume_reading()
 
     def _unset_keepalive_if_required(self) -> None:
-        pass  # that is done where a request begins, because empty lines before it are none
+        pass  # a head that is complete does it, because empty lines are no request
 
     def _await_next(self) -> None:
         """End the connection unless something comes in time. The timer runs on from one request to
@@ -304,7 +304,7 @@ class Protocol(HttpToolsProtocol):
 
     def _look_if_idle(self) -> None:
         self._idle_timer = None
-        if self._idle_since is None:
+        if self._idle_since is None or self._in_head:  # a head has a deadline of its own
             return
         left_s = self._idle_since + self.timeout_keep_alive - self.loop.time()
         if left_s > 0:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from server.serving import protocol
 from server.serving.app import build_app
 from server.serving.protocol import MOST_WAITING, PIECE
 from tests.server.services import shop_service
@@ -148,14 +149,15 @@ def test_a_request_ends_where_it_says(
     chunks = [raw[start:end] for start, end in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
 
     async def run() -> None:
-        expected, answered = b"", 0
+        expected, answered, closed = b"", 0, False
         for each in sent:
             written, closed = await answers(app, each.plain)
             expected += written
             answered += 1
             if closed:
                 break
-        assert answered <= read_by_h11(b"".join(each.raw.lstrip() for each in sent))
+        read = read_by_h11(b"".join(each.raw.lstrip() for each in sent))
+        assert answered == read or (closed and answered < read)
         assert (await answers(app, *chunks))[0] == expected
 
     runner.run(run())
@@ -197,18 +199,45 @@ def test_requests_that_wait_are_few_whatever_one_packet_brings(
     runner.run(run())
 
 
-def test_empty_lines_keep_no_connection(runner: asyncio.Runner, app: Any) -> None:
+@pytest.mark.parametrize("is_first", [True, False])
+def test_empty_lines_keep_no_connection(
+    runner: asyncio.Runner, app: Any, monkeypatch: pytest.MonkeyPatch, *, is_first: bool
+) -> None:
     """Neither before the first request nor between two, however often they come."""
+    monkeypatch.setattr(protocol, "HEAD_TIMEOUT_S", 0.3)
 
     async def run() -> None:
         connection = Connection(app)
-        connection.protocol.timeout_keep_alive = 0.2  # type: ignore[assignment]
-        connection.feed(request(b"GET /shop/items"))
-        ends = asyncio.get_running_loop().time() + 5
-        while not connection.wire.closed and asyncio.get_running_loop().time() < ends:
+        connection.protocol.timeout_keep_alive = 1
+        if not is_first:
+            connection.feed(request(b"GET /shop/items"))
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + 5
+        while not connection.wire.closed and loop.time() < ends:
             connection.feed(b"\r\n")
             await asyncio.sleep(0.01)
         written, closed = await connection.settle()
-        assert (written.count(b"HTTP/1.1 "), closed) == (1, True)
+        status = b"HTTP/1.1 408 " if is_first else b"HTTP/1.1 200 "
+        assert (written.startswith(status), written.count(b"HTTP/1.1 "), closed) == (True, 1, True)
+
+    runner.run(run())
+
+
+def test_a_head_that_began_while_another_request_waited_is_no_idle_connection(
+    runner: asyncio.Runner, app: Any
+) -> None:
+    """Its request may take longer than idle connections live."""
+    first, second = (
+        request(b"POST /shop/notes/wait?seconds=" + each) for each in (b"0.05", b"1.5")
+    )
+
+    async def run() -> None:
+        connection = Connection(app)
+        connection.protocol.timeout_keep_alive = 1
+        connection.feed(first + second[:20])
+        await asyncio.gather(*connection.state.tasks)
+        connection.feed(second[20:])
+        written, closed = await connection.settle()
+        assert (written.count(b"HTTP/1.1 200 "), closed) == (2, False)
 
     runner.run(run())
