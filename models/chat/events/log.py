@@ -168,10 +168,10 @@ def _write(session: Session, rows: list[dict[str, Any]]) -> None:
     """All events of a unit of work, in one statement; the ids of a realm in commit order."""
     realm_ids = {row["realm_id"] for row in rows}
     hold_logs(session, LOCKS, realm_ids)
-    if any(row["parts"] > 1 for row in rows):
-        _INSERT_AFTER_GAPS.run_all(session, rows)
+    if any("parts" in row for row in rows):
+        _INSERT_AFTER_GAPS.run_all(session, [{"parts": 1, **row} for row in rows])
     else:
-        _INSERT.run_all(session, [{k: v for k, v in row.items() if k != "parts"} for row in rows])
+        _INSERT.run_all(session, rows)
     tell_news(session, realm_ids)
 
 
@@ -186,7 +186,7 @@ def _row(
     if recipients == []:
         return None
     audience = "administrators" if to_administrators else "realm" if recipients is None else "users"
-    return {
+    row = {
         "realm_id": realm_id,
         "type": event.type,
         "payload": orjson.dumps(event.payload()).decode(),
@@ -194,5 +194,5 @@ def _row(
         "user_ids": None if recipients is None else orjson.dumps(recipients).decode(),
         "channel_id": event.channel_id,
         "at": now,
-        "parts": event.parts,
     }
+    return row if event.parts == 1 else {**row, "parts": event.parts}
