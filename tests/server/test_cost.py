@@ -2,7 +2,7 @@
 
 Each nasty input runs in a process of its own, forked from one that has warmed up: what it adds to
 that process's peak is its memory. Times are the best of three, on a machine that others use too;
-inputs count as 64 KiB at least, so that what a request costs anyway is not taken for its size.
+inputs count as 128 KiB at least, so that what a request costs anyway is not taken for its size.
 """
 
 import asyncio
@@ -182,7 +182,7 @@ def timed(work: Callable[[], Any]) -> float:
 
 
 def assert_bounded(work: Callable[[], Any], size: int) -> None:
-    allowed = SECONDS_PER_MIB * max(size, 64 * KIB) / MIB
+    allowed = SECONDS_PER_MIB * max(size, 128 * KIB) / MIB
     seconds, growth = measure(work)
     for _ in range(TRIES):
         if seconds >= allowed:  # others use this machine too
