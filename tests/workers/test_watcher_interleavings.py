@@ -645,6 +645,32 @@ def test_two_watchers_at_the_same_time(ledger: Ledger, chain: FakeChain) -> None
     story.check()
 
 
+class Passed(Meddled):
+    """A reader that lets something happen right after it showed its first head."""
+
+    def head(self) -> Block:
+        head = self._chain.head()
+        self._answer()
+        return head
+
+
+@pytest.mark.parametrize("steps", range(1, 5))
+def test_another_watcher_passes_the_head_that_this_one_saw(story: Story, steps: int) -> None:
+    """What newcomers got counts from the newest block, though no other block comes."""
+
+    def meddle() -> None:
+        other = watcher_of(story.ledger, story.chain)
+        story.new_invoice_paid()
+        for _ in range(steps):
+            other.try_watch_one()
+        story.new_invoice_paid()
+        story.chain.mine(4)
+        other.try_watch_one()
+
+    watcher_of(story.ledger, Passed(story.chain, 0, meddle)).try_watch_one()
+    story.check()
+
+
 def test_the_recount_itself_tells_a_wrong_state(story: Story) -> None:
     """A judge that never finds anything proves nothing."""
     story.chain.mine(2)
