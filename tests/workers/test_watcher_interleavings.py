@@ -335,6 +335,21 @@ def test_a_newest_block_that_was_of_another_branch_takes_nothing_away(
     assert ledger.state(invoice) == State("paid", "none", 1000, 0)
 
 
+def test_a_chain_whose_clock_is_behind_takes_nothing_away(
+    ledger: Ledger, chain: FakeChain, clock: FrozenClock
+) -> None:
+    """The block that was the newest is gone, and the blocks after it are dated days before."""
+    clock.advance(seconds=3 * 86_400)
+    chain.mine(5)
+    invoice = ledger.invoice(1000)
+    note_head(ledger, invoice, chain.head())
+    chain.reorg(3)
+    chain.pay(invoice.deposit_address, 1000)
+    chain.mine(3)
+    watch(watcher_of(ledger, chain))
+    assert ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
 def test_newcomers_without_end_do_not_stop_the_others(ledger: Ledger, chain: FakeChain) -> None:
     watcher = watcher_of(ledger, chain)
     first = ledger.invoice(1000)
