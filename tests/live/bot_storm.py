@@ -218,7 +218,9 @@ def run_storm(
         closing(Town(url, cast, receiver.port)) as town,
     ):
         with Workers(url, workers, kill_every_s, seed, target=run_worker) as living:
-            asked = [town.ask(town.bots[number % BOTS]) for number in range(messages)]
+            asked = [town.ask(town.bots[0])]
+            living.wait_for_a_kill()
+            asked += [town.ask(town.bots[number % BOTS]) for number in range(1, messages)]
             town.wait(began + kill_for_s)
             living.spare()
             town.wait(math.inf)

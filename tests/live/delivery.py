@@ -76,6 +76,7 @@ class Workers:
         self._context.set_forkserver_preload(PRELOADED)
         self._random = random.Random(seed)
         self._stopped = threading.Event()
+        self._has_killed = threading.Event()
         self._thread = threading.Thread(target=self._kill, daemon=True)
         self._living: list[Any] = []
         self.kills = 0
@@ -89,6 +90,9 @@ class Workers:
         """Kill nobody any more."""
         self._stopped.set()
         self._thread.join()
+
+    def wait_for_a_kill(self) -> None:
+        assert self._has_killed.wait(60)
 
     def wait(self) -> list[int]:
         """Until all have ended by themselves, but not for ever; how they did."""
@@ -115,6 +119,7 @@ class Workers:
             self._living[place].kill()
             self._living[place].join()
             self.kills += 1
+            self._has_killed.set()
             self._living[place] = self._start()
 
 
