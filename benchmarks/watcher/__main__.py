@@ -59,7 +59,7 @@ def measure(
     checkout: Checkout, url: str, chain_url: str, count: int, *, blocks: int, strangers: int
 ) -> Cost:
     """Of a checkout's watcher, in an empty database that ours fills."""
-    prepare_ours(url)
+    prepare_ours(url, watched=False)
     database = Database(url)
     first = database.run(furnish)
     database.dispose()
