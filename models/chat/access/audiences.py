@@ -95,6 +95,11 @@ def _insiders(channel: ChannelView) -> tuple[int, ...]:
     )
 
 
+def find_audience(db: Db, realm: RealmView, channel: ChannelView) -> set[int] | None:
+    """Return the ids of the active users who may know of one channel; None: everybody."""
+    return Audiences(db, realm, [channel]).of(channel, _find_subscribers(db, channel))
+
+
 def find_readers(db: Db, channel: ChannelView | None, message_ids: list[int]) -> set[int]:
     """Ids of the active users whose clients may show any of these messages of one place: who holds
     a copy of a direct one; every subscriber of a channel whose history is open to them, and of any
@@ -108,13 +113,7 @@ def find_readers(db: Db, channel: ChannelView | None, message_ids: list[int]) ->
     )
     if channel is None:
         return {user_id for user_id, _ in db.execute(holders)}
-    subscribers = set(
-        db.execute(
-            select(Subscription.user_id)
-            .join(User, User.id == Subscription.user_id)
-            .where(Subscription.channel_id == channel.id, Subscription.is_active, User.is_active)
-        ).scalars()
-    )
+    subscribers = _find_subscribers(db, channel)
     if channel.has_protected_history:
         return subscribers & {user_id for user_id, _ in db.execute(holders)}
     if channel.invite_only:
@@ -124,3 +123,13 @@ def find_readers(db: Db, channel: ChannelView | None, message_ids: list[int]) ->
         for user_id, role in db.execute(holders)
         if role != Role.GUEST or channel.is_web_public
     }
+
+
+def _find_subscribers(db: Db, channel: ChannelView) -> set[int]:
+    """Ids of its active subscribers."""
+    found = db.execute(
+        select(Subscription.user_id)
+        .join(User, User.id == Subscription.user_id)
+        .where(Subscription.channel_id == channel.id, Subscription.is_active, User.is_active)
+    )
+    return set(found.scalars())

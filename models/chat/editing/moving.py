@@ -10,7 +10,7 @@ from typing import cast
 from sqlalchemy import Table, and_, delete, insert, literal, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.audiences import find_readers
+from models.chat.access.audiences import find_audience, find_readers
 from models.chat.access.channels import ChannelView, access_channel, can_send_to_channel
 from models.chat.access.membership import belongs
 from models.chat.editing.errors import MoveNotAllowed, ResolveNotAllowed
@@ -199,6 +199,7 @@ def move_messages(
     connection = session.connection()
     moving = id_in(session, Message.id, move.message_ids)
     readers = find_readers(session, old, move.message_ids)
+    holders = find_readers(session, None, move.message_ids) if move.channel_changes else set()
     connection.execute(
         update(Message)
         .where(moving)
@@ -229,7 +230,9 @@ def move_messages(
     followers = find_readers(session, move.channel, move.message_ids)
     gone = DeleteMessageEvent.of(move.message_ids, old.id, message.topic)
     log.append(session, actor.realm_id, gone, user_ids=readers - followers, now=now)
-    return followers
+    # To others the messages have always been there, because the event names the old channel.
+    audience = find_audience(session, actor.realm, old)
+    return followers if audience is None else followers & (audience | holders)
 
 
 def _carry_copies(session: Session, old: ChannelView, move: Move) -> None:
