@@ -108,6 +108,15 @@ class History:
             return False
         return self._note(operation_id, made, self._ask(made))
 
+    def act_while(self, waiting: httpx.Request, operation_id: str) -> httpx.Response | None:
+        """One call while a request waits; the answer of that request, None if no call was made."""
+        made = self.make(operation_id)
+        if made is None:
+            return None
+        waited, answered = self.client.at_once(waiting, self._request(made))
+        self._note(operation_id, made, answered)
+        return waited
+
     def make(self, operation_id: str) -> Call | None:
         try:
             return OPERATIONS[operation_id](self.world)
@@ -176,12 +185,12 @@ class History:
     def catch_up(self) -> None:
         """All clients apply what they have not seen."""
         for follower in list(self.followers):
-            while events := self._poll(follower):
+            while events := self.poll(follower):
                 for event in events:
                     follower.store.apply(event)
                     follower.seen = event["id"]
 
-    def _poll(self, follower: Follower) -> list[dict[str, Any]]:
+    def poll(self, follower: Follower) -> list[dict[str, Any]]:
         """The client of a queue that ended registers again, as all clients do."""
         client = self.client.acting_as(self.world.members[follower.name])
         answer = client.get("/events", **follower.query())
