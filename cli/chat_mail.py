@@ -85,11 +85,11 @@ def receive_mail(address: str) -> None:
     try:
         with open_with_secret("chat", settings) as database:
             with database.reading() as reader:
-                open_mailbox(reader, keys, address)
+                mailbox = open_mailbox(reader, keys, address)
             with _limited_cpu(CPU_S):
                 mail = read_mail(raw)
             with database.reading() as reader:
-                letter = prepare_letter(reader, open_mailbox(reader, keys, address), mail)
+                letter = prepare_letter(reader, mailbox, mail)
             now = SystemClock().now()
             sent = database.run(
                 lambda session: deliver_letter(
