@@ -8,14 +8,14 @@ from sqlalchemy.orm import Session
 
 from cli.chat_audit import audit
 from cli.chat_export import export
-from cli.chat_keys import key_maker, renew_key, reseal, revoke_keys, secrets_of
+from cli.chat_keys import renew_key, reseal, revoke_keys
 from cli.chat_mail import dead_mail, receive_mail
 from cli.databases import open_database
 from cli.output import answer, json_option
 from cli.secrets import read_secret, secret_option
+from cli.shared_secrets import chat_vault, key_maker, open_with_secret
 from models.chat.accounts import administering
 from models.chat.accounts.newcomers import join_default_channels
-from models.chat.ground.vault import Vault
 from models.chat.identity import jwt_sign_in
 from models.chat.identity.passwords import hash_password
 from models.chat.identity.roles import BotType, Role
@@ -60,7 +60,7 @@ def create_realm(
     settings = Settings.from_env()
     keys, now = key_maker(settings), SystemClock().now()
     password_hash = None if owner_password is None else hash_password(owner_password)
-    with open_database("chat", settings) as database:
+    with open_with_secret("chat", settings) as database:
         realm, owner, api_key = database.run(
             lambda session: realms.create_realm(
                 session,
@@ -126,7 +126,7 @@ def create_user(
     if kind is not None and password is not None:
         raise click.UsageError("A bot has no password, only an API key.")
     password_hash = None if password is None else hash_password(password)
-    with open_database("chat", settings) as database:
+    with open_with_secret("chat", settings) as database:
 
         def work(session: Session) -> tuple[User, str]:
             user, api_key = users.create_user(
@@ -209,10 +209,10 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
     """
     changes = dict(parse_assignment(assignment) for assignment in assignments)
     settings, now = Settings.from_env(), SystemClock().now()
-    vault = Vault(*secrets_of(settings))
+    vault = chat_vault(settings)
     plain = {name: changes[name] for name in changes.keys() - jwt_sign_in.SETTINGS}
     token = {name: changes[name] for name in changes.keys() & jwt_sign_in.SETTINGS}
-    with open_database("chat", settings) as database:
+    with open_with_secret("chat", settings) as database:
 
         def work(session: Session) -> int:
             realm_id = realms.access_realm_named(session, realm).id

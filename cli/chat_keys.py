@@ -6,22 +6,17 @@ import click
 
 from cli.databases import open_database
 from cli.output import answer, json_option
+from cli.shared_secrets import (
+    chat_vault,
+    key_maker,
+    open_with_secret,
+    renew_check,
+    without_previous,
+)
 from models.chat.accounts import key_renewal, resealing
-from models.chat.ground.vault import Vault
-from models.chat.identity.api_keys import KeyMaker, load_secrets
 from models.chat.organization import realms
 from models.clock import SystemClock
 from settings import Settings
-
-
-def secrets_of(settings: Settings) -> tuple[bytes, bytes | None]:
-    """The server's current secret and the previous one."""
-    return load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
-
-
-def key_maker(settings: Settings) -> KeyMaker:
-    """Makes API keys under the same secret as the server."""
-    return KeyMaker(*secrets_of(settings))
 
 
 @click.command("renew-key")
@@ -35,7 +30,7 @@ def renew_key(realm: str, email: str, as_json: bool) -> None:
     """
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
-    with open_database("chat", settings) as database:
+    with open_with_secret("chat", settings) as database:
         user_id, api_key = database.run(
             lambda session: key_renewal.renew_named_key(
                 session, keys, realms.access_realm_named(session, realm), email, now=now
@@ -61,7 +56,7 @@ def revoke_keys(realm: str, as_json: bool) -> None:
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
     revoked = after_id = 0
-    with open_database("chat", settings) as database:
+    with open_with_secret("chat", settings) as database:
         of = database.run(lambda session: realms.access_realm_named(session, realm))
         while True:
             work = partial(key_renewal.revoke_some_keys, keys=keys, realm=of, now=now)
@@ -78,17 +73,19 @@ def revoke_keys(realm: str, as_json: bool) -> None:
 
 
 @click.command("reseal")
+@without_previous
 @json_option
-def reseal(as_json: bool) -> None:
+def reseal(without_previous: bool, as_json: bool) -> None:
     """Encrypt again, with SPECD_CHAT_SECRET, what SPECD_CHAT_SECRET_PREVIOUS has encrypted.
 
-    The previous secret can be removed afterwards. Values that neither secret decrypts are lost;
-    the command counts them.
+    The previous secret can be removed afterwards, and no machine starts without the present one.
+    Values that neither secret decrypts are lost; the command counts them.
     """
     settings = Settings.from_env()
-    vault = Vault(*secrets_of(settings))
+    vault = chat_vault(settings)
     resealed = lost = 0
-    with open_database("chat", settings) as database:
+    opened = open_database if without_previous else open_with_secret
+    with opened("chat", settings) as database:
         for at in range(len(resealing.SEALED)):
             after = -1
             while True:
@@ -98,6 +95,7 @@ def reseal(as_json: bool) -> None:
                 if last == after:
                     break
                 after = last
+        database.run(partial(renew_check, service="chat", settings=settings))
     answer(
         {"resealed": resealed, "lost": lost},
         as_json=as_json,

@@ -13,9 +13,9 @@ from typing import NoReturn
 
 import click
 
-from cli.chat_keys import key_maker
 from cli.databases import open_database
 from cli.output import answer, json_option
+from cli.shared_secrets import key_maker, open_with_secret
 from models.chat.errors import ChatError
 from models.chat.ground import outbox
 from models.chat.incoming_mail.addresses import open_mailbox
@@ -83,13 +83,13 @@ def receive_mail(address: str) -> None:
         _refuse("The mail is too large.", EX_DATAERR)
     keys = key_maker(settings)
     try:
-        with open_database("chat", settings) as database:
+        with open_with_secret("chat", settings) as database:
             with database.reading() as reader:
-                open_mailbox(reader, keys, address)
+                mailbox = open_mailbox(reader, keys, address)
             with _limited_cpu(CPU_S):
                 mail = read_mail(raw)
             with database.reading() as reader:
-                letter = prepare_letter(reader, open_mailbox(reader, keys, address), mail)
+                letter = prepare_letter(reader, mailbox, mail)
             now = SystemClock().now()
             sent = database.run(
                 lambda session: deliver_letter(

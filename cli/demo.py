@@ -13,10 +13,10 @@ from functools import partial
 import click
 import httpx
 
-from cli.chat_keys import key_maker
 from cli.databases import open_database
 from cli.migrate import migrate_all
 from cli.output import json_option
+from cli.shared_secrets import key_maker, open_with_secret
 from demo.chain.testnet import CHAIN_ID, TOKEN, Testnet, TestnetError
 from demo.chat import ChatAccess, seed_chat
 from demo.seed import Access, OpenInvoice, seed, store_access, stored_access, try_open
@@ -193,7 +193,7 @@ def prepare(one: Demo) -> tuple[Access, str | None]:
 def prepare_chat(one: Demo, host: str) -> ChatAccess:
     """Seed the chat database with an organization at the host that the demo is reached at."""
     keys, now = key_maker(one.settings), SystemClock().now()
-    with open_database("chat", one.settings) as database:
+    with open_with_secret("chat", one.settings) as database:
         return database.run(partial(seed_chat, keys=keys, host=host, now=now))
 
 

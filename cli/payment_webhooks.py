@@ -4,24 +4,20 @@ import asyncio
 from ipaddress import ip_network
 
 import click
+from sqlalchemy.orm import Session
 
 from adapters.webhooks.sender import WebhookSender
 from cli.databases import open_database
 from cli.output import answer, answer_table, json_option
+from cli.shared_secrets import open_with_secret, payment_vault, renew_check, without_previous
 from models.clock import SystemClock
 from models.payment.errors import InvalidWebhookUrl
 from models.payment.events import KINDS
 from models.payment.projects import access_project
 from models.payment.webhooks import endpoints, signing_secrets
 from models.payment.webhooks.events import render_endpoint
-from models.payment.webhooks.vault import WebhookVault, open_vault
 from models.webhooks.addresses import AddressRefused
 from settings import Settings
-
-
-def vault_of(settings: Settings) -> WebhookVault:
-    """Seals under the same secret as the server."""
-    return open_vault(settings.data_dir, settings.payment_secret, settings.payment_secret_previous)
 
 
 @click.command("create-endpoint")
@@ -47,8 +43,8 @@ def create_endpoint(
         asyncio.run(WebhookSender(opened).check(url))
     except AddressRefused as refusal:
         raise InvalidWebhookUrl(problem=str(refusal)) from None
-    vault = vault_of(settings)
-    with open_database("payment", settings) as database:
+    vault = payment_vault(settings)
+    with open_with_secret("payment", settings) as database:
         database.run(lambda session: access_project(session, project_id))
         endpoint, sealed = database.run(
             lambda session: endpoints.create_endpoint(
@@ -88,11 +84,22 @@ def list_endpoints(project_id: str, as_json: bool) -> None:
 
 
 @click.command("reseal")
+@without_previous
 @json_option
-def reseal(as_json: bool) -> None:
-    """Encrypt webhook secrets under the present `SPECD_PAYMENT_SECRET`."""
+def reseal(without_previous: bool, as_json: bool) -> None:
+    """Encrypt webhook secrets under the present `SPECD_PAYMENT_SECRET`.
+
+    `SPECD_PAYMENT_SECRET_PREVIOUS` decrypts them. Afterwards no machine starts without the present
+    secret. Where the previous one is lost, deliveries wait until merchants rotate their secrets.
+    """
     settings = Settings.from_env()
-    vault = vault_of(settings)
-    with open_database("payment", settings) as database:
-        count = database.run(lambda session: signing_secrets.reseal(session, vault))
+    vault = payment_vault(settings)
+    opened = open_database if without_previous else open_with_secret
+
+    def work(session: Session) -> int:
+        renew_check(session, "payment", settings)
+        return signing_secrets.reseal(session, vault)
+
+    with opened("payment", settings) as database:
+        count = database.run(work)
     answer({"resealed": count}, as_json=as_json, text=f"Resealed {count} secrets.")

@@ -9,6 +9,7 @@ from gunicorn.app import wsgiapp
 import services
 from cli.databases import require_all_migrated
 from cli.output import without_secrets
+from cli.shared_secrets import require_secrets
 from settings import Settings
 
 EVERYTHING = "app"
@@ -37,6 +38,7 @@ def serve(only: str | None) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     settings = Settings.from_env()
     require_all_migrated(settings, only)
+    require_secrets(settings, only)
     words = gunicorn_argv(only or EVERYTHING)[3:]
     # On SIGUSR2 gunicorn starts Python with these words again.
     sys.argv = ["-mgunicorn", *words]

@@ -3,6 +3,7 @@
 import click
 
 from cli.databases import require_all_migrated
+from cli.shared_secrets import require_secrets
 from settings import Settings
 from workers.registry import NAMES, SERVICES, run
 
@@ -21,6 +22,7 @@ def worker(names: tuple[str, ...], only: str | None) -> None:
         raise click.UsageError("Name workers, or a service with --only.")
     settings = Settings.from_env()
     chosen = names or (tuple(SERVICES[only]) if only else NAMES)
-    services = (service for service, theirs in SERVICES.items() if set(theirs) & set(chosen))
+    services = [service for service, theirs in SERVICES.items() if set(theirs) & set(chosen)]
     require_all_migrated(settings, *services)
+    require_secrets(settings, *services)
     run(chosen, settings)

@@ -46,6 +46,10 @@ class SealedTexts:
         _log.warning("cannot_open", purpose=purpose.partition(":")[0])
         return None
 
+    def opens(self, sealed: str, *, purpose: str) -> bool:
+        """Was it sealed for that purpose under the present or the previous secret?"""
+        return any(_open(cipher, sealed, purpose) is not None for cipher in self._ciphers)
+
     def is_present(self, sealed: str, *, purpose: str) -> bool:
         """Was it sealed for that purpose under the present secret?"""
         return _open(self._cipher, sealed, purpose) is not None

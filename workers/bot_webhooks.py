@@ -6,6 +6,7 @@ share the messages by leases (models/chat/outgoing_webhooks/queue.py).
 """
 
 import threading
+import time
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from adapters.webhooks.sender import WebhookSender
 from models.chat.ground.vault import Vault
+from models.chat.ground.webhook_secrets import open_secret
 from models.chat.outgoing_webhooks import answers, queue
 from models.chat.outgoing_webhooks.answers import Outcome
 from models.chat.outgoing_webhooks.queue import Taken
@@ -27,6 +29,8 @@ LOOK_S = 0.25
 """The longest that a message which is due is waited with."""
 AT_ONCE = 32
 """Messages that are taken in one step."""
+UNSIGNED_S = 60.0
+"""How long a worker that cannot sign for a bot leaves it to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class BotWebhooks:
         self._database, self._clock = database, clock
         self._vault, self._posting = vault, posting
         self._lanes = Lanes()
+        self._unsigned: dict[int, float] = {}
+        """Bot that this process cannot sign for -> when it looks again, on the monotonic clock."""
         self._woken = threading.Event()
         self._log = structlog.get_logger("bot_webhooks")
 
@@ -100,8 +106,12 @@ class BotWebhooks:
         taken = self._take(now)
         requests: list[Request] = []
         for one in taken:
+            secret = open_secret(self._vault, one.bot_id, one.sealed_secret)
+            if secret is None:
+                self._give_back_unsigned(one, now)
+                continue
             with self._database.reading() as reader:
-                request = find_request(reader, self._vault, one)
+                request = find_request(reader, secret, one)
             if request is None:
                 self._settle(Outcome(one, None))
                 continue
@@ -110,9 +120,17 @@ class BotWebhooks:
         self._posting.begin(requests, self._woken.set)
         return bool(taken)
 
+    def _give_back_unsigned(self, taken: Taken, now: datetime) -> None:
+        """Leave the bot whose secret does not open here to processes where it does."""
+        self._log.warning("bot_not_signed", alert=True, bot=taken.bot_id)
+        self._unsigned[taken.bot_id] = time.monotonic() + UNSIGNED_S
+        self._database.run(lambda session: queue.take_back(session, [taken.id], now=now))
+
     def _take(self, now: datetime) -> list[Taken]:
         """As many messages as there is room for; the others are given back in the same unit."""
-        spared = {int(bot_id) for bot_id in self._lanes.full()}
+        moment = time.monotonic()
+        self._unsigned = {one: at for one, at in self._unsigned.items() if at > moment}
+        spared = {*self._unsigned, *(int(bot_id) for bot_id in self._lanes.full())}
 
         def take(session: Session) -> list[Taken]:
             room = self._lanes.room()

@@ -1,6 +1,5 @@
 """How the payment service's events are posted to webhook endpoints."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
@@ -16,16 +15,6 @@ from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
 from workers import posting
 
-NOT_SIGNED = "not_signed"
-"""No secret of the endpoint opens: the secret of the service was replaced, and the previous one is
-not given.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    failure: str
-
 
 class Posting(posting.Posting[Message, Attempt]):
     """Messages on their way to endpoints, signed."""
@@ -38,6 +27,13 @@ class Posting(posting.Posting[Message, Attempt]):
     async def close_connections(self) -> None:
         await self._sender.close()
 
+    def can_sign(self, message: Message) -> bool:
+        """Does a secret of the endpoint open? None does where the service's secret was replaced and
+        this process knows another one. Thread-safe.
+        """
+        opened = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)
+        return bool(opened)
+
     async def post(self, job: Message) -> Attempt:
         at = self._clock.now()
         try:
@@ -47,16 +43,12 @@ class Posting(posting.Posting[Message, Attempt]):
             reply = Reply(at, 0, None, "internal_error", "")
         return Attempt(job.endpoint_id, job.event_id, job.type, reply)
 
-    async def _send(self, message: Message, at: datetime) -> Received | _Failed:
+    async def _send(self, message: Message, at: datetime) -> Received:
         opened = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)
-        if not opened:
-            return _Failed(NOT_SIGNED)
         body = signing.write_message(message.type, message.at, orjson.Fragment(message.data))
         headers = signing.sign(written_id(message.event_id), body, opened, now=at)
         return await self._sender.post(message.url, headers, body)
 
 
-def _reply(at: datetime, came: Received | _Failed) -> Reply:
-    if isinstance(came, _Failed):
-        return Reply(at, 0, None, came.failure, "")
+def _reply(at: datetime, came: Received) -> Reply:
     return Reply(at, came.duration_ms, came.status, came.failure, came.answer, came.retry_after)

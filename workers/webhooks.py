@@ -31,6 +31,8 @@ SOON_S = 5.0
 """An endpoint whose next message is due so soon is not given back."""
 ENDPOINTS_AT_ONCE = 64
 """That are claimed in one round: others may want some."""
+UNSIGNED_S = 60.0
+"""How long a worker that cannot sign for an endpoint leaves it to others."""
 TRIES_TO_NOTE = 50
 TOLD_EVERY_S = 60.0
 """The log tells that often what has become of attempts, where there were any."""
@@ -51,6 +53,8 @@ class WebhookWorker:
         """Endpoint -> the moment at which its claim must be renewed, on the monotonic clock."""
         self._due: dict[str, datetime] = {}
         """Endpoint that is held -> when its next message is due."""
+        self._unsigned: dict[str, float] = {}
+        """Endpoint that this process cannot sign for -> when it looks again, on that clock."""
         self._ended: list[Attempt] = []
         """What is still to be written down."""
         self._tries: Counter[tuple[int, str]] = Counter()
@@ -72,6 +76,7 @@ class WebhookWorker:
         """One round; False when there was nothing to do."""
         now, moment = self._clock.now(), time.monotonic()
         self._ended += self._posting.take_ended()
+        self._unsigned = {one: at for one, at in self._unsigned.items() if at > moment}
         wanted = {endpoint_id for endpoint_id, at in self._due.items() if at <= now}
         if self._lanes.room().left("", is_failing=False):
             with self._database.reading() as reader:
@@ -79,7 +84,7 @@ class WebhookWorker:
                     queue.find_work(
                         reader,
                         holder=self._holder,
-                        spared=self._lanes.spared(),
+                        spared={*self._lanes.spared(), *self._unsigned},
                         limit=ENDPOINTS_AT_ONCE,
                         now=now,
                     )
@@ -98,6 +103,7 @@ class WebhookWorker:
         done = self._database.run(
             lambda session: rounds.play(session, plan, self._lanes.room(), now=now)
         )
+        self._give_back_unsigned(done, moment)
         self._settle(plan, done, moment)
         return True
 
@@ -115,6 +121,25 @@ class WebhookWorker:
             )
         self._posting.close()
         self._tell()
+
+    def _give_back_unsigned(self, done: Round, moment: float) -> None:
+        """Leave the endpoints whose secrets do not open here to processes where they do. What is
+        due to them stays due: nothing was tried.
+        """
+        by_endpoint = {message.endpoint_id: message for message in done.messages}
+        unsigned = {
+            name for name, message in by_endpoint.items() if not self._posting.can_sign(message)
+        }
+        if not unsigned:
+            return
+        self._database.run(lambda session: queue.release(session, unsigned, holder=self._holder))
+        done.messages = [one for one in done.messages if one.endpoint_id not in unsigned]
+        for endpoint_id in unsigned:
+            self._log.warning("webhook_not_signed", alert=True, endpoint=endpoint_id)
+            done.held.pop(endpoint_id, None)
+            self._held.pop(endpoint_id, None)
+            self._due.pop(endpoint_id, None)
+            self._unsigned[endpoint_id] = moment + UNSIGNED_S
 
     def _tell(self) -> None:
         """Have the log say what became of the attempts since it did so last."""

@@ -19,6 +19,9 @@ WAIT_S = 0.0003
 MOST_BYTES = 64 * 1024
 """What waits on one connection at most: beyond it, the transport has to know how much there is."""
 
+PIECE = 256 * 1024
+"""How much is given to the transport at a time."""
+
 
 class Coalescer:
     """The transports of one event loop that hold something back."""
@@ -87,8 +90,7 @@ class CoalescingTransport(asyncio.Transport):
         coalescer.last = now
         if not is_close:
             coalescer.flush()
-            if not self._transport.is_closing():  # uvloop raises where the peer has gone
-                self._transport.write(data)
+            self._write(data)
             return
         if not self._held:
             coalescer.hold(self, now)
@@ -102,8 +104,16 @@ class CoalescingTransport(asyncio.Transport):
         if not self._held:
             return
         held, self._held, self._size = self._held, [], 0
-        if not self._transport.is_closing():
-            self._transport.write(held[0] if len(held) == 1 else b"".join(held))
+        self._write(held[0] if len(held) == 1 else b"".join(held))
+
+    def _write(self, data: Any) -> None:
+        """In pieces, because the transport keeps the whole of a piece until its last byte is gone:
+        of a large answer that is read slowly, what has been read is let go.
+        """
+        for start in range(0, len(data), PIECE):
+            if self._transport.is_closing():  # uvloop raises where the peer has gone
+                return
+            self._transport.write(data if len(data) <= PIECE else data[start : start + PIECE])
 
     def get_write_buffer_size(self) -> int:
         return self._transport.get_write_buffer_size() + self._size

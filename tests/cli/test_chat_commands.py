@@ -294,10 +294,11 @@ def test_another_data_directory_is_another_secret(
     secret = tmp_path / "var" / "chat-secret"
     assert secret.stat().st_mode & 0o777 == 0o600
     assert acme["api_key"] not in secret.read_text()
+    words = ("create-user", "--realm", "1", "--email", "h@acme.example", "--name", "Hamlet")
     monkeypatch.setenv("SPECD_CHAT_SECRET", "one secret for all machines, long enough")
-    made = migrated.json(
-        "chat", "create-user", "--realm", "1", "--email", "h@acme.example", "--name", "Hamlet"
-    )
+    assert "another SPECD_CHAT_SECRET" in migrated.refusal("chat", *words)
+    monkeypatch.setenv("SPECD_CHAT_SECRET_PREVIOUS", secret.read_text())
+    made = migrated.json("chat", *words)
     assert sign_in(chat_database, made).id == made["user_id"]
     assert sign_in(chat_database, acme).id == acme["user_id"]
     with pytest.raises(InvalidApiKey):

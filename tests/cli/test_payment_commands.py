@@ -200,3 +200,21 @@ class TestWebhooks:
         monkeypatch.setenv("SPECD_PAYMENT_SECRET_PREVIOUS", "a" * 32)
         assert migrated.json("payment", "reseal") == {"resealed": 1}
         assert migrated.json("payment", "reseal") == {"resealed": 0}
+        monkeypatch.delenv("SPECD_PAYMENT_SECRET_PREVIOUS")
+        migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)
+        monkeypatch.setenv("SPECD_PAYMENT_SECRET", "a" * 32)
+        told = migrated.refusal(
+            "payment", "create-endpoint", "--project", project, "--url", self.URL
+        )
+        assert "another SPECD_PAYMENT_SECRET" in told
+
+    def test_a_lost_secret_can_be_replaced(
+        self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SPECD_PAYMENT_SECRET", "a" * 32)
+        migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)
+        monkeypatch.setenv("SPECD_PAYMENT_SECRET", "b" * 32)
+        assert "another SPECD_PAYMENT_SECRET" in migrated.refusal("payment", "reseal")
+        told = migrated.json("payment", "reseal", "--without-previous")
+        assert told == {"resealed": 0}
+        migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)

@@ -29,7 +29,7 @@ from tests.support.postgres import PostgresServer
 
 LEASE_LAPSES_WITHIN_S = 30.0
 SOON_S = 180.0
-CHAT_SECRET = "the secret of two machines, of thirty-two characters"
+SECRET = "the secret of two machines, of thirty-two characters"
 PASSWORD = "four score and seven"
 
 
@@ -108,7 +108,7 @@ def site(postgres: PostgresServer, chain: LocalChain, tmp_path: Path) -> Iterato
     databases = [postgres.create() for _ in range(2)]
     payment_url, chat_url = map(postgres.url_of, databases)
     secret = tmp_path / "secret"
-    secret.write_text(CHAT_SECRET)
+    secret.write_text(SECRET)
     ports = free_port(), free_port()
     shared = {
         "SPECD_PAYMENT_DATABASE_URL": payment_url,
@@ -126,10 +126,12 @@ def site(postgres: PostgresServer, chain: LocalChain, tmp_path: Path) -> Iterato
             "SPECD_METRICS_DIR": str(first / "metrics"),
             "SPECD_BIND": f"127.0.0.1:{ports[0]}",
             "SPECD_CHAT_SECRET_FILE": str(secret),
+            "SPECD_PAYMENT_SECRET_FILE": str(secret),
             "SPECD_WORKERS": "1",
         }
     )
-    given = {"POSTGRES_PASSWORD": "wanted", "SPECD_CHAT_SECRET": CHAT_SECRET, **shared}
+    secrets = {"SPECD_CHAT_SECRET": SECRET, "SPECD_PAYMENT_SECRET": SECRET}
+    given = {"POSTGRES_PASSWORD": "wanted", **secrets, **shared}
     containers = environment_of_containers(
         "serve-postgres",
         given,
@@ -274,12 +276,12 @@ def test_the_files_give_every_machine_both_databases() -> None:
     several = {"SPECD_PAYMENT_DATABASE_URL", "SPECD_CHAT_DATABASE_URL", "SPECD_CHAT_EXPORT_DIR",
                "SPECD_TRUSTED_PROXIES", "SPECD_PUBLIC_URL", "SPECD_BIND"}  # fmt: skip
     units = environment_of_units({})
-    assert units.keys() >= several | {"SPECD_CHAT_SECRET_FILE"}
-    given = {"POSTGRES_PASSWORD": "p", "SPECD_CHAT_SECRET": CHAT_SECRET,
-             "SPECD_PUBLIC_URL": "https://pay.example"}  # fmt: skip
+    assert units.keys() >= several | {"SPECD_CHAT_SECRET_FILE", "SPECD_PAYMENT_SECRET_FILE"}
+    given = {"POSTGRES_PASSWORD": "p", "SPECD_CHAT_SECRET": SECRET,
+             "SPECD_PAYMENT_SECRET": SECRET, "SPECD_PUBLIC_URL": "https://pay.example"}  # fmt: skip
     for service in ("migrate-postgres", "serve-postgres", "worker-postgres"):
         found = environment_of_containers(service, given, {})
-        assert found.keys() >= several | {"SPECD_CHAT_SECRET"}
+        assert found.keys() >= several | {"SPECD_CHAT_SECRET", "SPECD_PAYMENT_SECRET"}
         Settings.from_env(found)
         for name in given:
             with pytest.raises(AssertionError, match=f"wants {name}"):

@@ -16,8 +16,16 @@ from tests.house.rooms import SHIPPED
 from tests.live import guides
 from tests.live.running_server import ROOT, free_port, until_it_answers
 
-BESIDE = ("setup.cfg", "tests/house")
-"""What the copy needs beyond what ships: the tests that judge the source."""
+BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts", "tests/house")
+"""What the copy needs beyond what ships: the tests that judge the source, and what they read."""
+JUDGES = [
+    *(
+        f"tests/house/test_{name}.py"
+        for name in ("settings", "types", "services", "layers", "rooms", "commit_once")
+    ),
+    "tests/house/test_docs.py::test_the_settings_table_is_what_settings_py_says",
+]
+"""The tests of the source that a new service can break."""
 LEFT = re.compile(r"(^|/)(var|__pycache__|\.[^/]+)/")
 OWN = re.compile(r"(specs/todo\.yaml|(handlers|models|models/migrations)/todo/.+)")
 
@@ -37,6 +45,7 @@ class Reader:
         self.env = {
             **{name: value for name, value in os.environ.items() if "SPECD_" not in name},
             "PYTHONPATH": str(tree),
+            "PYTHON": sys.executable,
             "PYTHONDONTWRITEBYTECODE": "1",
             "SPECD_BIND": self.address,
             "SPECD_WORKERS": "1",
@@ -64,6 +73,14 @@ class Reader:
                 cwd=self.tree, env=self.env, stdout=out, stderr=out,
             )  # fmt: skip
         until_it_answers(f"http://{self.address}/readyz", self._server, log)
+
+    def judge(self, *words: str) -> None:
+        """Run a Python program that must find nothing to complain of."""
+        judged = subprocess.run(
+            [sys.executable, "-m", *words],
+            cwd=self.tree, env=self.env, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert judged.returncode == 0, judged.stdout + judged.stderr
 
     def stop(self) -> None:
         if self._server is not None:
@@ -102,7 +119,8 @@ def test_the_tutorial_builds_a_service(reader: Reader) -> None:
     assert "No issues found" in said, "the last block that is pasted fuzzes"
     after = files(reader.tree)
 
-    assert {path for path in before if before[path] != after.get(path)} == {"services.py"}
+    changed = {path for path in before if before[path] != after.get(path)}
+    assert changed == {"services.py", "docs/settings.md"}
     added = set(after["services.py"].splitlines()) - set(before["services.py"].splitlines())
     assert added == {b'    Entry("todo"),'}
     assert [path for path in after.keys() - before.keys() if not OWN.fullmatch(path)] == []
@@ -112,12 +130,12 @@ def test_the_tutorial_builds_a_service(reader: Reader) -> None:
     assert "/todo/v1/openapi.json" in httpx.get(reader.here(page), timeout=10).text
     served = httpx.get(f"http://{reader.address}/todo/v1/openapi.json", timeout=10)
     assert set(json.loads(served.content)["paths"]) == {"/tasks", "/tasks/{task_id}/complete"}
-    judged = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:warnings",
-         "tests/house/test_layers.py", "tests/house/test_services.py", "-k", "todo or layers"],
-        cwd=reader.tree, env=reader.env, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert judged.returncode == 0, judged.stdout
+    reader.judge("pytest", "-q", "-p", "no:cacheprovider", "-p", "no:warnings", *JUDGES)
+    reader.judge("ruff", "check", "--no-cache", ".")
+    reader.judge("ruff", "format", "--no-cache", "--check", ".")
+    # The types of the other services do not depend on this one's.
+    own = ("models/todo", "handlers/todo", "services.py")
+    reader.judge("mypy", "--cache-dir", os.devnull, "--follow-imports", "silent", *own)
 
 
 def test_every_block_is_played_or_says_that_it_is_not() -> None:

@@ -147,3 +147,22 @@ def test_a_refusal_comes_after_the_answers_before_it(clock: Clock) -> None:
     written = answer_to(good, good, bad)
     statuses = [part[:3] for part in written.split(b"HTTP/1.1 ")[1:]]
     assert statuses == [b"200", b"200", b"422"]
+
+
+def test_a_large_answer_leaves_in_pieces() -> None:
+    """So that of one that is read slowly, what has been read is let go."""
+    written: list[bytes] = []
+
+    class Under(asyncio.Transport):
+        def is_closing(self) -> bool:
+            return len(written) == 5
+
+        def write(self, data: Any) -> None:
+            written.append(data)
+
+    loop = asyncio.new_event_loop()
+    answer = bytes(range(256)) * 4096 + b"the end"
+    CoalescingTransport(Under(), Coalescer(loop)).write(answer)
+    loop.close()
+    assert max(map(len, written)) == PIECE
+    assert b"".join(written) == answer

@@ -13,6 +13,7 @@ from sqlalchemy import func, select, update
 from standardwebhooks.webhooks import Webhook
 
 from adapters.webhooks.sender import Received
+from models.chat.ground.vault import Vault
 from models.chat.outgoing_webhooks import queue
 from models.chat.sending import bot_calls
 from models.chat.tables import OutgoingDelivery, Realm
@@ -68,10 +69,10 @@ class Stage:
         assert made["result"] == "success", made
         return made
 
-    def worker(self) -> BotWebhooks:
+    def worker(self, vault: Vault = VAULT) -> BotWebhooks:
         posting = Posting(self.receivers, self.clock)
         self._postings.append(posting)
-        self.workers.append(BotWebhooks(self.database, self.clock, VAULT, posting))
+        self.workers.append(BotWebhooks(self.database, self.clock, vault, posting))
         return self.workers[-1]
 
     def settle(self, *workers: BotWebhooks, seconds: float = 20.0) -> None:
@@ -348,3 +349,14 @@ def test_a_bot_that_is_away_is_called_so_often(
     stage.ask()
     assert stage.waiting() == 1
     assert timedelta(seconds=20) < queue.LEASE
+
+
+def test_a_worker_that_cannot_sign_gives_the_message_back(stage: Stage) -> None:
+    stranger = stage.worker(Vault(b"the secret of another machine, 32 bytes or more"))
+    stage.ask()
+    stage.settle(stranger)
+    assert (stage.posted, stage.waiting()) == ([], 1)
+    with stage.database.reading() as reader:
+        assert reader.execute(select(OutgoingDelivery.attempts)).scalars().all() == [0]
+    stage.settle(stage.workers[0])
+    assert (len(stage.posted), stage.waiting()) == (1, 0)

@@ -24,6 +24,7 @@ from models.payment.webhooks.vault import WebhookVault
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
 from tests.support.receivers import TAKEN, Posted, ScriptedReceivers
+from workers import webhooks
 from workers.webhook_lanes import (
     MOST,
     MOST_BEYOND_SHARES,
@@ -65,8 +66,8 @@ class Post:
         self.workers: list[WebhookWorker] = []
         self._postings: list[Posting] = []
 
-    def worker(self) -> WebhookWorker:
-        posting = Posting(self.receivers, VAULT, self.clock)
+    def worker(self, vault: WebhookVault = VAULT) -> WebhookWorker:
+        posting = Posting(self.receivers, vault, self.clock)
         worker = WebhookWorker(self.database, self.clock, posting)
         self.workers.append(worker)
         self._postings.append(posting)
@@ -213,14 +214,34 @@ class TestDelivery:
             kinds = [kind for kind, of in got if of == one]
             assert kinds == ["invoice.created", "invoice.canceled"]
 
-    def test_no_secret_opens(self, post: Post) -> None:
+    def test_a_worker_that_cannot_sign_gives_the_endpoint_back(self, post: Post) -> None:
         endpoint = post.endpoint()
-        post.worker()
-        post.database.run(lambda s: signing_secrets.forget_secrets(s, endpoint.id))
+        stranger = post.worker(WebhookVault(b"the secret of another machine, 32 bytes or more"))
+        invoice_id = post.invoice()
+        post.settle(stranger)
+        post.settle(stranger)
+        assert (post.posted(), post.attempts(endpoint)) == ([], [])
+        with post.database.reading() as reader:
+            claims = reader.execute(select(WebhookEndpoint.claimed_by)).scalars().all()
+        assert claims == [None]
+        post.settle(post.worker())
+        assert post.got() == [("invoice.created", invoice_id)]
+        assert post.attempts(endpoint) == [(1, 204, None)]
+
+    def test_a_worker_that_could_not_sign_looks_again(
+        self, post: Post, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(webhooks, "UNSIGNED_S", 0.0)
+        endpoint = post.endpoint()
+        stranger = post.worker(WebhookVault(b"the secret of another machine, 32 bytes or more"))
         post.invoice()
-        post.settle()
-        later = post.clock.now() + schedule.PAUSES[0]
-        assert (post.posted(), post.attempts(endpoint)) == ([], [(1, None, later)])
+        stranger.try_at_once()
+        stranger.try_at_once()
+        assert (post.posted(), post.attempts(endpoint)) == ([], [])
+        own = WebhookVault(b"the secret of another machine, 32 bytes or more")
+        post.database.run(lambda s: signing_secrets.add_secret(s, own, endpoint.id))
+        post.settle(stranger)
+        assert post.attempts(endpoint) == [(1, 204, None)]
 
     def test_the_log_tells_now_and_then_what_became_of_attempts(self, post: Post) -> None:
         post.endpoint()

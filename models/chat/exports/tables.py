@@ -289,6 +289,7 @@ LEFT_OUT: Mapping[str, str] = {
     "outbox": "mail on its way",
     "outgoing_delivery": "messages on their way to bots",
     "reaction_archive": "reactions to messages that were deleted",
+    "secret_check": "a word that only the secret of the server opens",
     "stale_search": "messages that search has yet to follow",
     "presence": "when people were last there",
     "spent_link": "links that were used",

@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from models.chat.ground.vault import Vault
-from models.chat.ground.webhook_secrets import open_secret, token_of
+from models.chat.ground.webhook_secrets import token_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.messages.access import find_readable
 from models.chat.messages.view import ViewOptions, find_messages
@@ -39,13 +38,12 @@ class Request:
         return {"Content-Type": self.content_type, **signed}
 
 
-def find_request(db: Db, vault: Vault, taken: Taken) -> Request | None:
+def find_request(db: Db, secret: str, taken: Taken) -> Request | None:
     """None where there is nobody to answer: the bot or its organization is deactivated, or the bot
-    can no longer read the message; or where nothing can be signed.
+    can no longer read the message. `secret` signs the request.
     """
     bot = find_actor(db, taken.bot_id)
-    secret = open_secret(vault, taken.bot_id, taken.sealed_secret)
-    if bot is None or not bot.is_active or bot.realm.is_deactivated or secret is None:
+    if bot is None or not bot.is_active or bot.realm.is_deactivated:
         return None
     readable = find_readable(db, bot, [taken.message_id])
     found = find_messages(db, bot, readable, _RAW)

@@ -46,6 +46,7 @@ from models.chat.tables.presence import Presence
 from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
 from models.chat.tables.saved_snippet import SavedSnippet
 from models.chat.tables.scheduled_message import ScheduledMessage
+from models.chat.tables.secret_check import SecretCheck
 from models.chat.tables.spent_link import SpentLink
 from models.chat.tables.stale_search import StaleSearch
 from models.chat.tables.stored_draft import StoredDraft
@@ -94,6 +95,7 @@ __all__ = [
     "RealmEmoji",
     "SavedSnippet",
     "ScheduledMessage",
+    "SecretCheck",
     "SpentLink",
     "StaleSearch",
     "StarredMessage",

@@ -109,3 +109,12 @@ class WebhookAttempt(PaymentBase):
     failure: Mapped[str | None] = mapped_column(String(40))
     answer: Mapped[str] = mapped_column(Text)
     next_try_at: Mapped[datetime | None] = mapped_column(UtcMs)
+
+
+class SecretCheck(PaymentBase):
+    """A word that only the secret of the service opens (models/secret_checks.py), in one row."""
+
+    __tablename__ = "secret_check"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    sealed: Mapped[str] = mapped_column(Text)

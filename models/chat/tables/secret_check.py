@@ -1,0 +1,15 @@
+"""A word that only the secret of the server opens (models/secret_checks.py)."""
+
+from sqlalchemy import Integer, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+
+
+class SecretCheck(ChatBase):
+    """The one row has the id 1."""
+
+    __tablename__ = "secret_check"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    sealed: Mapped[str] = mapped_column(Text)

@@ -1,0 +1,43 @@
+"""Whether a machine has the secret that a service's database was written under.
+
+The first machine that asks seals a word under its secret and keeps it in the table `secret_check`
+of the service. A machine whose secrets do not open the word is told so before it makes, opens or
+signs anything.
+"""
+
+from functools import partial
+
+from sqlalchemy import Table, select
+from sqlalchemy.orm import Session
+
+from models.database import Database
+from models.reader import upsert
+from models.sealing import SealedTexts
+
+PURPOSE = "secret_check"
+_WORD = "specd"
+
+
+def is_shared(database: Database, table: Table, texts: SealedTexts) -> bool:
+    """Do the secrets of this machine open what the others seal?"""
+    with database.reading() as reader:
+        sealed = reader.execute(select(table.c.sealed)).scalar()
+    if sealed is None:
+        sealed = database.run(partial(_find_or_make, table=table, texts=texts))
+    return texts.opens(sealed, purpose=PURPOSE)
+
+
+def renew(session: Session, table: Table, texts: SealedTexts) -> None:
+    """From now on the database belongs to the present secret alone."""
+    sealed = texts.seal(_WORD, purpose=PURPOSE)
+    made = upsert(session, table).values(id=1, sealed=sealed)
+    session.connection().execute(
+        made.on_conflict_do_update(index_elements=[table.c.id], set_={"sealed": sealed})
+    )
+
+
+def _find_or_make(session: Session, table: Table, texts: SealedTexts) -> str:
+    sealed = texts.seal(_WORD, purpose=PURPOSE)
+    made = upsert(session, table).values(id=1, sealed=sealed).on_conflict_do_nothing()
+    session.connection().execute(made)
+    return str(session.connection().execute(select(table.c.sealed)).scalar_one())

@@ -1,0 +1,76 @@
+"""A machine with another secret than the one before it is told so, and starts nothing."""
+
+import pytest
+
+from cli import serve, worker
+from tests.cli.runner import Specd
+
+SERVICES = ("payment", "chat")
+
+
+@pytest.fixture(autouse=True)
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What would have started."""
+    started: list[str] = []
+    monkeypatch.setattr(serve.wsgiapp, "run", lambda **_: started.append("serve"))
+    monkeypatch.setattr(worker, "run", lambda *_: started.append("worker"))
+    return started
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def machine(request: pytest.FixtureRequest, specd: Specd, monkeypatch: pytest.MonkeyPatch) -> Specd:
+    payment_url, (chat_url, _) = (
+        request.getfixturevalue(f"{request.param}_url"),
+        request.getfixturevalue(f"chat_{request.param}"),
+    )
+    monkeypatch.setenv("SPECD_PAYMENT_DATABASE_URL", payment_url)
+    monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", chat_url)
+    return specd
+
+
+def give(monkeypatch: pytest.MonkeyPatch, service: str, present: str, previous: str = "") -> None:
+    monkeypatch.setenv(f"SPECD_{service.upper()}_SECRET", present * 32)
+    monkeypatch.setenv(f"SPECD_{service.upper()}_SECRET_PREVIOUS", previous * 32)
+
+
+@pytest.mark.parametrize("command", ["serve", "worker"])
+@pytest.mark.parametrize("service", SERVICES)
+def test_another_machine_must_have_the_same_secret(
+    machine: Specd, service: str, command: str, started: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    for other in SERVICES:
+        give(monkeypatch, other, "s")
+    give(monkeypatch, service, "a")
+    machine(command)
+    machine(command)
+    assert started == [command] * 2
+    give(monkeypatch, service, "b")
+    told = machine.refusal(command, "--only", service)
+    assert f"another SPECD_{service.upper()}_SECRET" in told
+    assert "a" * 32 not in told
+    assert "b" * 32 not in told
+    assert machine.refusal(command) == told
+    (unconcerned,) = {*SERVICES} - {service}
+    machine(command, "--only", unconcerned)
+    assert started == [command] * 3
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_the_secret_is_replaced_on_purpose(
+    machine: Specd, service: str, started: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(monkeypatch, service, "a")
+    machine("worker", "--only", service)
+    give(monkeypatch, service, "b", previous="a")
+    machine("worker", "--only", service)
+    machine.json(service, "reseal")
+    give(monkeypatch, service, "b")
+    machine("worker", "--only", service)
+    assert started == ["worker"] * 3
+    give(monkeypatch, service, "a")
+    machine.refusal("worker", "--only", service)
+    machine.refusal(service, "reseal")
+    machine.json(service, "reseal", "--without-previous")
+    machine("worker", "--only", service)
+    assert started == ["worker"] * 4
