@@ -280,7 +280,8 @@ class ChainView:
                 minute = each.created_at.replace(second=0, microsecond=0)
                 if minute not in by_time:
                     by_time[minute] = self._last_block_before(minute - CLOCK_SLACK, head)
-                anchor = by_time[minute]
+                # Dates can lie: whatever was there was no higher than the newest block.
+                anchor = by_time[minute] if noted is None else min(noted, by_time[minute])
             anchors[each.receiver.invoice_id] = anchor
         return anchors
 

@@ -200,7 +200,7 @@ class ChainWatcher:
                 tip = self._view.tip(head, base)
                 if blocks is None or not self._view.is_canonical(base):
                     return self._follow_reorganisation(head, checkpoint)
-        if tip is None:
+        if tip is None or tip.number < base.number:  # or another watcher has read beyond this head
             return self._moved_under_us()
         has_new_blocks = tip.number > base.number
         if self._is_second_reading_due(head, checkpoint):

@@ -335,6 +335,21 @@ def test_a_newest_block_that_was_of_another_branch_takes_nothing_away(
     assert ledger.state(invoice) == State("paid", "none", 1000, 0)
 
 
+def test_a_chain_whose_clock_is_behind_takes_nothing_away(
+    ledger: Ledger, chain: FakeChain, clock: FrozenClock
+) -> None:
+    """The block that was the newest is gone, and the blocks after it are dated days before."""
+    clock.advance(seconds=3 * 86_400)
+    chain.mine(5)
+    invoice = ledger.invoice(1000)
+    note_head(ledger, invoice, chain.head())
+    chain.reorg(3)
+    chain.pay(invoice.deposit_address, 1000)
+    chain.mine(3)
+    watch(watcher_of(ledger, chain))
+    assert ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
 def test_newcomers_without_end_do_not_stop_the_others(ledger: Ledger, chain: FakeChain) -> None:
     watcher = watcher_of(ledger, chain)
     first = ledger.invoice(1000)
@@ -642,6 +657,32 @@ def test_two_watchers_at_the_same_time(ledger: Ledger, chain: FakeChain) -> None
         for thread in threads:
             thread.join()
     assert failures == []
+    story.check()
+
+
+class Passed(Meddled):
+    """A reader that lets something happen right after it showed its first head."""
+
+    def head(self) -> Block:
+        head = self._chain.head()
+        self._answer()
+        return head
+
+
+@pytest.mark.parametrize("steps", range(1, 5))
+def test_another_watcher_passes_the_head_that_this_one_saw(story: Story, steps: int) -> None:
+    """What newcomers got counts from the newest block, though no other block comes."""
+
+    def meddle() -> None:
+        other = watcher_of(story.ledger, story.chain)
+        story.new_invoice_paid()
+        for _ in range(steps):
+            other.try_watch_one()
+        story.new_invoice_paid()
+        story.chain.mine(4)
+        other.try_watch_one()
+
+    watcher_of(story.ledger, Passed(story.chain, 0, meddle)).try_watch_one()
     story.check()
 
 
