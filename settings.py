@@ -361,7 +361,7 @@ class Settings:
         "Maximum number of pending and failed scheduled messages per chat user.",
     )
     chat_bots_per_user: int = setting(
-        100, whole(1, 1_000_000), "Maximum number of active bots that a chat user owns."
+        100, whole(1, 1_000_000), "Maximum number of bots that a chat user owns or has made."
     )
     chat_bot_storage_keys: int = setting(
         10_000, whole(1, 1_000_000), "Maximum number of values that a chat bot stores."

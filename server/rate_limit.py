@@ -12,7 +12,7 @@ import mmap
 import os
 import struct
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil
@@ -131,8 +131,9 @@ class SharedTable:
 
 
 class RateLimiter:
-    """Counts each request under one of the `limits`: `counted(ctx)` says under which, and whose it
-    is. What is left is announced in the headers that `announced(allowance, now)` makes.
+    """Counts each request under some of the `limits`: `counted(ctx)` says under which, and whose it
+    is. What is left of the first is announced in the headers that `announced(allowance, now)`
+    makes; a refusal announces the one that is used up.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class RateLimiter:
         table: SharedTable,
         *,
         limits: Mapping[str, Limit],
-        counted: Callable[[Context], tuple[str, object]],
+        counted: Callable[[Context], Sequence[tuple[str, object]]],
         announced: Callable[[Allowance, float], Headers],
     ) -> None:
         self._table = table
@@ -150,17 +151,20 @@ class RateLimiter:
 
     def take(self, ctx: Context) -> Headers:
         """Count one request. Returns the headers that say what is left; raises `RateLimited`."""
-        name, client = self._counted(ctx)
-        limit, now = self.limits[name], ctx.now.timestamp()
-        allowance = self._table.take(f"{name} {client}", limit, now)
-        headers = self._announced(allowance, now)
-        if allowance.wait_s:
-            raise RateLimited(
-                limit=limit.requests,
-                retry_after_s=max(1, ceil(allowance.wait_s)),
-                rate_headers=headers,
-            )
-        return headers
+        now = ctx.now.timestamp()
+        announced: Headers = ()
+        for name, client in self._counted(ctx):
+            limit = self.limits[name]
+            allowance = self._table.take(f"{name} {client}", limit, now)
+            headers = self._announced(allowance, now)
+            if allowance.wait_s:
+                raise RateLimited(
+                    limit=limit.requests,
+                    retry_after_s=max(1, ceil(allowance.wait_s)),
+                    rate_headers=headers,
+                )
+            announced = announced or headers
+        return announced
 
 
 def policy_headers(allowance: Allowance, now: float) -> Headers:

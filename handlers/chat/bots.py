@@ -50,7 +50,7 @@ async def create_bot(
             address=address,
             now=ctx.now,
         )
-        require_within(session, ctx.settings, BOTS, ctx.actor.id)
+        require_within(session, ctx.settings, BOTS, ctx.actor.id, now=ctx.now)
         return envelope.success(ctx, made)
 
     return await ctx.write(create)
@@ -80,9 +80,11 @@ async def update_bot(
     )
 
     def change(session: Session) -> Response:
-        changed = bots.change_bot(session, ctx.actor, bot_id, changes, now=ctx.now)
+        changed = bots.change_bot(
+            session, ctx.adapters.keys, ctx.actor, bot_id, changes, now=ctx.now
+        )
         if bot_owner_id is not None:
-            require_within(session, ctx.settings, BOTS, bot_owner_id)
+            require_within(session, ctx.settings, BOTS, bot_owner_id, now=ctx.now)
         return envelope.success(ctx, changed)
 
     return await ctx.write(change)

@@ -140,6 +140,7 @@ def _facts(ctx: Context) -> ServerFacts:
         is_development=ctx.settings.development,
         max_upload_mib=ctx.settings.chat_max_file_upload_size_mib,
         upload_quota_mib=ctx.settings.chat_upload_quota_mib,
+        started_at=ctx.adapters.started_at,
     )
 
 

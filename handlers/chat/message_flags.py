@@ -100,4 +100,7 @@ async def _mark_as_read(ctx: Context, place: Place | None) -> Response:
     def mark(session: Session, after: int) -> int | None:
         return mark_next(session, ctx.actor, place, after=after, now=ctx.now)
 
-    return envelope.success(ctx, complete=await take_steps(ctx, mark))
+    is_complete = await take_steps(ctx, mark)
+    if place is not None and is_complete:  # older clients know `complete` of all messages only
+        return envelope.success(ctx)
+    return envelope.success(ctx, complete=is_complete)

@@ -16,6 +16,7 @@ from models.chat.accounts.changes import UserChanges
 from models.chat.accounts.deactivation import Removal
 from models.chat.accounts.key_renewal import renew_key
 from models.chat.deletion.removals import DeletionScope
+from models.chat.ground.quotas import BOTS, require_within
 from models.chat.identity import passwords
 from models.chat.people import statuses, users
 from models.chat.people import view as user_view
@@ -187,8 +188,12 @@ def deactivate_own_user(ctx: Context) -> Response:
 
 def reactivate_user(ctx: Context, *, user_id: int) -> Response:
     """Reactivate a user."""
-    deactivation.reactivate_user(ctx.session, ctx.adapters.keys, ctx.actor, user_id, now=ctx.now)
-    return envelope.success(ctx)
+    bot_owner_id, api_key = deactivation.reactivate_user(
+        ctx.session, ctx.adapters.keys, ctx.actor, user_id, now=ctx.now
+    )
+    if bot_owner_id is not None:
+        require_within(ctx.session, ctx.settings, BOTS, bot_owner_id, now=ctx.now)
+    return envelope.success(ctx, {} if api_key is None else {"api_key": api_key})
 
 
 def regenerate_own_api_key(ctx: Context) -> Response:

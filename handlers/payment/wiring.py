@@ -100,6 +100,6 @@ def find_gauges(database: Database, now: datetime) -> list[Gauge]:
     ]
 
 
-def _counted(ctx: Context) -> tuple[str, object]:
+def _counted(ctx: Context) -> tuple[tuple[str, object]]:
     """Whose requests count together: a key's, and those without a valid key by address."""
-    return ("key", ctx.actor.key_id) if ctx.actor else ("address", place_of(ctx.client))
+    return (("key", ctx.actor.key_id) if ctx.actor else ("address", place_of(ctx.client)),)

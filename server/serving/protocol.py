@@ -24,7 +24,7 @@ from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, inval
 from server.serving.app import answer_deadline_s, engine_of, stop_waiting
 from server.serving.at_once import Cycle, Rest, answer_at_once
 from server.serving.engine import Engine
-from server.serving.refusals import refusal_of_no_one, refused
+from server.serving.refusals import refused
 from server.wire.coalescing import Coalescer, CoalescingTransport
 from server.wire.hosts import unclear_host
 from server.wire.slow_readers import SlowReaders
@@ -56,6 +56,12 @@ def _without_upgrade(headers: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes
             value = b", ".join(token for token in tokens if token.lower() != b"upgrade")
         if name != b"upgrade":
             yield name, value
+
+
+def _target_of(head: bytes) -> bytes:
+    """The target that a request line names which the parser did not take; empty for none."""
+    words = head[:MAX_HEAD].lstrip(b"\r\n").split(b"\n", 1)[0].split(b" ", 2)
+    return words[1] if len(words) > 1 else b""
 
 
 class _Flow(FlowControl):
@@ -165,6 +171,8 @@ class Protocol(HttpToolsProtocol):
         except httptools.HttpParserUpgrade as upgrade:
             self._decline_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError:
+            if not getattr(self, "url", b""):
+                self.url = _target_of(data)
             self.send_400_response("")
         if self._held is not None:
             self._hold_no_longer()
@@ -358,7 +366,8 @@ class Protocol(HttpToolsProtocol):
             error, message = self._refusal
             self._refuse_as(error, "malformed_http", message)
             return
-        self._refuse(refusal_of_no_one(400, "malformed_http", "The request is not valid HTTP/1.1."))
+        malformed = invalid("/head", "is not valid HTTP/1.1")
+        self._refuse_as(malformed, "malformed_http", "The request is not valid HTTP/1.1.")
 
     def _await_head(self) -> None:
         self._head_timer = self.loop.call_later(HEAD_TIMEOUT_S, self._head_late)

@@ -28,7 +28,7 @@ def limiter(table: SharedTable, *, limit: int = 5) -> RateLimiter:
     return RateLimiter(
         table,
         limits={"client": Limit(limit, 60.0)},
-        counted=lambda ctx: ("client", ctx.client),
+        counted=lambda ctx: [("client", ctx.client)],
         announced=policy_headers,
     )
 

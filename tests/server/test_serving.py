@@ -124,6 +124,27 @@ def test_what_is_not_http_is_refused() -> None:
     assert refusal_of(b"HELO\r\n\r\n") == (400, "malformed_http")
 
 
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [b"GET /shop/gadgets HTTP/9.9\r\n\r\n"],
+        [b"GET /shop/gadgets HTTP/x\r\n\r\n"],
+        [b"GET /shop/gadgets and more HTTP/1.1\r\n\r\n"],
+        [b"GET /shop/gadgets\x00 HTTP/1.1\r\n\r\n"],
+        [b"BREW /shop/gadgets HTTP/1.1\r\nHost: a\r\n\r\n"],
+        [b"GET /shop/gadgets HTTP/1.1\r\nHost a\r\n\r\n"],
+        [b"GET /shop/gadgets HTTP/1.1\r\nHost: a\r\n b: c\r\n\r\n"],
+        [b"GET /shop/gadgets HTTP/1.1\r\nHost: a\r\n", b"\x00: c\r\n\r\n"],
+        [b"POST /shop/items HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n"],
+        [b"POST /shop/items HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"],
+        [b"POST /shop/items HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"],
+        [b"POST /shop/items HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n"],
+    ],
+)
+def test_malformed_http_is_refused_by_the_service_it_is_for(chunks: list[bytes]) -> None:
+    assert refusal_of(*chunks) == (422, "InvalidRequest")
+
+
 BODY = (
     b"POST /shop/items HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
 )

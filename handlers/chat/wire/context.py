@@ -1,5 +1,6 @@
 """What chat's handlers are given: a request whose actor, adapters and settings have types."""
 
+import time
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
@@ -19,7 +20,9 @@ from settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class ChatAdapters:
-    """What handlers reach beyond the database."""
+    """What handlers reach beyond the database. `started_at`: when the process started, in Unix
+    seconds.
+    """
 
     keys: KeyMaker
     vault: Vault
@@ -30,6 +33,7 @@ class ChatAdapters:
     sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
     email_change_limit: EmailChangeLimit = field(default_factory=EmailChangeLimit)
     polls: Polls = field(default_factory=Polls)
+    started_at: int = field(default_factory=lambda: int(time.time()))
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "ChatAdapters":

@@ -24,26 +24,35 @@ MINUTE = 60.0
 POLL = "get_events"
 POLLS_PER_REQUEST = 10
 """How many more polls than other requests a user may make."""
+BOTS_OF_ONE = 5
+"""How many times the requests of one user all bots of one owner may make together."""
 EMAIL_CHANGES = ((2, timedelta(hours=1)), (5, timedelta(days=1)))
 
 
 def request_limits(table: SharedTable, *, per_user: int, per_address: int) -> RateLimiter:
     """Requests a minute: per user, and per address for requests without a user.
 
-    Polls for events have a limit of their own, because a client polls again after every event.
+    Polls for events have a limit of their own, because a client polls again after every event. All
+    bots of one owner have a second one together.
     """
     limits = {
         "user": Limit(per_user, MINUTE),
         "polls": Limit(POLLS_PER_REQUEST * per_user, MINUTE),
+        "bots": Limit(BOTS_OF_ONE * per_user, MINUTE),
+        "polls of bots": Limit(BOTS_OF_ONE * POLLS_PER_REQUEST * per_user, MINUTE),
         "address": Limit(per_address, MINUTE),
     }
     return RateLimiter(table, limits=limits, counted=_counted, announced=_announced)
 
 
-def _counted(ctx: Context) -> tuple[str, object]:
-    if ctx.actor:
-        return ("polls" if ctx.operation_id == POLL else "user"), ctx.actor.id
-    return "address", place_of(ctx.client)
+def _counted(ctx: Context) -> list[tuple[str, object]]:
+    if not ctx.actor:
+        return [("address", place_of(ctx.client))]
+    polls = ctx.operation_id == POLL
+    counted: list[tuple[str, object]] = [("polls" if polls else "user", ctx.actor.id)]
+    if ctx.actor.bot_owner_id is not None:
+        counted.append(("polls of bots" if polls else "bots", ctx.actor.bot_owner_id))
+    return counted
 
 
 def _announced(allowance: Allowance, now: float) -> Headers:

@@ -117,6 +117,35 @@ USER_GROUP_GROUPS = _table(
 )
 
 
+def describe_group_settings() -> dict[str, dict[str, dict[str, Any]]]:
+    """Which groups each permission takes, for clients: of realms, of channels, of groups."""
+    return {
+        "realm": {name: _described(setting) for name, setting in REALM_GROUPS.items()},
+        "stream": {
+            name: _described(setting, creator="channel_creator")
+            for name, setting in CHANNEL_GROUPS.items()
+        },
+        "group": {
+            name: _described(setting, creator="group_creator", of_system_groups=NOBODY)
+            for name, setting in USER_GROUP_GROUPS.items()
+        },
+    }
+
+
+def _described(
+    setting: GroupSetting, *, creator: str = CREATOR, of_system_groups: str | None = None
+) -> dict[str, Any]:
+    return {
+        "require_system_group": False,
+        "allow_internet_group": setting.allows(INTERNET),
+        "allow_nobody_group": setting.allows(NOBODY),
+        "allow_everyone_group": setting.allows(EVERYONE),
+        "default_group_name": creator if setting.default == CREATOR else setting.default,
+        "default_for_system_groups": of_system_groups,
+        "allowed_system_groups": list(setting.only),
+    }
+
+
 def store_group_value(
     session: Session,
     realm_id: int,

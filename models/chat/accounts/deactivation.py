@@ -156,9 +156,9 @@ def _end(session: Session, actor: Actor, user: User, removal: Removal, now: date
 
 def _forget_secrets(session: Session, user_ids: Sequence[int]) -> None:
     """What let this server reach their devices, act for them elsewhere, and change their address
-    is of no use now.
+    is of no use now. Nor is what bots have stored, which would count nowhere.
     """
-    for table in (ClientDevice, VendorToken, EmailChange):
+    for table in (BotStorage, ClientDevice, VendorToken, EmailChange):
         session.execute(delete(table).where(table.user_id.in_(user_ids)))
 
 
@@ -242,24 +242,26 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
 
 def reactivate_user(
     session: Session, keys: KeyMaker, actor: Actor, user_id: int, *, now: datetime
-) -> None:
+) -> tuple[int | None, str | None]:
     """Give an account back, with its role, subscriptions and groups; an active one stays as it is.
     Its API key is another: whoever had the old one in the meantime gets nothing with it. A bot
-    whose owner is gone becomes the actor's. Raises what `access_administered` raises,
+    whose owner is gone becomes the actor's. Returns the owner of a bot that was deactivated, and
+    the bot's key if that is the actor; else None. Raises what `access_administered` raises,
     `MustBeOwner`.
     """
     target = access_administered(session, actor, user_id, bots=True, deactivated=True)
     user = target.user
     if user.is_active:
-        return
+        return None, None
     target.require_owner_if(user.role == Role.OWNER)
-    renew_key(session, keys, actor.realm, user.id, actor_id=actor.id, now=now)
+    api_key = renew_key(session, keys, actor.realm, user.id, actor_id=actor.id, now=now)
     _set_active(session, actor, [user], True, now)
     if user.bot_type is None:
-        return
+        return None, None
     owner = None if user.bot_owner_id is None else session.get(User, user.bot_owner_id)
     if owner is None or not owner.is_active:
         set_owner(session, actor, user, actor.id, now=now)
+    return user.bot_owner_id, api_key if user.bot_owner_id == actor.id else None
 
 
 def set_owner(session: Session, actor: Actor, bot: User, owner_id: int, *, now: datetime) -> None:

@@ -15,7 +15,7 @@ from models.chat.access.errors import NoSuchUser, NotForBots
 from models.chat.access.membership import belongs, require
 from models.chat.access.naming import find_named
 from models.chat.access.people import api_email
-from models.chat.accounts.administering import Administered, await_writes_of, lock_user
+from models.chat.accounts.administering import Administered, lock_user
 from models.chat.accounts.changes import change_full_name, change_role
 from models.chat.accounts.deactivation import deactivate_bot, set_owner
 from models.chat.accounts.errors import BadNameOrUsername
@@ -201,9 +201,16 @@ class BotChanges:
 
 
 def change_bot(
-    session: Session, actor: Actor, bot_id: int, changes: BotChanges, *, now: datetime
+    session: Session,
+    keys: KeyMaker,
+    actor: Actor,
+    bot_id: int,
+    changes: BotChanges,
+    *,
+    now: datetime,
 ) -> dict[str, Any]:
-    """Change a bot, all or nothing; returns how it looks now.
+    """Change a bot, all or nothing; returns how it looks now. With another owner it has another
+    API key, because the previous one knows the old key.
 
     Raises what `access_managed_bot`, `check_bot_name`, `change_role`, `check_bot_owner` and
     `change_hook` raise.
@@ -217,7 +224,8 @@ def change_bot(
         change_role(session, found, changes.role, now=now)
     if changes.owner_id is not None and changes.owner_id != bot.bot_owner_id:
         check_bot_owner(session, actor, changes.owner_id)
-        await_writes_of(session, [bot.id])
+        session.flush()
+        renew_key(session, keys, actor.realm, bot.id, actor_id=actor.id, now=now)
         set_owner(session, actor, bot, changes.owner_id, now=now)
     hook = change_hook(session, bot.id, url=changes.url, interface=changes.interface)
     if hook is not None and not (changes.url is None and changes.interface is None):

@@ -124,47 +124,32 @@ class UserGroupAddEvent(ClientEvent, type="user_group", op="add"):
     group: WireObject
 
 
-class UserGroupAddMembersEvent(
-    ClientEvent, type="user_group", op="add_members", internal=("is_hidden",)
-):
-    """Users belong to a named or system group now. Tells everybody.
-
-    `is_hidden`, here and below: the group is deactivated, so older clients do not know it.
-    """
+class UserGroupAddMembersEvent(ClientEvent, type="user_group", op="add_members"):
+    """Users belong to a named or system group now. Tells everybody."""
 
     group_id: int
     user_ids: Sequence[int]
-    is_hidden: bool | Absent = ABSENT
 
 
-class UserGroupRemoveMembersEvent(
-    ClientEvent, type="user_group", op="remove_members", internal=("is_hidden",)
-):
+class UserGroupRemoveMembersEvent(ClientEvent, type="user_group", op="remove_members"):
     """Users no longer belong to a named or system group. Tells everybody."""
 
     group_id: int
     user_ids: Sequence[int]
-    is_hidden: bool | Absent = ABSENT
 
 
-class UserGroupAddSubgroupsEvent(
-    ClientEvent, type="user_group", op="add_subgroups", internal=("is_hidden",)
-):
+class UserGroupAddSubgroupsEvent(ClientEvent, type="user_group", op="add_subgroups"):
     """The members of other groups belong to a named group now too. Tells everybody."""
 
     group_id: int
     direct_subgroup_ids: Sequence[int]
-    is_hidden: bool | Absent = ABSENT
 
 
-class UserGroupRemoveSubgroupsEvent(
-    ClientEvent, type="user_group", op="remove_subgroups", internal=("is_hidden",)
-):
+class UserGroupRemoveSubgroupsEvent(ClientEvent, type="user_group", op="remove_subgroups"):
     """Groups are no longer subgroups of a named group. Tells everybody."""
 
     group_id: int
     direct_subgroup_ids: Sequence[int]
-    is_hidden: bool | Absent = ABSENT
 
 
 class UserGroupUpdateEvent(
@@ -173,7 +158,8 @@ class UserGroupUpdateEvent(
     """A named group was changed, deactivated or reactivated. Tells everybody.
 
     `data` has the new values by their names. `is_hidden`: the group was deactivated before the
-    change or is now. `group`, of a reactivated group: what older clients are told to add.
+    change or is now, so older clients do not know it. `group`, of a reactivated group: what older
+    clients are told to add.
     """
 
     group_id: int

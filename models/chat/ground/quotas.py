@@ -6,16 +6,18 @@ no tickets. The operator's commands know no quotas.
 """
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Integer, Select, bindparam, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import BindParameter, Integer, Select, bindparam, func, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from models.chat.ground.errors import QuotaExceeded
 from models.chat.tables import (
     AlertWord,
     Attachment,
+    AuditLog,
     BotStorage,
     Channel,
     ChannelFolder,
@@ -39,18 +41,28 @@ from models.chat.tables import (
     UserTopic,
 )
 from models.prepared import Query
+from models.types import UtcMs
 from settings import Settings
 
 _OWNER: BindParameter[int] = bindparam("owner_id")
+_RECENTLY: BindParameter[datetime] = bindparam("recently", type_=UtcMs)
+_USER = aliased(User)
+_REALM = select(_USER.realm_id).where(_USER.id == _OWNER).scalar_subquery()
+_MADE = select(AuditLog.user_id).where(
+    AuditLog.realm_id == _REALM, AuditLog.kind == "user_created", AuditLog.actor_id == _OWNER
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """`what` there is too much of, `setting` with the bound, and the ids counted, of one owner."""
+    """`what` there is too much of, `setting` with the bound, and the ids counted, of one owner.
+    `period`: what was made in it counts although it has ended or is another's; None: it does not.
+    """
 
     what: str
     setting: str
     counted: Select[*tuple[Any, ...]]
+    period: timedelta | None = None
 
 
 DEVICES = Quota(
@@ -61,8 +73,20 @@ DEVICES = Quota(
 BOTS = Quota(
     "bots",
     "chat_bots_per_user",
-    select(User.id).where(User.bot_owner_id == _OWNER, User.is_active),
+    select(User.id).where(
+        User.realm_id == _REALM,
+        User.bot_type.is_not(None),
+        or_(
+            User.is_active & (User.bot_owner_id == _OWNER),
+            User.is_active & User.id.in_(_MADE),
+            User.id.in_(_MADE.where(AuditLog.at > _RECENTLY)),
+        ),
+    ),
+    timedelta(days=1),
 )
+"""Those that a user owns, and those that they have made: who gives bots away, or ends them, has no
+room for others at once.
+"""
 STORED_KEYS = Quota(
     "stored keys",
     "chat_bot_storage_keys",
@@ -218,12 +242,23 @@ ALL = (
 )
 
 
-def require_within(session: Session, settings: Settings, quota: Quota, owner_id: int) -> None:
-    """Has the owner (a user, a realm, a message) no more than the settings allow? Raises
-    `QuotaExceeded`.
+def require_within(
+    session: Session,
+    settings: Settings,
+    quota: Quota,
+    owner_id: int,
+    *,
+    now: datetime | None = None,
+) -> None:
+    """Has the owner (a user, a realm, a message) no more than the settings allow? `now`: for a
+    quota with a period. Raises `QuotaExceeded`.
     """
     most: int = getattr(settings, quota.setting)
-    (count,) = _count_of(quota).one(session, {"owner_id": owner_id, "enough": most + 1})
+    wanted: dict[str, Any] = {"owner_id": owner_id, "enough": most + 1}
+    if quota.period is not None:
+        assert now is not None
+        wanted["recently"] = now - quota.period
+    (count,) = _count_of(quota).one(session, wanted)
     if count > most:
         raise QuotaExceeded(what=quota.what, limit=most)
 

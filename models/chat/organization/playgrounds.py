@@ -42,7 +42,6 @@ def find_playgrounds(db: Db, realm_id: int) -> list[dict[str, Any]]:
             "id": row.id,
             "name": row.name,
             "pygments_language": row.syntax_language,
-            "syntax_language": row.syntax_language,
             "url_template": row.url_template,
         }
         for row in db.execute(_ALL, {"realm_id": realm_id})

@@ -88,7 +88,7 @@ def _retention(name: str, value: Json) -> int:
 
 def _channel(name: str, value: Json) -> int | None:
     """A channel's id; None and -1 mean none."""
-    if value is None or value == -1:
+    if value is None or value == NO_CHANNEL:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidParameter(name=name, problem="is not an integer")
@@ -140,6 +140,8 @@ TEXT_SETTINGS = frozenset(
     )
 )
 CHANNEL_SETTINGS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
+NO_CHANNEL = -1
+"""What clients are told where a setting names no channel."""
 USER_DEFAULTS = ("default_language", "email_address_visibility")
 """Settings of new users that the organization decides."""
 OWNER_GROUPS = frozenset(
@@ -202,11 +204,17 @@ def change_realm(
     if told:
         values = find_group_values(session, {told[name] for name in told if name in REALM_GROUPS})
         data = {
-            name: values[value] if name in REALM_GROUPS else value for name, value in told.items()
+            name: values[value] if name in REALM_GROUPS else told_value(name, value)
+            for name, value in told.items()
         }
         data |= dict(find_older_settings(realm).items() - older.items())
         log.append(session, realm_id, RealmUpdateDictEvent(data=data), now=now)
         _tell_of_defaults(session, realm_id, data, now)
+
+
+def told_value(name: str, value: Json) -> Json:
+    """The value of a setting that is no group, as clients are told of it."""
+    return NO_CHANNEL if value is None and name in CHANNEL_SETTINGS else value
 
 
 def _tell_of_defaults(

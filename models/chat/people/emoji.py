@@ -31,11 +31,11 @@ NAME = re.compile(r"[\w+-]+")
 
 @dataclass(frozen=True, slots=True)
 class Emoji:
-    """An emoji as clients name it; all three are empty for none."""
+    """An emoji as clients name it; name and code are empty for none."""
 
     emoji_name: str = ""
     emoji_code: str = ""
-    reaction_type: str = ""
+    reaction_type: str = UNICODE
 
     def as_facts(self) -> dict[str, str]:
         return {

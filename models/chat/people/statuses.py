@@ -111,9 +111,7 @@ def tell_of_standing(
 _NONE: Mapping[str, Any] = {
     "away": False,
     "status_text": "",
-    "emoji_name": "",
-    "emoji_code": "",
-    "reaction_type": "",
+    **Emoji().as_facts(),
 }
 
 

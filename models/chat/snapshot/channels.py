@@ -78,8 +78,9 @@ def find_channel_folders(view: Viewing) -> dict[str, Any]:
 def find_default_streams(view: Viewing) -> dict[str, Any]:
     """The channels that new members are subscribed to. Guests are not told."""
     if view.actor.is_guest:
-        return {"default_streams": []}
-    return {"default_streams": sorted(find_default_channel_ids(view.db, view.actor.realm_id))}
+        return {"realm_default_streams": []}
+    ids = find_default_channel_ids(view.db, view.actor.realm_id)
+    return {"realm_default_streams": sorted(ids)}
 
 
 def find_user_topics(view: Viewing) -> dict[str, Any]:

@@ -5,11 +5,20 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from models.chat.access.group_settings import REALM_GROUPS, find_group_values
+from models.chat.access.group_settings import (
+    REALM_GROUPS,
+    describe_group_settings,
+    find_group_values,
+)
 from models.chat.channels import channels, folders
 from models.chat.identity import passwords
 from models.chat.organization.older_settings import find_older_settings
-from models.chat.organization.settings import OPERATOR_SETTINGS, SETTINGS
+from models.chat.organization.settings import (
+    NO_CHANNEL,
+    OPERATOR_SETTINGS,
+    SETTINGS,
+    told_value,
+)
 from models.chat.presence.view import OFFLINE_AFTER, PING_EVERY
 from models.chat.profiles.field_data import EXTERNAL_ACCOUNTS
 from models.chat.rendering.previews import FORMAT, THUMBNAIL_SIZE
@@ -46,7 +55,9 @@ WITHOUT: Mapping[str, Any] = {
     "realm_default_code_block_language": "",
     "realm_presence_disabled": False,
     "realm_push_notifications_enabled_end_timestamp": None,
+    "realm_signup_announcements_stream_id": NO_CHANNEL,
     "realm_waiting_period_threshold": 0,
+    "realm_zulip_update_announcements_stream_id": NO_CHANNEL,
     "server_avatar_changes_disabled": True,
     "server_name_changes_disabled": False,
     "server_needs_upgrade": False,
@@ -59,6 +70,7 @@ WITHOUT: Mapping[str, Any] = {
             "animated": False,
         }
     ],
+    "server_supported_permission_settings": describe_group_settings(),
     "settings_send_digest_emails": False,
     "zulip_plan_is_not_limited": True,
 }
@@ -73,7 +85,7 @@ def find_realm(view: Viewing) -> dict[str, Any]:
     group_ids = {name: row[name] for name in REALM_GROUPS}
     values = find_group_values(view.db, set(group_ids.values()), known_ids=view.known_ids)
     return {
-        **{f"realm_{name}": row[name] for name in names},
+        **{f"realm_{name}": told_value(name, row[name]) for name in names},
         **{f"realm_{name}": values[group_id] for name, group_id in group_ids.items()},
         **_derived(view),
         **LIMITS,
@@ -107,6 +119,7 @@ def _derived(view: Viewing) -> dict[str, Any]:
         "development_environment": server.is_development,
         "max_file_upload_size_mib": server.max_upload_mib,
         "realm_upload_quota_mib": server.upload_quota_mib,
+        "server_generation": server.started_at,
         "server_emoji_data_url": server.emoji_data_url,
         "server_report_message_types": [
             {"key": key, "name": name} for key, name in REPORT_TYPES.items()

@@ -21,7 +21,8 @@ EVERY_CHANNEL = {"include_all": True, "include_web_public": True}
 class ServerFacts:
     """What the snapshot tells of the server, which no table knows. `realm_url` is the
     organization's address as the client reaches it, `icon_url` its picture, `emoji_data_url` where
-    the names of all emoji are, `upload_quota_mib` the bound of all its files.
+    the names of all emoji are, `upload_quota_mib` the bound of all its files, `started_at` when the
+    process started, in Unix seconds.
     """
 
     realm_url: str
@@ -32,6 +33,7 @@ class ServerFacts:
     is_development: bool
     max_upload_mib: int
     upload_quota_mib: int
+    started_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from models.chat.access.errors import InvalidUserGroup
+from models.chat.access.errors import InvalidUserGroup, UserGroupDeactivated
 from models.chat.access.group_settings import USER_GROUP_GROUPS, GroupSetting
 from models.chat.access.membership import belongs, require
 from models.chat.identity.actors import Actor
@@ -21,12 +21,16 @@ def take_turns(session: Session, realm_id: int) -> None:
 
 
 def access_group_to_change(
-    session: Session, actor: Actor, group_id: int, *permissions: GroupSetting
+    session: Session,
+    actor: Actor,
+    group_id: int,
+    *permissions: GroupSetting,
+    may_be_deactivated: bool = False,
 ) -> UserGroup:
-    """A named group, deactivated or not, of which the actor has one of the permissions. Who may
-    manage a group, or all groups, has every permission; nobody may change a system group.
+    """A named group of which the actor has one of the permissions. Who may manage a group, or all
+    groups, has every permission; nobody may change a system group.
 
-    Raises `InvalidUserGroup`, `InsufficientPermission`.
+    Raises `InvalidUserGroup`, `UserGroupDeactivated`, `InsufficientPermission`.
     """
     group = session.scalars(
         _in_realm(actor, group_id)
@@ -35,6 +39,8 @@ def access_group_to_change(
     ).first()
     if group is None:
         raise InvalidUserGroup()
+    if group.is_deactivated and not may_be_deactivated:
+        raise UserGroupDeactivated()
     require(may_change(session, actor, group, *permissions))
     return group
 

@@ -50,7 +50,7 @@ def update_group(
     if changes.is_empty:
         raise NoNewGroupData()
     take_turns(session, actor.realm_id)
-    group = access_group_to_change(session, actor, group_id)
+    group = access_group_to_change(session, actor, group_id, may_be_deactivated=True)
     was_deactivated = group.is_deactivated
     old, new = _change(session, actor, group, changes, now)
     if not new:

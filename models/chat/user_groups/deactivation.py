@@ -8,7 +8,6 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import filter_known, find_channels
-from models.chat.access.errors import UserGroupDeactivated
 from models.chat.access.group_settings import (
     CHANNEL_GROUPS,
     REALM_GROUPS,
@@ -39,13 +38,9 @@ class Objection(TypedDict, total=False):
 
 
 def deactivate_group(session: Session, actor: Actor, group_id: int, *, now: datetime) -> None:
-    """Deactivate a group. Raises `UserGroupDeactivated`, `GroupInUse`, and what
-    `access_group_to_change` raises.
-    """
+    """Deactivate a group. Raises `GroupInUse`, and what `access_group_to_change` raises."""
     take_turns(session, actor.realm_id)
     group = access_group_to_change(session, actor, group_id)
-    if group.is_deactivated:
-        raise UserGroupDeactivated()
     objections = list(_find_objections(session, actor, group.id))
     if objections:
         raise GroupInUse(objections=objections)

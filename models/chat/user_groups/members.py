@@ -11,7 +11,6 @@ from models.chat.access.group_settings import USER_GROUP_GROUPS, check_members
 from models.chat.access.membership import add_to_group, find_group_ids_of, find_member_ids
 from models.chat.access.naming import access_user
 from models.chat.events import log
-from models.chat.events.log import given
 from models.chat.events.people import UserGroupAddMembersEvent, UserGroupRemoveMembersEvent
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor
@@ -99,9 +98,7 @@ def _tell(
         facts={"user_ids": user_ids},
         now=now,
     )
-    event = kind(
-        group_id=group.id, user_ids=user_ids, is_hidden=given(group.is_deactivated or None)
-    )
+    event = kind(group_id=group.id, user_ids=user_ids)
     log.append(session, actor.realm_id, event, now=now)
 
 

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from models.chat.access.errors import UserGroupDeactivated
 from models.chat.access.membership import add_to_group, find_groups_below
 from models.chat.events import log
-from models.chat.events.log import given
 from models.chat.events.people import UserGroupAddSubgroupsEvent, UserGroupRemoveSubgroupsEvent
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor
@@ -148,11 +147,7 @@ def _tell(
         facts={"subgroup_ids": subgroup_ids},
         now=now,
     )
-    event = kind(
-        group_id=group.id,
-        direct_subgroup_ids=subgroup_ids,
-        is_hidden=given(group.is_deactivated or None),
-    )
+    event = kind(group_id=group.id, direct_subgroup_ids=subgroup_ids)
     log.append(session, actor.realm_id, event, now=now)
 
 

@@ -1,6 +1,7 @@
 """Operations of the tag bots."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 import yaml
 from sqlalchemy import select, update
 
-from models.chat.tables import AuditLog, Realm, User
+from models.chat.tables import AuditLog, BotStorage, Realm, User
 from models.database import Database
 from tests.handlers.chat.test_users import gravatar
 from tests.support.chat.app import ChatApp, ChatClient
@@ -266,7 +267,12 @@ class TestUpdateBot:
         assert (bot["user_id"], bot["owner_id"]) == (bot_id, cast.othello.id)
         assert registered(chat) == []
         assert chat.patch(path, full_name="Yorick") == NOT_YOURS
-        assert as_othello.get(PATH)["bots"][0]["api_key"] == cast.reminder.key
+        key = as_othello.get(PATH)["bots"][0]["api_key"]
+        assert key != cast.reminder.key
+        old = chat.acting_as(cast.reminder)
+        assert old.get("/users/me")["msg"] == "Invalid API key"
+        again = old.acting_as(replace(cast.reminder, key=key))
+        assert again.get("/users/me")["result"] == "success"
         facts = f'{{"old":{cast.hamlet.id},"new":{cast.othello.id}}}'
         [line] = audited(chat_database, "bot_owner_changed")
         assert line == (cast.hamlet.id, bot_id, facts)
@@ -364,6 +370,22 @@ class TestDeactivateBot:
         assert told(place) == [update_of(cast.reminder.id, is_active=True)]
         assert len(chat.get(PATH)["bots"]) == 1
 
+    def test_its_owner_is_told_the_new_key(self, chat: ChatClient, cast: Cast) -> None:
+        chat.delete(f"{PATH}/{cast.reminder.id}")
+        back = chat.post(f"/users/{cast.reminder.id}/reactivate")
+        assert back == {**DONE, "api_key": chat.get(PATH)["bots"][0]["api_key"]}
+        renewed = replace(cast.reminder, key=back["api_key"])
+        assert chat.acting_as(renewed).get("/users/me")["result"] == "success"
+        assert back["api_key"] != cast.reminder.key
+
+    def test_what_it_stored_is_deleted(
+        self, chat: ChatClient, as_reminder: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        as_reminder.put("/bot_storage", storage={"k": "x"})
+        assert chat.delete(f"{PATH}/{cast.reminder.id}") == DONE
+        with chat_database.reading() as reader:
+            assert reader.execute(select(BotStorage.key)).all() == []
+
 
 class TestWhoIsTold:
     def test_administrators_come_and_go(
@@ -394,7 +416,8 @@ class TestWhoIsTold:
             update_of(bot_id, avatar_url=dummy),
         ]
         assert registered(as_iago)[0]["avatar_url"] == dummy
-        assert as_cordelia.post(f"/users/{bot_id}/reactivate") == DONE
+        back = as_cordelia.post(f"/users/{bot_id}/reactivate")
+        assert back == {**DONE, "api_key": as_cordelia.get(PATH)["bots"][0]["api_key"]}
         known_again = gravatar(cast.reminder.email).replace("version=1", "version=2")
         assert told(place) == [
             update_of(bot_id, is_active=True),

@@ -365,8 +365,8 @@ class TestArchiveChannel:
         assert chat.delete(denmark.path) == DONE
         told = denmark.events("stream", "default_streams", "realm")
         without = {
-            "moderation_request_channel_id": None,
-            "new_stream_announcements_stream_id": None,
+            "moderation_request_channel_id": -1,
+            "new_stream_announcements_stream_id": -1,
         }
         assert [event for event, _ in told] == [
             {"default_streams": []},

@@ -395,6 +395,31 @@ class TestRateLimits:
         clock.advance(seconds=12)
         assert hamlet.request("GET", "/users/me").status_code == 200
 
+    def test_bots_of_one_owner_have_a_limit_together(
+        self, limited: ChatClient, cast: Cast, clock: FrozenClock
+    ) -> None:
+        owner = limited.acting_as(cast.hamlet)
+        keys = [
+            owner.post("/bots", full_name=f"Bot {n}", short_name=f"b{n}")["api_key"]
+            for n in range(4)
+        ]
+        clock.advance(seconds=60)
+        ids = {each["api_key"]: each for each in owner.get("/bots")["bots"]}
+        bots = [cast.reminder] + [
+            replace(cast.reminder, email=ids[key]["username"], key=key) for key in keys
+        ]
+        taken = [
+            limited.acting_as(bot).request("GET", "/users/me").status_code
+            for _ in range(5)
+            for bot in bots
+        ]
+        assert taken == [200] * 25
+        extra = limited.acting_as(cast.hamlet).post("/bots", full_name="Bot x", short_name="x")
+        bot = replace(cast.reminder, email="x-bot@acme.example", key=extra["api_key"])
+        response = limited.acting_as(bot).request("GET", "/users/me")
+        assert (response.status_code, response.headers["X-RateLimit-Limit"]) == (429, "25")
+        assert owner.request("GET", "/users/me").status_code == 200
+
     @pytest.mark.reaches("RATE_LIMIT_HIT")
     def test_count_strangers_by_address(self, limited: ChatClient, cast: Cast) -> None:
         guess = limited.acting_as(replace(cast.hamlet, key="k" * 32))

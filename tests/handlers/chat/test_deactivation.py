@@ -382,7 +382,7 @@ class TestStatus:
         as_iago.post(f"{path_of(cast.hamlet)}/reactivate")
         gone, back = events_of(chat_database, "user_status")[before:]
         whose = {"type": "user_status", "user_id": cast.hamlet.id, "to": None}
-        none = dict.fromkeys(car, "")
+        none = {**dict.fromkeys(car, ""), "reaction_type": "unicode_emoji"}
         assert gone == {**whose, "away": False, "status_text": "", **none}
         assert back == {**whose, "away": True, "status_text": "mad", **car}
 
@@ -461,9 +461,10 @@ class TestReactivateUser:
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         as_iago.delete(path_of(cast.hamlet))
-        assert as_iago.post(f"{path_of(cast.reminder)}/reactivate") == SUCCESS
+        back = as_iago.post(f"{path_of(cast.reminder)}/reactivate")
         row = user_row(chat_database, cast.reminder.id)
         assert (row.is_active, row.bot_owner_id) == (True, cast.iago.id)
+        assert back == {**SUCCESS, "api_key": KEYS.key_of(row)}
         person = events_of(chat_database, "realm_user")[-1]["person"]
         assert person == {"user_id": cast.reminder.id, "bot_owner_id": cast.iago.id}
 

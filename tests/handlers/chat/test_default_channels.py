@@ -56,7 +56,7 @@ class TestDefaultChannels:
         as_cordelia.post(PATH, stream_id=denmark)
         assert as_cordelia.get(f"/streams/{denmark}/members")["subscribers"] == [cast.hamlet.id]
         answer = as_cordelia.post("/register", fetch_event_types=["default_streams"])
-        assert answer["default_streams"] == [denmark]
+        assert answer["realm_default_streams"] == [denmark]
 
     def test_which_may_be_one(
         self, as_cordelia: ChatClient, chat_database: Database, cast: Cast

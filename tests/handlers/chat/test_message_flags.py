@@ -22,7 +22,8 @@ FIXED = [
     *("has_alert_word", "historical", "force_expand", "force_collapse"),
 ]
 
-MARKED = {"result": "success", "msg": "", "complete": True}
+PLACE_MARKED = {"result": "success", "msg": ""}
+MARKED = {**PLACE_MARKED, "complete": True}
 
 
 def bad(msg: str, **more: Any) -> dict[str, Any]:
@@ -567,6 +568,12 @@ class TestMarkAllAsRead:
 class TestMarkChannelAsRead:
     PATH = "/mark_stream_as_read"
 
+    def test_says_when_something_is_left(
+        self, chat: ChatClient, denmark: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(steps, "LONGEST_S", 0.0)
+        assert chat.post(self.PATH, stream_id=denmark) == {**PLACE_MARKED, "complete": False}
+
     def test_reads_one_channel(
         self,
         chat: ChatClient,
@@ -579,7 +586,7 @@ class TestMarkChannelAsRead:
             lambda s: make_channel(s, cast, "Verona", subscribers=[cast.hamlet, cast.othello])
         )
         here, there = write(as_othello, denmark, 2), write(as_othello, verona, 1)
-        assert chat.post(self.PATH, stream_id=denmark) == MARKED
+        assert chat.post(self.PATH, stream_id=denmark) == PLACE_MARKED
         flags = flags_of(chat_database, cast.hamlet.id)
         assert flags == {here[0]: 1, here[1]: 1, there[0]: 0}
 
@@ -613,7 +620,7 @@ class TestMarkTopicAsRead:
         cast: Cast,
     ) -> None:
         castle, moat = write(as_othello, denmark, 2), write(as_othello, denmark, 1, "moat")
-        assert chat.post(self.PATH, stream_id=denmark, topic_name=" CASTLE ") == MARKED
+        assert chat.post(self.PATH, stream_id=denmark, topic_name=" CASTLE ") == PLACE_MARKED
         flags = flags_of(chat_database, cast.hamlet.id)
         assert flags == {castle[0]: 1, castle[1]: 1, moat[0]: 0}
 
@@ -636,7 +643,7 @@ class TestMarkTopicAsRead:
         for topic in ("before", "never"):
             answer = chat.post(self.PATH, stream_id=protected, topic_name=topic)
             assert answer == bad(f"No such topic '{topic}'")
-        assert chat.post(self.PATH, stream_id=protected, topic_name="after") == MARKED
+        assert chat.post(self.PATH, stream_id=protected, topic_name="after") == PLACE_MARKED
         answer = chat.post(self.PATH, stream_id=protected, topic_name="a\nb")
         assert answer == bad("Invalid character in topic, at position 2!")
 

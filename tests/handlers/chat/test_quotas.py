@@ -243,6 +243,90 @@ def test_one_too_many_is_refused(
     assert _events(chat_database) == before, "nothing has happened"
 
 
+def give_bot_away(maker: Maker, made: Any, cast: Cast) -> Any:
+    return maker.admin.patch(f"/bots/{made['user_id']}", bot_owner_id=cast.othello.id)
+
+
+def end_bot(maker: Maker, made: Any, cast: Cast) -> Any:
+    return maker.admin.delete(f"/bots/{made['user_id']}")
+
+
+def give_bot_away_and_end_it(maker: Maker, made: Any, cast: Cast) -> Any:
+    give_bot_away(maker, made, cast)
+    return end_bot(maker, made, cast)
+
+
+def end_group(maker: Maker, made: Any, cast: Cast) -> Any:
+    return maker.member.post(f"/user_groups/{made['group_id']}/deactivate")
+
+
+def archive_channels(maker: Maker, made: Any, cast: Cast) -> Any:
+    channels = maker.member.get("/streams")["streams"]
+    mine = [each["stream_id"] for each in channels if each["creator_id"] == maker.hamlet]
+    return [maker.member.delete(f"/streams/{channel_id}") for channel_id in mine][-1]
+
+
+def end_emoji(maker: Maker, made: Any, cast: Cast) -> Any:
+    return maker.admin.delete(f"/realm/emoji/{made['n']}")
+
+
+Evade = Callable[[Maker, Any, Cast], Any]
+EVASIONS: dict[str, tuple[Evade, ...]] = {
+    "create_bot": (give_bot_away, end_bot, give_bot_away_and_end_it),
+    "create_user_group": (end_group,),
+    "subscribe": (archive_channels,),
+    "create_custom_emoji": (end_emoji,),
+}
+"""What stays in the database when it ends or is another's: how somebody would make room."""
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("operation", "evade"),
+    [(operation, evade) for operation, evasions in EVASIONS.items() for evade in evasions],
+)
+def test_a_quota_holds_for_what_is_given_away_or_ended(
+    operation: str,
+    evade: Evade,
+    as_nobody: ChatClient,
+    cast: Cast,
+    clock: FrozenClock,
+    chat_database: Database,
+) -> None:
+    quota, make = CASES[operation]
+    maker = Maker(as_nobody, cast, clock, chat_database)
+    for n in range(MOST):
+        made = make(maker, n)
+        assert evade(maker, {**made, "n": f"e{n}"}, cast)["result"] == "success"
+    assert make(maker, MOST)["msg"] == f"Too many {quota.what} (limit: {MOST})."
+
+
+@pytest.mark.usefixtures("few")
+def test_ended_bots_count_for_a_day(
+    as_nobody: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database
+) -> None:
+    maker = Maker(as_nobody, cast, clock, chat_database)
+    for n in range(MOST):
+        end_bot(maker, maker.bot(n), cast)
+    clock.advance(seconds=86_399)
+    assert maker.bot(MOST)["result"] == "error"
+    clock.advance(seconds=2)
+    assert maker.bot(MOST)["result"] == "success"
+
+
+@pytest.mark.usefixtures("few")
+def test_a_reactivated_bot_counts(
+    as_nobody: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database
+) -> None:
+    maker = Maker(as_nobody, cast, clock, chat_database)
+    bots = [maker.bot(n)["user_id"] for n in range(MOST)]
+    maker.admin.delete(f"/bots/{bots[0]}")
+    clock.advance(seconds=86_401)
+    assert maker.bot(MOST)["result"] == "success"
+    back = maker.admin.post(f"/users/{bots[0]}/reactivate")
+    assert back["msg"] == f"Too many {quotas.BOTS.what} (limit: {MOST})."
+
+
 @pytest.mark.usefixtures("few")
 def test_room_is_made_again(
     as_nobody: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database

@@ -441,10 +441,11 @@ class TestChannels:
         (lobby,) = as_iago.get("/streams")["streams"]
         assert fetch(as_iago, "channel_folders", "default_streams", "default_stream_groups") == {
             "channel_folders": as_iago.get("/channel_folders")["channel_folders"],
-            "default_streams": [lobby["stream_id"]],
+            "realm_default_streams": [lobby["stream_id"]],
             "realm_default_stream_groups": [],
         }
-        assert fetch(as_iago.acting_as(cast.polonius), "default_streams") == {"default_streams": []}
+        as_guest = as_iago.acting_as(cast.polonius)
+        assert fetch(as_guest, "default_streams") == {"realm_default_streams": []}
 
     def test_policies_for_topics(
         self, chat: ChatClient, cast: Cast, chat_database: Database

@@ -1,12 +1,13 @@
 """POST /register: the parts of the state about messages, settings and the organization."""
 
+import time
 from typing import Any
 
 import pytest
 from sqlalchemy import insert, update
 
-from models.chat.access.group_settings import REALM_GROUPS
-from models.chat.organization.settings import OPERATOR_SETTINGS, SETTINGS
+from models.chat.access.group_settings import CHANNEL_GROUPS, REALM_GROUPS, USER_GROUP_GROUPS
+from models.chat.organization.settings import CHANNEL_SETTINGS, OPERATOR_SETTINGS, SETTINGS
 from models.chat.queues import queues
 from models.chat.rendering.emoji import DATA_PATH
 from models.chat.snapshot import messages
@@ -251,7 +252,9 @@ class TestOrganization:
         with chat_database.reading() as reader:
             row = reader.execute(Realm.__table__.select().where(Realm.id == cast.realm_id)).one()
         for name in (*SETTINGS, *OPERATOR_SETTINGS):
-            assert found[f"realm_{name}"] == getattr(row, name)
+            none = -1 if name in CHANNEL_SETTINGS else None
+            value = getattr(row, name)
+            assert found[f"realm_{name}"] == (none if value is None else value)
         for name in REALM_GROUPS:
             expected = named if name == "can_resolve_topics_group" else getattr(row, name)
             assert found[f"realm_{name}"] == expected
@@ -263,6 +266,13 @@ class TestOrganization:
         settings = {f"realm_{name}" for name in (*SETTINGS, *OPERATOR_SETTINGS, *REALM_GROUPS)}
         accounts = found.pop("realm_default_external_accounts")
         types = found.pop("server_report_message_types")
+        permissions = found.pop("server_supported_permission_settings")
+        assert {kind: set(named) for kind, named in permissions.items()} == {
+            "realm": set(REALM_GROUPS),
+            "stream": set(CHANNEL_GROUPS),
+            "group": set(USER_GROUP_GROUPS),
+        }
+        assert abs(found.pop("server_generation") - time.time()) < 3600
         assert accounts["github"] == {
             "name": "GitHub username",
             "text": "GitHub",
@@ -284,6 +294,8 @@ class TestOrganization:
             "realm_allow_edit_history": True,
             "realm_mandatory_topics": False,
             "realm_wildcard_mention_policy": 5,
+            "realm_signup_announcements_stream_id": -1,
+            "realm_zulip_update_announcements_stream_id": -1,
             "realm_waiting_period_threshold": 0,
             "realm_default_code_block_language": "",
             "realm_presence_disabled": False,
@@ -324,6 +336,41 @@ class TestOrganization:
             "zulip_plan_is_not_limited": True,
         }
 
+    def test_the_server_takes_the_groups_that_it_describes(self, as_cordelia: ChatClient) -> None:
+        described = fetch(as_cordelia, "realm")["server_supported_permission_settings"]["realm"]
+        groups = {
+            each["name"]: each["id"] for each in as_cordelia.get("/user_groups")["user_groups"]
+        }
+        flags = {
+            "role:internet": "allow_internet_group",
+            "role:everyone": "allow_everyone_group",
+            "role:nobody": "allow_nobody_group",
+        }
+        for name, permission in described.items():
+            only = permission["allowed_system_groups"]
+            for group, group_id in groups.items():
+                allowed = permission[flags[group]] if group in flags else True
+                allowed = allowed and (not only or group in only)
+                answer = as_cordelia.patch("/realm", **{name: group_id})
+                assert (answer["result"] == "success") == allowed, (name, group)
+
+    def test_what_is_described_of_channels_and_groups(self, chat: ChatClient) -> None:
+        described = fetch(chat, "realm")["server_supported_permission_settings"]
+        assert described["stream"]["can_administer_channel_group"] == {
+            "require_system_group": False,
+            "allow_internet_group": False,
+            "allow_nobody_group": True,
+            "allow_everyone_group": False,
+            "default_group_name": "channel_creator",
+            "default_for_system_groups": None,
+            "allowed_system_groups": [],
+        }
+        assert described["group"]["can_manage_group"] == {
+            **described["stream"]["can_administer_channel_group"],
+            "default_group_name": "group_creator",
+            "default_for_system_groups": "role:nobody",
+        }
+
     @pytest.mark.parametrize(
         ("group", "policy"),
         [
@@ -354,6 +401,7 @@ class TestOrganization:
             "url_template": "https://play.example/?code={code}",
         }
         playground_id = as_iago.post("/realm/playgrounds", **playground)["id"]
+        playground["pygments_language"] = playground.pop("syntax_language")
         rows = [
             {"name": name, "source_url": f"/{name}.png", "is_deactivated": name == "ghost"}
             | {"realm_id": realm_id, "author_id": cast.iago.id}

@@ -110,7 +110,7 @@ def _peers(
 
 @applies("default_streams")
 def default_streams(store: Store, event: Event) -> None:
-    store.state["default_streams"] = event["default_streams"]
+    store.state["realm_default_streams"] = event["default_streams"]
 
 
 @applies("channel_folder")
