@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from server.wire import coalescing
 from server.wire.coalescing import (
     CLOSE_S,
     MOST_BYTES,
+    PIECE,
     WAIT_S,
     Coalescer,
     CoalescingTransport,
