@@ -32,8 +32,7 @@ class Form:
 
     urlencoded and multipart: a field whose schema is not a plain string, or whose `encoding` says
     `application/json`, comes as JSON text; an array also as repeated keys, which is what generated
-    clients send, and an array without that `encoding` as one key. As a JSON object: every field as
-    it is.
+    clients send. As a JSON object: every field as it is.
     """
 
     def __init__(
@@ -187,7 +186,7 @@ class Field:
             return text
         if value is None and self._nullable:
             return None
-        if self._exploded and not self._single and not isinstance(value, list):
+        if self._array and not self._single and not isinstance(value, list):
             if isinstance(value, dict) and not self._object_items:
                 return value  # somebody meant an object; the schema says what was wanted
             return [self._item(text)]

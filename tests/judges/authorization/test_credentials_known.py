@@ -56,6 +56,7 @@ COLUMNS = {
     "data_export.archive_sha256": NONE + "the sum of a file",
     "api_key.secret_sha256": "API key",
     "checkout_session.token_sha256": "checkout token",
+    "secret_check.sealed": NONE + "a word that everybody knows",
     "outgoing_webhook.sealed_secret": NONE
     + "signs what the service sends; nobody comes in with it",
     "webhook_secret.sealed": NONE + "signs what the service sends; nobody comes in with it",
@@ -93,6 +94,7 @@ PLACES = {
     "models.chat.ground.webhook_secrets": NONE + "seals what the service signs with",
     "models.chat.accounts.resealing": NONE + "seals again what others sealed",
     "models.sealing": NONE + "the nonce of a cipher",
+    "models.secret_checks": NONE + "seals a word that everybody knows",
     "models.secret_files": NONE + "the secret of a service",
     "models.payment.keys": "API key",
     "models.payment.checkout_sessions": "checkout token",

@@ -10,7 +10,7 @@ import pytest
 
 import specs
 from server.document.forms import Form
-from server.document.parameters import Parameters, kinds_of
+from server.document.parameters import Parameters, item_kinds_of, kinds_of
 from server.document.schemas import Schemas
 from server.errors import InvalidRequest
 
@@ -36,8 +36,12 @@ def operations() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def wrong_texts(schema: dict[str, Any]) -> Iterator[str]:
-    """JSON of every type that the schema does not take; none where any text is a string."""
+    """JSON of every type that the schema does not take; none where any text is a string. One key
+    may be the one item of an array.
+    """
     kinds = kinds_of(schema, SCHEMAS)
+    if "array" in kinds:
+        kinds |= item_kinds_of(schema, SCHEMAS)
     if not kinds or "string" in kinds:
         return
     for kind, sample in SAMPLES.items():

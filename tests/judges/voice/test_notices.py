@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from models.chat.channels.notices import CHANNEL_EVENTS, NEW_CHANNELS
+from models.chat.ground.webhook_secrets import open_secret
 from models.chat.identity.actors import find_actor
 from models.chat.incoming_mail.addresses import open_mailbox
 from models.chat.incoming_mail.delivery import deliver_letter, prepare_letter
@@ -374,7 +375,9 @@ def answer(stage: Stage, text: str) -> None:
     assert [bot["result"], asked["result"]] == ["success", "success"]
     [taken] = stage.database.run(lambda s: queue.take_some(s, spared=(), limit=2, now=now))
     with stage.database.reading() as reader:
-        request = find_request(reader, VAULT, taken)
+        secret = open_secret(VAULT, taken.bot_id, taken.sealed_secret)
+        assert secret is not None
+        request = find_request(reader, secret, taken)
     assert request is not None
     stage.store(User, bot["user_id"], full_name=text)
     stage.rename(stage.denmark, text)
