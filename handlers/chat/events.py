@@ -19,6 +19,7 @@ from models.chat.events.log import ABSENT, Absent
 from models.chat.queues import queues
 from models.chat.queues.closed_channels import NOTHING_CLOSED
 from models.chat.queues.delivery import Viewer, find_viewer, tell_all
+from models.chat.queues.lazy import LISTS
 from models.chat.queues.narrow import check_narrow
 from models.chat.queues.queues import LONGEST_POLL, Poll, QueueOptions
 from models.chat.sending.drafts import client_name
@@ -222,12 +223,15 @@ def _heartbeat(event_id: int) -> dict[str, Any]:
 
 
 def _is_told_at_once(waiter: Waiter) -> bool:
-    """Were the events so new, when they came, that the user had the access of then?
+    """Were the events so new, when they came, that the user had the access of then, and do they
+    hold all that they tell?
 
     It does not matter how long it takes to tell thousands of others: that would only take longer if
     each of them asked the database.
     """
     if waiter.handed_at is None or waiter.viewer.known_ids is not None:
+        return False
+    if any(entry.type in LISTS for entry in waiter.entries):
         return False
     return waiter.handed_at - waiter.entries[0].at <= FRESH_FOR
 

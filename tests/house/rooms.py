@@ -21,6 +21,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         (
             "alert_words",
             "bot_storage",
+            "muted_users",
             "navigation_views",
             "presence",
             "rendering",
@@ -46,7 +47,7 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
             "submessages",
             "user_groups",
         ),
-        ("accounts", "muted_users", "queues", "typing_status"),
+        ("accounts", "queues", "typing_status"),
         ("bots", "invitations", "settings"),
         ("snapshot",),
     ),

@@ -29,6 +29,7 @@ from models.chat.queues.entries import (
     find_entries_for,
     find_grown,
 )
+from models.chat.queues.lazy import with_lists
 from models.chat.queues.queues import Poll, write_down
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -57,7 +58,8 @@ def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -
     options = viewer.queue.options
     entries, seen = find_entries_for(db, viewer.actor, options, after=after, until=until)
     closed = find_closed(db, viewer.actor, entries)
-    return Found(tell_all(viewer, entries, closed, after=after, now=now), seen)
+    told = tell_all(viewer, entries, closed, after=after, now=now)
+    return Found(with_lists(db, viewer, told), seen)
 
 
 @dataclass(eq=False, slots=True)

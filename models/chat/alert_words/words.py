@@ -67,7 +67,5 @@ def remove_alert_words(
 
 def _tell(session: Session, actor: Actor, now: datetime) -> list[str]:
     """Tells the actor's clients which words there are now; returns them."""
-    words = find_alert_words(session, actor)
-    event = AlertWordsEvent(alert_words=words)
-    log.append(session, actor.realm_id, event, user_ids=[actor.id], now=now)
-    return words
+    log.append(session, actor.realm_id, AlertWordsEvent(), user_ids=[actor.id], now=now)
+    return find_alert_words(session, actor)

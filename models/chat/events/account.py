@@ -2,7 +2,6 @@
 tells that user alone.
 """
 
-from collections.abc import Sequence
 from typing import TypedDict
 
 from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
@@ -31,27 +30,18 @@ class UserTopicEvent(ClientEvent, type="user_topic"):
     visibility_policy: int
 
 
-class AlertWordsEvent(ClientEvent, type="alert_words"):
+class AlertWordsEvent(ClientEvent, type="alert_words", lazy=("alert_words",)):
     """A user added alert words or removed some. Tells that user which they have now."""
 
-    alert_words: Sequence[str]
+
+class MutedUsersEvent(ClientEvent, type="muted_users", lazy=("muted_users",)):
+    """A user muted another or unmuted one. Tells that user whom they have muted now."""
 
 
-class MutedUsersEvent(ClientEvent, type="muted_users"):
-    """A user muted another or unmuted one. Tells that user whom they have muted now.
-
-    The records come from `models.chat.muted_users.muting.find_muted_users`.
-    """
-
-    muted_users: Sequence[WireObject]
-
-
-class MutedTopicsEvent(ClientEvent, type="muted_topics"):
+class MutedTopicsEvent(ClientEvent, type="muted_topics", lazy=("muted_topics",)):
     """The older form of `user_topic`: all topics that the user has muted, each as [channel's name,
     topic, Unix seconds], oldest first.
     """
-
-    muted_topics: Sequence[Sequence[str | int]]
 
 
 class DeviceAddEvent(ClientEvent, type="device", op="add"):

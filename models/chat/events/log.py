@@ -62,18 +62,25 @@ class ClientEvent:
     A kind is a type of event, or a type with an op:
     `class DeviceAddEvent(ClientEvent, type="device", op="add")`. Each kind becomes a frozen,
     keyword-only dataclass. Fields that are `internal` are for the delivery
-    (`models.chat.queues.delivery`), and clients never see them.
+    (`models.chat.queues.delivery`), and clients never see them. Those that are `lazy` are no
+    fields of the record: the delivery reads them from their tables (`models.chat.queues.lazy`).
     """
 
     type: ClassVar[str]
     op: ClassVar[str | None]
     internal: ClassVar[tuple[str, ...]]
+    lazy: ClassVar[tuple[str, ...]]
     _keys: ClassVar[tuple[tuple[str, str], ...]]
 
     def __init_subclass__(
-        cls, *, type: str, op: str | None = None, internal: tuple[str, ...] = ()
+        cls,
+        *,
+        type: str,
+        op: str | None = None,
+        internal: tuple[str, ...] = (),
+        lazy: tuple[str, ...] = (),
     ) -> None:
-        cls.type, cls.op, cls.internal = type, op, internal
+        cls.type, cls.op, cls.internal, cls.lazy = type, op, internal, lazy
         kind: Any = dataclass(frozen=True, kw_only=True)(cls)
         cls._keys = tuple(
             (field.name, f"_{field.name}" if field.name in internal else field.name)

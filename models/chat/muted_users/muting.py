@@ -54,5 +54,4 @@ def unmute_user(session: Session, actor: Actor, user_id: int, *, now: datetime) 
 
 
 def _tell(session: Session, actor: Actor, now: datetime) -> None:
-    event = MutedUsersEvent(muted_users=find_muted_users(session, actor))
-    log.append(session, actor.realm_id, event, user_ids=[actor.id], now=now)
+    log.append(session, actor.realm_id, MutedUsersEvent(), user_ids=[actor.id], now=now)

@@ -107,7 +107,7 @@ def _message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     if options.client_gravatar and message["sender_email"] != _dummy(viewer, message["sender_id"]):
         message["avatar_url"] = None
     if message["type"] == "stream":
-        message["subject"] = _topic(viewer, message["subject"])
+        message["subject"] = shown_topic(viewer, message["subject"])
     body["message"] = message
     if viewer.actor.id not in (entry.user_ids or ()):
         body["flags"] = []
@@ -120,13 +120,13 @@ def _message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
 def _update_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     for key in ("subject", "orig_subject"):
         if key in body:
-            body[key] = _topic(viewer, body[key])
+            body[key] = shown_topic(viewer, body[key])
     yield body
 
 
 def _delete_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     if "topic" in body:
-        body["topic"] = _topic(viewer, body["topic"])
+        body["topic"] = shown_topic(viewer, body["topic"])
     body.pop("message_id", None)
     if "bulk_message_deletion" in viewer.queue.options.capabilities:
         yield body
@@ -146,10 +146,7 @@ def _default_streams(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]
 
 
 def _user_topic(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
-    if "topic_name" in body:
-        body["topic_name"] = _topic(viewer, body["topic_name"])
-    else:
-        body["muted_topics"] = [[c, _topic(viewer, t), at] for c, t, at in body["muted_topics"]]
+    body["topic_name"] = shown_topic(viewer, body["topic_name"])
     yield body
 
 
@@ -216,7 +213,7 @@ def _typing(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
             if _knows(viewer, person["user_id"])
         ]
     else:
-        body["topic"] = _topic(viewer, body["topic"])
+        body["topic"] = shown_topic(viewer, body["topic"])
     yield body
 
 
@@ -225,7 +222,7 @@ def _typing_edit_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[B
     in_channel = place["type"] == "channel"
     if _hears_typing(viewer, in_channel=in_channel, user_id=body["sender_id"]):
         if in_channel:
-            body["recipient"] = {**place, "topic": _topic(viewer, place["topic"])}
+            body["recipient"] = {**place, "topic": shown_topic(viewer, place["topic"])}
         yield body
 
 
@@ -270,7 +267,6 @@ FORMS: Mapping[str, Callable[[Viewer, Entry, Body], Iterable[Body]]] = {
     "default_streams": _default_streams,
     "delete_message": _delete_message,
     "message": _message,
-    "muted_topics": _user_topic,
     "presence": _presence,
     "realm_linkifiers": _realm_linkifiers,
     "realm_user": _realm_user,
@@ -286,7 +282,8 @@ FORMS: Mapping[str, Callable[[Viewer, Entry, Body], Iterable[Body]]] = {
 }
 
 
-def _topic(viewer: Viewer, topic: str) -> str:
+def shown_topic(viewer: Viewer, topic: str) -> str:
+    """Return the form of a topic that the viewer's client can show."""
     if topic or "empty_topic_name" in viewer.queue.options.capabilities:
         return topic
     return viewer.actor.realm.empty_topic_display_name

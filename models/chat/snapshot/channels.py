@@ -7,7 +7,7 @@ from models.chat.channels.channels import find_default_channel_ids, find_subscri
 from models.chat.channels.folders import find_folders
 from models.chat.channels.subscriptions import find_own_settings
 from models.chat.snapshot.viewing import Viewing
-from models.chat.topics.visibility import VisibilityPolicy, describe_policy
+from models.chat.topics.visibility import describe_muted, describe_policy
 
 USERS_DEFAULTS = {
     "desktop_notifications": "enable_stream_desktop_notifications",
@@ -96,15 +96,5 @@ def find_user_topics(view: Viewing) -> dict[str, Any]:
 
 def find_muted_topics(view: Viewing) -> dict[str, Any]:
     """The muted ones again, in the older form: channel's name, topic, Unix seconds."""
-    return {
-        "muted_topics": [
-            [
-                view.known_channels[row.channel_id].name,
-                view.topic(row.topic),
-                int(row.last_updated.timestamp()),
-            ]
-            for row in view.policies
-            if row.visibility_policy == VisibilityPolicy.MUTED
-            and row.channel_id in view.known_channels
-        ]
-    }
+    names = {channel_id: channel.name for channel_id, channel in view.known_channels.items()}
+    return {"muted_topics": describe_muted(view.policies, names, view.topic)}

@@ -1,5 +1,6 @@
 """What each user wants of each topic: none, muted, unmuted, followed. No row means none."""
 
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import IntEnum
 from typing import Protocol
@@ -18,7 +19,7 @@ from models.chat.events import log
 from models.chat.events.account import MutedTopicsEvent, UserTopicEvent
 from models.chat.ground.errors import MissingParameter
 from models.chat.identity.actors import Actor
-from models.chat.tables import Channel, UserTopic
+from models.chat.tables import UserTopic
 from models.chat.topics.errors import IncompatibleParameters
 from models.chat.topics.names import key_of, normalise_topic
 from models.reader import Db
@@ -33,15 +34,6 @@ class VisibilityPolicy(IntEnum):
     FOLLOWED = 3
 
 
-_MUTED = (
-    select(Channel.name, UserTopic.topic, UserTopic.last_updated)
-    .join(Channel, Channel.id == UserTopic.channel_id)
-    .where(
-        UserTopic.user_id == bindparam("user_id"),
-        UserTopic.visibility_policy == VisibilityPolicy.MUTED,
-    )
-    .order_by(UserTopic.last_updated, Channel.id, UserTopic.topic_key)
-)
 _ALL = (
     select(
         UserTopic.channel_id,
@@ -155,9 +147,20 @@ def find_policies(db: Db, user_id: int) -> list[PolicyRow]:
 def find_known_policies(db: Db, actor: Actor) -> list[PolicyRow]:
     """The actor's policies for topics of channels that the actor may know, oldest first."""
     rows = find_policies(db, actor.id)
-    channels = find_channels(db, actor, channel_ids={row.channel_id for row in rows})
-    known = {channel.id for channel in filter_known(db, actor, channels)}
+    known = _find_known_names(db, actor, rows)
     return [row for row in rows if row.channel_id in known]
+
+
+def find_muted_topics(db: Db, actor: Actor, shown: Callable[[str], str]) -> list[list[str | int]]:
+    """Return what `describe_muted` tells of the actor's muted topics, oldest first."""
+    rows = find_policies(db, actor.id)
+    return describe_muted(rows, _find_known_names(db, actor, rows), shown)
+
+
+def _find_known_names(db: Db, actor: Actor, rows: Iterable[PolicyRow]) -> dict[int, str]:
+    """Id -> name of the channels of policies that the actor may know."""
+    channels = find_channels(db, actor, channel_ids={row.channel_id for row in rows})
+    return {channel.id: channel.name for channel in filter_known(db, actor, channels)}
 
 
 def describe_policy(row: PolicyRow, topic: str) -> dict[str, str | int]:
@@ -170,11 +173,16 @@ def describe_policy(row: PolicyRow, topic: str) -> dict[str, str | int]:
     }
 
 
-def find_muted_topics(db: Db, user_id: int) -> list[list[str | int]]:
-    """[channel's name, topic, Unix seconds] of each topic the user has muted, oldest first."""
+def describe_muted(
+    rows: Iterable[PolicyRow], names: Mapping[int, str], shown: Callable[[str], str]
+) -> list[list[str | int]]:
+    """Return [channel's name, topic, Unix seconds] of each muted topic whose channel has a name in
+    `names`; `shown` makes the form of a topic that the client can show.
+    """
     return [
-        [name, topic, int(at.timestamp())]
-        for name, topic, at in db.execute(_MUTED, {"user_id": user_id})
+        [names[row.channel_id], shown(row.topic), int(row.last_updated.timestamp())]
+        for row in rows
+        if row.visibility_policy == VisibilityPolicy.MUTED and row.channel_id in names
     ]
 
 
@@ -188,8 +196,7 @@ def tell_of_policy(
     now: datetime,
 ) -> None:
     """Events for the actor's clients: first the older kind, which knows only muted topics."""
-    muted = MutedTopicsEvent(muted_topics=find_muted_topics(session, actor.id))
-    log.append(session, actor.realm.id, muted, now=now, user_ids=[actor.id])
+    log.append(session, actor.realm.id, MutedTopicsEvent(), now=now, user_ids=[actor.id])
     event = UserTopicEvent(
         stream_id=channel_id,
         topic_name=topic,

@@ -9,9 +9,8 @@ import pytest
 from sqlalchemy.orm import Session
 
 from handlers.chat.wire.polls import Polls, Waiter
-from models.chat.events.account import AlertWordsEvent
 from models.chat.events.log import ClientEvent, append, append_all
-from models.chat.events.messages import DeleteMessageEvent
+from models.chat.events.messages import DeleteMessageEvent, DraftsAddEvent
 from models.chat.queues.delivery import Viewer
 from models.chat.queues.entries import MOST_BYTES, MOST_ENTRIES
 from models.database import Database
@@ -38,12 +37,13 @@ def tell(chat_database: Database, cast: Cast, clock: FrozenClock) -> Tell:
     return work
 
 
-def large(number: int, size: int = LARGEST) -> AlertWordsEvent:
-    return AlertWordsEvent(alert_words=[str(number), *["é" * 97] * (size // 200)])
+def large(number: int, size: int = LARGEST) -> DraftsAddEvent:
+    draft = {"id": number, "type": "", "to": [], "topic": "", "content": "é" * 5000, "timestamp": 0}
+    return DraftsAddEvent(drafts=[draft] * (size // 10_000))
 
 
 def number_of(event: dict[str, Any]) -> int:
-    return int(event["alert_words"][0])
+    return int(event["drafts"][0]["id"])
 
 
 def read_to_the_end(place: Place) -> list[list[dict[str, Any]]]:
@@ -120,7 +120,7 @@ def test_ids_ascend_and_no_deletion_is_lost(
     for event in events:
         gone += event.get("message_ids", [event["message_id"]] if "message_id" in event else [])
     assert gone == numbers
-    assert [event["type"] for event in events].count("alert_words") == 3
+    assert [event["type"] for event in events].count("drafts") == 3
 
 
 def test_the_first_event_of_all_may_have_several_parts(

@@ -42,7 +42,9 @@ def objections(database: Database) -> list[str]:
         body = {key: value for key, value in payload.items() if not key.startswith("_")}
         if row.type == "user_status" and "reaction_type" in body:
             body["reaction_type"] = clients_kind(body["reaction_type"])  # as it is delivered
-        name = kinds()[row.type, body.get("op")].__name__
+        kind = kinds()[row.type, body.get("op")]
+        body |= {key: [] for key in kind.lazy}
+        name = kind.__name__
         wrong = _judge(name)({"id": row.id, "type": row.type, **body}, "")
         found += [f"{name}{violation.path}: {violation.message}" for violation in wrong]
     return found

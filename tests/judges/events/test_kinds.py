@@ -24,8 +24,9 @@ def test_the_document_has_the_fields_of_a_kind(kind: type[ClientEvent]) -> None:
     schema = SCHEMAS[kind.__name__]
     shown = [field for field in fields(kind) if field.name not in kind.internal]  # type: ignore[arg-type]
     made = MADE_AT_DELIVERY.get(kind.__name__, set())
-    assert {field.name for field in shown} == schema["properties"].keys() - COMMON - made
-    needed = {field.name for field in shown if field.default is not ABSENT}
+    lazy = set(kind.lazy)
+    assert lazy | {field.name for field in shown} == schema["properties"].keys() - COMMON - made
+    needed = lazy | {field.name for field in shown if field.default is not ABSENT}
     assert needed - EITHER.get(kind.__name__, set()) == set(schema["required"]) - COMMON
     assert schema["properties"]["type"]["enum"] == [kind.type]
     if kind.op is not None:
