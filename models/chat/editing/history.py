@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Integer, LargeBinary, Select, Text, bindparam, cast, func, select
 
 from models.chat.editing.errors import EditHistoryDisabled
 from models.chat.identity.actors import Actor
@@ -13,10 +13,13 @@ from models.chat.messages.edit_history import Edit, find_open_places, undo_move
 from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
+from models.prepared import Query
 from models.reader import Db
 
 MOST_EDITS = 100
 """In one answer, the newest ones: what a message said before those is not told."""
+MOST_BYTES = 2_000_000
+"""Of the texts that one answer goes through, of the newest edits: it holds each some four times."""
 MOST_DIFFED = 200_000
 """Characters of one answer that are compared, of the newest edits first."""
 
@@ -31,15 +34,33 @@ _EDITS = (
     )
     .where(MessageEdit.message_id == bindparam("message_id"))
     .order_by(MessageEdit.id.desc())
-    .limit(MOST_EDITS + 1)
+    .limit(bindparam("most", type_=Integer))
 )
+
+
+def _sizes(dialect: str) -> Select[int]:
+    """Bytes of the texts of the newest edits of :message_id, the newest edit first."""
+    size = func.length if dialect == "sqlite" else func.octet_length
+    of_bytes = LargeBinary if dialect == "sqlite" else Text
+    texts = (MessageEdit.prev_content, MessageEdit.prev_rendered_content)
+    content, rendered = (func.coalesce(size(cast(text, of_bytes)), 0) for text in texts)
+    return (
+        select(content + rendered)
+        .where(MessageEdit.message_id == bindparam("message_id"))
+        .order_by(MessageEdit.id.desc())
+        .limit(MOST_EDITS + 1)
+    )
+
+
+_SIZES: Query[int] = Query(_sizes)
 
 
 def find_history(
     db: Db, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
 ) -> list[dict[str, Any]]:
     """Snapshots, oldest first: the message as it was sent, then as it was after each of the
-    newest edits; where there were more than `MOST_EDITS`, as it was after the one before these.
+    newest edits. Where there were more than `MOST_EDITS`, or more text than `MOST_BYTES`, it begins
+    with how the message was before the newest of them.
 
     Where a message stood in a channel that the reader may not read, nothing is told of that time:
     neither what it said there, nor under which topic, nor which channel it was.
@@ -58,12 +79,15 @@ def find_history(
         empty = actor.realm.empty_topic_display_name
         return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
 
-    edits: Sequence[Edit] = db.execute(_EDITS, {"message_id": message.id}).all()
+    sizes = [size for (size,) in _SIZES.all(db, {"message_id": message.id})]
+    count = _count_light(sizes, message, shows_present=policy == "moves")
+    asked = {"message_id": message.id, "most": count + 1}
+    edits: Sequence[Edit] = db.execute(_EDITS, asked).all()
     began_at = message.sent_at
     author_id: int | None = message.sender_id
-    if len(edits) > MOST_EDITS:
+    if len(edits) > count:
         began_at, author_id = edits[-1].edited_at, edits[-1].editor_id
-    newest = edits[:MOST_EDITS]
+    newest = edits[:count]
     before = {edit.prev_channel_id for edit in newest if edit.prev_channel_id is not None}
     readable = find_open_places(db, actor, before - {message.channel_id}) | {message.channel_id}
     past = _Past(message, shown, readable, tells_content=policy == "all")
@@ -82,6 +106,19 @@ def find_history(
             snapshot["content"] = message.content
             snapshot["rendered_content"] = message.rendered_content
     return snapshots[::-1]
+
+
+def _count_light(sizes: Sequence[int], message: MessageView, *, shows_present: bool) -> int:
+    """How many of the newest edits one answer tells: at least one, at most `MOST_EDITS`.
+    `shows_present`: every snapshot has what the message says now.
+    """
+    now = len(message.content.encode()) + len(message.rendered_content.encode())
+    left = MOST_BYTES - now
+    for count, size in enumerate(sizes[:MOST_EDITS]):
+        left -= now if shows_present else size
+        if left < 0 and count:
+            return count
+    return MOST_EDITS
 
 
 class _Past:

@@ -16,10 +16,14 @@ from models.prepared import Query
 from models.reader import Db, bound_ids, dialect_of
 
 MOST_BYTES = 10_000_000
-"""Of Markdown and HTML together, whichever of them is asked for, of edits and of reactions."""
-FEW = 20
+"""Of Markdown and HTML together, whichever of them is asked for, of edits, reactions and
+submessages.
+"""
+FEW = 4
 """So many messages are never too much."""
 REACTION_BYTES = 250
+SUBMESSAGE_BYTES = 100
+"""Of a submessage beside its content."""
 
 AT_A_TIME = 50
 """So many messages are weighed before anybody looks whether they are too much."""
@@ -44,6 +48,7 @@ def _weights(dialect: str) -> TypedReturnsRows[int]:
     return _weighed(
         f"SELECT {_of_texts(dialect)}"
         f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id = m.id)"
+        f" + (SELECT {_of_submessages(dialect)} FROM submessage WHERE message_id = m.id)"
         f" + coalesce((SELECT {least}(sum(l), {MOST_TEXT} + max(l)) FROM (SELECT"
         f" {_of_edit(dialect)} AS l FROM message_edit WHERE message_id = m.id) AS edits), 0)"
         f" FROM {listed}{order}"
@@ -60,6 +65,7 @@ def _total(dialect: str) -> TypedReturnsRows[int]:
     return _weighed(
         f"SELECT coalesce((SELECT sum({_of_texts(dialect)}) FROM message WHERE id {are_listed}), 0)"
         f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id {are_listed})"
+        f" + (SELECT {_of_submessages(dialect)} FROM submessage WHERE message_id {are_listed})"
         f" + coalesce((SELECT sum({_of_edit(dialect)}) FROM message_edit"
         f" WHERE message_id {are_listed}), 0)"
     )
@@ -67,6 +73,10 @@ def _total(dialect: str) -> TypedReturnsRows[int]:
 
 def _of_texts(dialect: str) -> str:
     return f"{_bytes(dialect, 'content')} + {_bytes(dialect, 'rendered_content')}"
+
+
+def _of_submessages(dialect: str) -> str:
+    return f"coalesce(sum({SUBMESSAGE_BYTES} + {_bytes(dialect, 'content')}), 0)"
 
 
 def _of_edit(dialect: str) -> str:

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import cast
 
 import orjson
-from sqlalchemy import Table, delete
+from sqlalchemy import Table, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
 from models.chat.events import log
 from models.chat.events.messages import SubmessageEvent
+from models.chat.ground.errors import QuotaExceeded
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_open_message
 from models.chat.messages.submessages import WIDGET, find_widget_type, insert_submessage
@@ -33,7 +34,10 @@ CHANGES = {
     TODO: frozenset(("new_task", "strike", TITLE)),
 }
 """Widget -> the types of submessages that it takes."""
+MOST_BYTES = 500_000
+"""Of all that was done with one widget."""
 _TABLE = cast(Table, Submessage.__table__)
+_CONTENTS = select(_TABLE.c.content).where(_TABLE.c.message_id == bindparam("of_message_id"))
 
 
 def add_submessage(
@@ -43,7 +47,7 @@ def add_submessage(
     `change`: one of the document's shapes, by its `type`.
 
     Raises `InvalidMessage`, `MessageHasNoWidget`, `UnknownWidgetChange`, `QuestionOfAnother`,
-    `TitleOfAnother`.
+    `TitleOfAnother`, `QuotaExceeded`.
     """
     message = access_open_message(session, actor, message_id)
     widget, kind = find_widget_type(session, message), change["type"]
@@ -57,6 +61,8 @@ def add_submessage(
         _forget_vote(session, actor, message_id, change)
     content = _text_of(change)
     made = insert_submessage(session, actor.id, message_id, content)
+    if _size(session, message_id) > MOST_BYTES:
+        raise QuotaExceeded(what="bytes in the submessages of this message", limit=MOST_BYTES)
     event = SubmessageEvent(
         msg_type=WIDGET,
         message_id=message_id,
@@ -79,6 +85,12 @@ def _forget_vote(session: Session, actor: Actor, message_id: int, vote: Mapping[
             _TABLE.c.content.in_(before),
         )
     )
+
+
+def _size(session: Session, message_id: int) -> int:
+    """Bytes of all that was done with a widget."""
+    found = session.connection().execute(_CONTENTS, {"of_message_id": message_id}).scalars()
+    return sum(len(content.encode()) for content in found)
 
 
 def _text_of(change: Mapping[str, Json]) -> str:

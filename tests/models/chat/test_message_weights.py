@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from models.chat.messages.edit_history import MOST_TEXT
 from models.chat.reading import weights as message_weights
 from models.chat.reading.ranges import Range
-from models.chat.reading.weights import FEW, cut_to_weight
+from models.chat.reading.weights import cut_to_weight
 from models.chat.tables import Message, MessageEdit, Reaction
 from models.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 
-MANY = 2 * FEW
+MANY = 40
 
 
 @pytest.fixture

@@ -1,0 +1,158 @@
+"""What the service answers and writes where people have stored as much as they may."""
+
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import func, insert, select, update
+
+from models.chat.editing.history import MOST_BYTES as MOST_HISTORY
+from models.chat.reading.weights import MOST_BYTES
+from models.chat.submessages.submessages import MOST_BYTES as MOST_OF_A_WIDGET
+from models.chat.tables import Event, Message, MessageEdit, Realm, Submessage, UserTopic
+from models.database import Database
+from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.people import Cast
+from tests.support.chat.queues import Queues
+from tests.support.frozen_clock import FrozenClock
+
+TEXT = "é" * 10_000
+HTML = "<p>" + "é&lt;" * 30_000 + "</p>"
+MANY = 2_000
+
+
+@pytest.fixture
+def denmark(chat_database: Database, cast: Cast) -> int:
+    return chat_database.run(lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet]))
+
+
+def say(client: ChatClient, content: str) -> int:
+    made = client.post("/messages", type="channel", to="Denmark", topic="castle", content=content)
+    return int(made["id"])
+
+
+class TestLists:
+    @pytest.fixture
+    def muted(self, chat_database: Database, denmark: int, cast: Cast, clock: FrozenClock) -> None:
+        rows = [
+            {
+                "user_id": cast.hamlet.id,
+                "channel_id": denmark,
+                "topic_key": f"{number:04} {'é' * 50}",
+                "topic": f"{number:04} {'É' * 50}",
+                "visibility_policy": 1,
+                "last_updated": clock.now(),
+            }
+            for number in range(MANY)
+        ]
+        chat_database.run(lambda session: session.execute(insert(UserTopic), rows))
+
+    def test_a_change_of_one_writes_no_list(
+        self, chat: ChatClient, denmark: int, muted: None, queues: Queues, chat_database: Database
+    ) -> None:
+        place = queues.open(chat, event_types=frozenset({"muted_topics"}))
+        for policy in (1, 0) * 5:
+            chat.post("/user_topics", stream_id=denmark, topic="toggled", visibility_policy=policy)
+        with chat_database.reading() as reader:
+            written = reader.execute(select(func.sum(func.length(Event.payload)))).scalar_one()
+        assert written < 10 * 400
+        [event] = place.read()
+        assert len(event["muted_topics"]) == MANY
+        assert place.read() == []
+
+    def test_one_that_is_waited_for_holds_the_list_too(
+        self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast
+    ) -> None:
+        mute = "/users/me/muted_users"
+        for path, wish, key, value in (
+            ("/users/me/alert_words", {"alert_words": ["ghost"]}, "alert_words", ["ghost"]),
+            (f"{mute}/{cast.othello.id}", {}, "muted_users", [cast.othello.id]),
+        ):
+            place = queues.open(chat)
+            poll = chat.build("GET", "/events", place.query())
+            told, _ = chat.at_once(poll, chat.build("POST", path, wish))
+            [event] = told.json()["events"]
+            assert [each["id"] if key == "muted_users" else each for each in event[key]] == value
+
+    def test_a_channel_that_is_lost_is_named_no_more(
+        self, chat: ChatClient, denmark: int, muted: None, queues: Queues, cast: Cast,
+        chat_database: Database,
+    ) -> None:  # fmt: skip
+        place = queues.open(chat, event_types=frozenset({"muted_topics"}))
+        chat.post("/user_topics", stream_id=denmark, topic="toggled", visibility_policy=1)
+        hidden = chat_database.run(
+            lambda s: make_channel(s, cast, "Norway", subscribers=[cast.iago], invite_only=True)
+        )
+        moved = update(UserTopic).where(UserTopic.topic == "toggled").values(channel_id=hidden)
+        chat_database.run(lambda session: session.execute(moved))
+        [event] = place.read()
+        assert {name for name, _, _ in event["muted_topics"]} == {"Denmark"}
+
+
+class TestHistory:
+    @pytest.mark.parametrize("policy", ["all", "moves"])
+    def test_ends_at_some_megabytes(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast, policy: str,
+        clock: FrozenClock,
+    ) -> None:  # fmt: skip
+        message_id = say(chat, "Words")
+        rows = [
+            {
+                "message_id": message_id,
+                "editor_id": cast.hamlet.id,
+                "edited_at": clock.now(),
+                "prev_content": TEXT,
+                "prev_rendered_content": HTML,
+                "prev_topic": f"topic {number}",
+            }
+            for number in range(100)
+        ]
+
+        def fill(session: Any) -> None:
+            session.execute(insert(MessageEdit), rows)
+            session.execute(update(Message).values(content=TEXT, rendered_content=HTML))
+            session.execute(update(Realm).values(message_edit_history_visibility_policy=policy))
+
+        chat_database.run(fill)
+        history = chat.get(f"/messages/{message_id}/history")["message_history"]
+        assert len(orjson.dumps(history)) < 5 * MOST_HISTORY
+        assert 5 < len(history) < 20
+        assert history[-1]["prev_topic"] == "topic 99", "the newest are told"
+
+
+class TestWidgets:
+    def test_a_widget_takes_half_a_megabyte(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        poll = say(chat, "/poll To be?\nYes")
+        rows = [
+            {"message_id": poll, "sender_id": cast.hamlet.id, "content": "é" * 5_000}
+            for _ in range(MOST_OF_A_WIDGET // 10_000 - 1)
+        ]
+        chat_database.run(lambda session: session.execute(insert(Submessage), rows))
+
+        def suggest(number: int) -> dict[str, Any]:
+            option = {"type": "new_option", "idx": number, "option": "é" * 1_000}
+            return chat.post("/submessage", message_id=poll, msg_type="widget", content=option)
+
+        taken = 0
+        while (answer := suggest(taken))["result"] == "success":
+            taken += 1
+        assert answer["msg"] == "Too many bytes in the submessages of this message (limit: 500000)."
+        assert 2 < taken < 6
+
+    def test_they_weigh_in_a_range(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        polls = [say(chat, "/poll To be?\nYes") for _ in range(30)]
+        rows = [
+            {"message_id": poll, "sender_id": cast.hamlet.id, "content": "é" * 200_000}
+            for poll in polls
+        ]
+        chat_database.run(lambda session: session.execute(insert(Submessage), rows))
+        wish = {"anchor": "newest", "num_before": 30, "num_after": 0}
+        answer = chat.get("/messages", **wish)
+        assert len(orjson.dumps(answer)) < 1.2 * MOST_BYTES
+        assert 20 < len(answer["messages"]) < 30
+        assert not answer["found_oldest"]
