@@ -7,6 +7,7 @@ from dataclasses import fields
 import pytest
 
 from models.chat.events.log import ABSENT, ClientEvent
+from models.chat.queues.lazy import LISTS
 from tests.judges.events.kinds import DOCUMENT, kinds
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
@@ -31,6 +32,10 @@ def test_the_document_has_the_fields_of_a_kind(kind: type[ClientEvent]) -> None:
     assert schema["properties"]["type"]["enum"] == [kind.type]
     if kind.op is not None:
         assert schema["properties"]["op"]["enum"] == [kind.op]
+
+
+def test_what_an_event_leaves_to_its_reading_is_read() -> None:
+    assert [kind.lazy for kind in kinds().values() if kind.lazy] == [(name,) for name in LISTS]
 
 
 def test_an_event_of_the_document_has_a_kind() -> None:
