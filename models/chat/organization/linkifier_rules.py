@@ -9,6 +9,7 @@ from uritemplate import URITemplate
 
 from models.chat.ground.url_templates import is_safe_template, is_url_template
 from models.chat.organization.errors import ValidationFailure
+from models.chat.rendering.links import PATTERN_OPTIONS
 
 BLANK = "This field cannot be blank."
 NO_TEMPLATE = "Invalid URL template."
@@ -16,9 +17,9 @@ EMPTY_MATCH = "The pattern must not match the empty text."
 NO_EXAMPLE = "An example input is required for reverse linkification."
 WRONG_EXAMPLE = "The example input does not match the pattern."
 WRONG_BRACES = "Invalid reverse template."
-_OPTIONS = re2.Options()
-_OPTIONS.log_errors = False
-_OPTIONS.max_mem = 2 << 20  # a quarter of the default: nobody waits long for one too large
+TOO_LARGE = "The pattern is too large."
+MOST_STEPS = 4_000
+"""Of the program that RE2 makes of a pattern: usual ones have about a hundred."""
 
 _REVERSE = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[A-Za-z_][A-Za-z0-9_]*\})*")
 _VARIABLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -83,14 +84,17 @@ def _check(wanted: LinkifierFacts) -> None:
 def _compile(pattern: str) -> re.Pattern[str]:
     """RE2's patterns have the methods of `re`'s."""
     try:
-        compiled: re.Pattern[str] = re2.compile(pattern, _OPTIONS)
+        compiled = re2.compile(pattern, PATTERN_OPTIONS)
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         _refuse("pattern", f"Bad regular expression: {text}")
+    if compiled.programsize > MOST_STEPS:
+        _refuse("pattern", TOO_LARGE)
     if compiled.fullmatch(""):
         _refuse("pattern", EMPTY_MATCH)
-    return compiled
+    known: re.Pattern[str] = compiled
+    return known
 
 
 def _check_groups(groups: set[str], names: Iterable[str]) -> None:

@@ -4,11 +4,13 @@ Every pattern runs on RE2, whose time is linear in the text whatever the pattern
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
-from re import Pattern
+from itertools import chain, islice
+from re import Match, Pattern
+from time import thread_time
+from typing import Any, TypeVar
 
 import re2
 from uritemplate import URITemplate
@@ -25,16 +27,19 @@ MOST_LINKS = 200
 MOST_LINKIFIERS = 20
 """That are at work in one run of text."""
 
+MOST_SEARCH_S = 0.1
+"""Of the processor, for all searches for linkifiers in one request."""
+PATTERN_OPTIONS = re2.Options()
+"""Of every pattern that an administrator writes."""
+PATTERN_OPTIONS.log_errors = False
+PATTERN_OPTIONS.max_mem = 1 << 20  # bytes that a compiled pattern may come to take
+
 # A linkifier matches between the start, a space or an opening sign, and what is no word character.
 _BEFORE = r"(?P<linkifier_before>^|\s|['\"\(,:<])"
 _AFTER = r"(?P<linkifier_after>$|[^\pL\pN])"
-_OPTIONS = re2.Options()
-_OPTIONS.log_errors = False
-_OPTIONS.max_mem = 8 << 20
-_SET_OPTIONS = re2.Options()
-_SET_OPTIONS.log_errors = False
-_SET_OPTIONS.max_mem = 32 << 20
-_NOTHING = r"[^\x00-\x{10FFFF}]"
+_ACTUAL = 2
+"""Group of the match itself; 1 is what stands before."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,48 +61,60 @@ class Link:
 
 
 class Linkifiers(tuple[Linkifier, ...]):
-    """An organization's linkifiers in the order they apply, compiled once: one pass over a text
-    tells which of them are in it.
+    """An organization's linkifiers in the order they apply, of one request: after `MOST_SEARCH_S`
+    they match nothing more, because some patterns take a thousand times as long as others.
     """
 
-    _set: re2.Set | None = None
+    _spent_s = 0.0
 
-    def found_in(self, text: str) -> list[tuple[Pattern[str], URITemplate]]:
-        """Pattern and template of the first `MOST_LINKIFIERS` that match somewhere in the text."""
-        if not self:
-            return []
-        if self._set is None:
-            self._set = self._compile_set()
-        indices = sorted(self._set.Match(text) or ())[:MOST_LINKIFIERS]
-        compiled = (_compile(self[index]) for index in indices)
-        return [pair for pair in compiled if pair is not None]
-
-    def _compile_set(self) -> re2.Set:
-        patterns = re2.Set.SearchSet(_SET_OPTIONS)
+    def matches_in(self, text: str) -> Iterator[tuple[URITemplate, Iterator[Match[str]]]]:
+        """The template and the matches of each of the first `MOST_LINKIFIERS` that match somewhere
+        in the text.
+        """
+        found = 0
         for linkifier in self:
-            # A pattern RE2 does not know (it was checked when it was stored) matches nothing.
-            known = _compile(linkifier) is not None
-            patterns.Add(_pattern_of(linkifier) if known else _NOTHING)
-        patterns.Compile()
-        return patterns
+            compiled = self._spend(_compile, linkifier)
+            if compiled is None:  # no time is left, or RE2 does not know what was stored long ago
+                continue
+            pattern, template = compiled
+            matches = self._matches(pattern, text)
+            first = next(matches, None)
+            if first is not None:
+                yield template, chain((first,), matches)
+                found += 1
+                if found == MOST_LINKIFIERS:
+                    return
+
+    def _matches(self, pattern: Pattern[str], text: str) -> Iterator[Match[str]]:
+        position = 0
+        for _ in range(MOST_LINKS):
+            match = self._spend(pattern.search, text, position)
+            if match is None:
+                return
+            yield match
+            start, end = match.span(_ACTUAL)
+            # The sign after one match may be the one before the next.
+            position = end if end > start else max(match.end(), position + 1)
+            if position > len(text):
+                return
+
+    def _spend(self, work: Callable[..., T | None], *parts: Any) -> T | None:
+        """What the work returns; None where no time is left."""
+        if self._spent_s >= MOST_SEARCH_S:
+            return None
+        began = thread_time()
+        try:
+            return work(*parts)
+        finally:
+            self._spent_s += thread_time() - began
 
 
-@lru_cache(maxsize=64)
-def linkifiers_of(rows: tuple[tuple[str, str], ...]) -> Linkifiers:
-    """The linkifiers of these patterns and templates."""
-    return Linkifiers(Linkifier(pattern, template) for pattern, template in rows)
-
-
-def _pattern_of(linkifier: Linkifier) -> str:
-    return _BEFORE + r"(?P<linkifier_actual>" + linkifier.pattern + ")" + _AFTER
-
-
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _compile(linkifier: Linkifier) -> tuple[Pattern[str], URITemplate] | None:
     """None for a pattern RE2 does not know."""
+    whole = _BEFORE + r"(?P<linkifier_actual>" + linkifier.pattern + ")" + _AFTER
     try:
-        compiled = re2.compile(_pattern_of(linkifier), _OPTIONS)
-        return compiled, URITemplate(linkifier.url_template)
+        return re2.compile(whole, PATTERN_OPTIONS), URITemplate(linkifier.url_template)
     except re2.error:
         return None
 
@@ -109,10 +126,10 @@ def find_links(text: str, linkifiers: Linkifiers) -> list[Link]:
     found: list[Link] = []
     if "://" in text or "@" in text or "ww." in text or "WW." in text:
         found.extend(_addresses(text))
-    for pattern, template in linkifiers.found_in(text):
+    for template, matches in linkifiers.matches_in(text):
         taken = sorted((link.start, link.end) for link in found)
-        matches = _matches(text, pattern, template, taken)
-        found.extend(islice(matches, max(MOST_LINKS - len(found), 0)))
+        links = _links_of(matches, template, taken)
+        found.extend(islice(links, max(MOST_LINKS - len(found), 0)))
     return sorted(found, key=lambda link: link.start)
 
 
@@ -147,26 +164,16 @@ def _trim(url: str) -> str:
     return url[:end]
 
 
-def _matches(
-    text: str, pattern: Pattern[str], template: URITemplate, taken: Sequence[tuple[int, int]]
+def _links_of(
+    matches: Iterable[Match[str]], template: URITemplate, taken: Sequence[tuple[int, int]]
 ) -> Iterator[Link]:
-    """The matches of a linkifier that overlap none of what is `taken`, which is in order."""
-    position = 0
-    for _ in range(MOST_LINKS):
-        match = pattern.search(text, position)
-        if match is None:
-            return
-        start, end = match.span(2)  # 1 is what stands before, 2 is the match itself
-        if end <= start:
-            position = max(match.end(), position + 1)
-        else:
-            position = end  # the sign after one match may be the one before the next
-            before = bisect_left(taken, (end, 0)) - 1  # the last one that begins before the end
-            if before < 0 or taken[before][1] <= start:
-                values = {k: v for k, v in match.groupdict().items() if v is not None}
-                yield Link(start, end, text[start:end], template.expand(values))
-        if position > len(text):
-            return
+    """The links of a linkifier that overlap none of what is `taken`, which is in order."""
+    for match in matches:
+        start, end = match.span(_ACTUAL)
+        before = bisect_left(taken, (end, 0)) - 1  # the last one that begins before the end
+        if end > start and (before < 0 or taken[before][1] <= start):
+            values = {k: v for k, v in match.groupdict().items() if v is not None}
+            yield Link(start, end, match[_ACTUAL], template.expand(values))
 
 
 def topic_links(topic: str, linkifiers: Linkifiers) -> list[dict[str, str]]:

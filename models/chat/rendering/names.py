@@ -15,7 +15,7 @@ from models.chat.access.membership import belongs
 from models.chat.access.people import known_to, sees_everybody
 from models.chat.identity.actors import Actor
 from models.chat.rendering.emoji import EMOJI
-from models.chat.rendering.links import Linkifiers, linkifiers_of
+from models.chat.rendering.links import Linkifier, Linkifiers
 from models.chat.rendering.previews import Preview, find_previews, handles_in
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
@@ -71,7 +71,7 @@ _LINKIFIERS = Query(
 
 def find_linkifiers(db: Db, realm_id: int) -> Linkifiers:
     """The organization's linkifiers in the order they apply."""
-    return linkifiers_of(tuple(_LINKIFIERS.all(db, {"realm_id": realm_id})))
+    return Linkifiers(Linkifier(*row) for row in _LINKIFIERS.all(db, {"realm_id": realm_id}))
 
 
 def find_names(db: Db, author: Actor, text: str) -> Names:

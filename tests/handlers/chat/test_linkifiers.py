@@ -135,6 +135,7 @@ class TestCreateLinkifier:
             ({"url_template": ""}, "url_template", "This field cannot be blank."),
             ({"pattern": "#(?P<id>[0-9]*"}, "pattern", "Bad regular expression: missing )"),
             ({"pattern": "(?P<id>[0-9]*)"}, "pattern", "The pattern must not match the empty"),
+            ({"pattern": r"#(?P<id>[\pL]{1,30})"}, "pattern", "The pattern is too large."),
             ({"url_template": "https://x/{id"}, "url_template", "Invalid URL template."),
             ({"url_template": "javascript:alert({id})"}, "url_template", "Invalid URL template."),
             (
