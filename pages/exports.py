@@ -63,7 +63,7 @@ def install_for(app: Flask, service: Served) -> None:
 
 def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder: Path) -> None:
     """Add /exports/<id>/<token>, and /exports/<id> for administrators with their key."""
-    places = Places(at_once=AT_ONCE, of_one=OF_ONE_REALM)
+    places = Places(at_once=AT_ONCE, of_one=(OF_ONE_REALM,))
 
     def send_archive(export_id: int, token: str | None = None) -> ResponseReturnValue:
         given = request.authorization

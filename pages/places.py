@@ -7,21 +7,30 @@ from collections import Counter
 
 
 class Places:
-    """The downloads under way: `at_once` in all, `of_one` owner's."""
+    """The downloads under way: `at_once` in all, and so many of each organization, or of each
+    organization and each user in it.
+    """
 
-    def __init__(self, *, at_once: int, of_one: int) -> None:
+    def __init__(self, *, at_once: int, of_one: tuple[int, ...]) -> None:
         self._at_once, self._of_one = at_once, of_one
         self._lock = threading.Lock()
-        self._taken: Counter[int] = Counter()
+        self._under_way = 0
+        self._taken: Counter[tuple[int, int]] = Counter()
 
-    def try_take(self, owner_id: int) -> bool:
+    def try_take(self, *owners: int) -> bool:
+        """Is there a place for these owners, one for each number of `of_one`?"""
+        kinds = list(enumerate(owners))
         with self._lock:
-            is_free = self._taken.total() < self._at_once and self._taken[owner_id] < self._of_one
-            self._taken[owner_id] += is_free
+            is_free = self._under_way < self._at_once and all(
+                self._taken[owner] < most for owner, most in zip(kinds, self._of_one, strict=True)
+            )
+            if is_free:
+                self._under_way += 1
+                self._taken.update(kinds)
             return is_free
 
-    def give_back(self, owner_id: int) -> None:
+    def give_back(self, *owners: int) -> None:
         with self._lock:
-            self._taken[owner_id] -= 1
-            if not self._taken[owner_id]:
-                del self._taken[owner_id]
+            self._under_way -= 1
+            self._taken.subtract(enumerate(owners))
+            self._taken += Counter()  # drops the zeros

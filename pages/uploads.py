@@ -17,33 +17,14 @@ from werkzeug.wsgi import ClosingIterator
 
 from models.chat.ground.hosts import parse_host
 from models.chat.rendering.previews import FORMAT
-from models.chat.uploads.access import find_linked, find_with_key
+from models.chat.uploads.access import Found, find_linked, find_with_key
+from models.chat.uploads.attachments import AttachmentRow
 from models.chat.uploads.names import THUMBNAIL, UNKNOWN_TYPE, key_of
 from pages.places import Places
 from pages.served import Served
 from security_events import SecurityEvent, tell
 
-
-class Upload(Protocol):
-    """A file that somebody may have; a row of the table fits."""
-
-    @property
-    def realm_id(self) -> int: ...
-    @property
-    def owner_id(self) -> int: ...
-    @property
-    def handle(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def media_type(self) -> str: ...
-    @property
-    def width(self) -> int | None: ...
-
-
-FindUpload = Callable[[str, str], Upload | None]
+FindUpload = Callable[[str, str], Found | None]
 """From two parts of an address to the file; None: there is none for whoever asks."""
 
 
@@ -53,12 +34,14 @@ class ReadFile(Protocol):
     def __call__(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]: ...
 
 
-Send = Callable[[Upload, ReadFile], Response]
+Send = Callable[[AttachmentRow, ReadFile], Response]
 """The answer with a file, or with its thumbnail."""
 
 AT_ONCE = 20
 """Files on their way out of one process: they must leave threads for the other pages."""
 OF_ONE_REALM = 16
+OF_ONE_USER = 6
+"""As many as a browser opens connections to one server."""
 
 SHOWN = frozenset(
     (
@@ -76,7 +59,7 @@ NO_KEY = "Send your API email and key, or open a temporary address.\n"
 def install_for(app: Flask, service: Served) -> None:
     """Add the files of the chat service."""
 
-    def find_by_link(sealed: str, filename: str) -> Upload | None:
+    def find_by_link(sealed: str, filename: str) -> Found | None:
         with service.database.reading() as connection:
             return find_linked(
                 connection,
@@ -87,7 +70,7 @@ def install_for(app: Flask, service: Served) -> None:
                 now=service.clock.now(),
             )
 
-    def find_by_key(realm: str, filename: str) -> Upload | None:
+    def find_by_key(realm: str, filename: str) -> Found | None:
         given = request.authorization
         with service.database.reading() as connection:
             return find_with_key(
@@ -110,7 +93,7 @@ def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile)
     """Add /user_uploads/temporary/<sealed>/<filename>, and for those who send their key
     /user_uploads/<realm>/<filename> and the thumbnails.
     """
-    places = Places(at_once=AT_ONCE, of_one=OF_ONE_REALM)
+    places = Places(at_once=AT_ONCE, of_one=(OF_ONE_REALM, OF_ONE_USER))
 
     def send_linked_file(sealed: str, filename: str) -> ResponseReturnValue:
         return answer(by_link(sealed, filename))
@@ -123,21 +106,22 @@ def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile)
     def send_thumbnail(realm: str, filename: str, form: str) -> ResponseReturnValue:
         if request.authorization is None or request.authorization.type != "basic":
             return make_response(NO_KEY, 403)
-        upload = by_key(realm, filename) if form == FORMAT else None
-        has_one = upload is not None and upload.width is not None
-        return answer(upload if has_one else None, _send_thumbnail)
+        found = by_key(realm, filename) if form == FORMAT else None
+        has_one = found is not None and found.upload.width is not None
+        return answer(found if has_one else None, _send_thumbnail)
 
-    def answer(upload: Upload | None, send: Send = _send) -> ResponseReturnValue:
-        if upload is None:
+    def answer(found: Found | None, send: Send = _send) -> ResponseReturnValue:
+        if found is None:
             tell(SecurityEvent.CREDENTIAL_REFUSED, address=request.remote_addr, operation="upload")
             return make_response(NOT_FOUND, 404)
+        upload, owners = found.upload, (found.upload.realm_id, found.actor_id)
         if request.if_none_match.contains(upload.handle):
             return Response(status=304, headers=headers_of(upload))
-        if not places.try_take(upload.realm_id):
+        if not places.try_take(*owners):
             busy = "Too many downloads at once. Try again in a while.\n"
             return make_response(busy, 503, {"Retry-After": "2"})
         with ExitStack() as until_sent:
-            until_sent.callback(places.give_back, upload.realm_id)
+            until_sent.callback(places.give_back, *owners)
             response = send(upload, read)
             done = until_sent.pop_all().close
             response.response = ClosingIterator(response.iter_encoded(), done)
@@ -148,7 +132,7 @@ def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile)
     app.get("/user_uploads/thumbnail/<realm>/<filename>/<form>")(send_thumbnail)
 
 
-def _send(upload: Upload, read: ReadFile) -> Response:
+def _send(upload: AttachmentRow, read: ReadFile) -> Response:
     """The whole file, or the one part that is asked for (RFC 9110, section 14)."""
     headers = headers_of(upload)
     start, stop = 0, upload.size
@@ -165,7 +149,7 @@ def _send(upload: Upload, read: ReadFile) -> Response:
     return Response(pieces, 206 if "Content-Range" in headers else 200, headers)
 
 
-def _send_thumbnail(upload: Upload, read: ReadFile) -> Response:
+def _send_thumbnail(upload: AttachmentRow, read: ReadFile) -> Response:
     with _missing_or_unavailable():
         picture = b"".join(read(key_of(upload.realm_id, upload.handle) + THUMBNAIL))
     headers = headers_of(upload) | {"Content-Type": "image/webp", "Accept-Ranges": "none"}
@@ -184,7 +168,7 @@ def _missing_or_unavailable() -> Iterator[None]:
         abort(503)
 
 
-def headers_of(upload: Upload) -> dict[str, str]:
+def headers_of(upload: AttachmentRow) -> dict[str, str]:
     """What every answer with a file says: what it is, and that nothing in it may run."""
     is_shown = upload.media_type in SHOWN
     disposition = "inline" if is_shown else "attachment"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAM = Path(__file__).with_name("shrinking.py")
-TIMEOUT_S = 25.0
+TIMEOUT_S = 20.0
 AT_ONCE = 2
 """Processes at the same time, of one server process."""
 TURN_S = 10.0

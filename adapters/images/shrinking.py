@@ -3,12 +3,12 @@
     python shrinking.py SOURCE TARGET WIDTH HEIGHT (all | still)
 
 The picture goes to TARGET as WebP. With `still` that is the first frame of an animation; otherwise
-the first frame goes to TARGET.still. One line
-of JSON tells the width and height of the source, and whether it moves. The exit status is 1 for
-what is no picture or a picture too large.
+the first frame goes to TARGET.still. One line of JSON tells the width and height of the source, and
+whether it moves. The exit status is 1 for what is no picture, or a picture that takes too much.
 """
 
 import json
+import os
 import resource
 import sys
 import warnings
@@ -18,13 +18,18 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 MEMORY = 512 * 1024 * 1024
 """Bytes of address space, the interpreter's included."""
-CPU_S = 20
+CPU_S = 3
+NICENESS = 10
+"""Whoever waits for an answer of the server goes before whoever waits for a picture."""
 WRITTEN = 8 * 1024 * 1024
 """Bytes of one file that is written."""
 PIXELS = 32_000_000
 """Of one frame, once it is decoded: four bytes each."""
 FRAMES = 150
 PIXELS_OF_FRAMES = 100_000_000
+SCANS = 100
+"""Of a JPEG: each is a pass over all of the picture, and an encoder makes some ten."""
+START_OF_SCAN = b"\xff\xda"
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 REFUSED = 1
 
@@ -35,11 +40,12 @@ def main(source: Path, target: Path, width: int, height: int, frames: str) -> in
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     resource.setrlimit(resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(NICENESS)
     Image.MAX_IMAGE_PIXELS = None  # what is too much is said below
     warnings.simplefilter("ignore")
     try:
         with Image.open(source, formats=FORMATS) as image:
-            facts = _shrink(image, target, (width, height), only_still=frames == "still")
+            facts = _shrink(image, source, target, (width, height), only_still=frames == "still")
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, MemoryError, EOFError):
         return REFUSED
     print(json.dumps(facts))
@@ -47,10 +53,12 @@ def main(source: Path, target: Path, width: int, height: int, frames: str) -> in
 
 
 def _shrink(
-    image: Image.Image, target: Path, box: tuple[int, int], *, only_still: bool
+    image: Image.Image, source: Path, target: Path, box: tuple[int, int], *, only_still: bool
 ) -> dict[str, object]:
     size = image.size
     if image.format == "JPEG":
+        if source.read_bytes().count(START_OF_SCAN) > SCANS:
+            raise ValueError("too many scans")
         image.draft("RGB", box)  # a JPEG can be decoded at an eighth of its size
     pixels = image.size[0] * image.size[1]
     if pixels > PIXELS:

@@ -1,13 +1,16 @@
 """Pictures made small in a process of its own, whatever they are."""
 
+import resource
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from adapters.images.pictures import NotAPicture, make_small
-from tests.support.pictures import SCRIPT, black_png, picture
+from adapters.images.shrinking import CPU_S
+from tests.support.pictures import SCRIPT, black_png, endless_jpeg, picture
 
 KINDS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 
@@ -49,8 +52,9 @@ def test_a_hundred_megapixels(tmp_path: Path) -> None:
         b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
         picture("PNG", 300, 300)[:200],
         black_png(60_000, 60_000),
+        endless_jpeg(1500),
     ],
-    ids=["nothing", "head", "svg", "html", "eps", "half", "bomb"],
+    ids=["nothing", "head", "svg", "html", "eps", "half", "bomb", "scans"],
 )
 def test_what_is_refused(content: bytes, tmp_path: Path) -> None:
     began = time.monotonic()
@@ -58,3 +62,13 @@ def test_what_is_refused(content: bytes, tmp_path: Path) -> None:
         small(tmp_path, content)
     assert time.monotonic() - began < 10
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_what_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    """The most that passes all other bounds: large, with as many scans as there may be."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with suppress(NotAPicture):
+        small(tmp_path, endless_jpeg(85, 8_000))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert 0.1 < spent_s < CPU_S + 1

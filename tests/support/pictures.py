@@ -21,6 +21,15 @@ def picture(kind: str, width: int = 1, height: int = 1, *, frames: int = 1) -> b
     return out.getvalue()
 
 
+def endless_jpeg(scans: int, size: int = 5600) -> bytes:
+    """A progressive JPEG whose last pass over the picture comes so many times."""
+    out = io.BytesIO()
+    Image.new("L", (size, size), 90).save(out, "JPEG", progressive=True)
+    whole = out.getvalue()
+    last = whole.rindex(b"\xff\xda")
+    return whole[:last] + whole[last:-2] * scans + whole[-2:]
+
+
 def black_png(width: int, height: int) -> bytes:
     """A PNG of one bit for each pixel, which is a thousandth of its size when it is stored."""
     head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)

@@ -1,6 +1,7 @@
 """Who may get a file: its owner, and whoever may read a message that shows it."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -23,6 +24,14 @@ from models.reader import Db, bound_id_in, bound_ids, dialect_of
 _BY_HANDLE = select(*ATTACHMENTS.c).where(
     ATTACHMENTS.c.handle == bindparam("handle"), ATTACHMENTS.c.deleted_at.is_(None)
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file, and who gets it."""
+
+    upload: AttachmentRow
+    actor_id: int
 
 
 @cache
@@ -73,7 +82,7 @@ def make_temporary_path(vault: Vault, actor: Actor, row: AttachmentRow, *, now: 
 
 def find_linked(
     db: Db, vault: Vault, sealed: str, filename: str, *, host: str, now: datetime
-) -> AttachmentRow | None:
+) -> Found | None:
     """The file at a temporary address; None where that does not work, or no longer."""
     realm = actors.find_realm_at(db, host)
     if realm is None:
@@ -87,7 +96,7 @@ def find_linked(
 
 def find_with_key(
     db: Db, realm: str, filename: str, *, host: str, email: str, api_key: str
-) -> AttachmentRow | None:
+) -> Found | None:
     """The file at its lasting address, for somebody with an API key; None if not for them."""
     try:
         actor = actors.authenticate(db, host=host, email=email, api_key=api_key)
@@ -96,9 +105,9 @@ def find_with_key(
     return _find(db, actor, realm, filename)
 
 
-def _find(db: Db, actor: Actor, realm: str, filename: str) -> AttachmentRow | None:
+def _find(db: Db, actor: Actor, realm: str, filename: str) -> Found | None:
     try:
-        return access_upload(db, actor, realm, filename)
+        return Found(access_upload(db, actor, realm, filename), actor.id)
     except UploadDoesNotExist:
         return None
 

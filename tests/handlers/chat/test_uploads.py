@@ -192,6 +192,24 @@ class TestUploadFile:
 
 
 class TestGetTemporaryUrl:
+    def test_slow_downloads_of_one_leave_places_for_others(
+        self, chat: ChatClient, as_othello: ChatClient, browser: FlaskClient, denmark: int
+    ) -> None:
+        url = upload(chat)
+        say(chat, denmark, f"[file]({url})")
+        path = chat.get(url)["url"]
+        base = "http://acme.example"
+        slow = [browser.get(path, base_url=base) for _ in range(uploads.OF_ONE_USER)]
+        assert [answer.status_code for answer in slow] == [200] * uploads.OF_ONE_USER
+        refused = fetch(browser, path)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+        assert fetch(browser, url, as_othello).status_code == 200
+        slow.pop().close()
+        assert fetch(browser, path).status_code == 200
+        for answer in slow:
+            answer.close()
+        assert fetch(browser, path).status_code == 200
+
     def test_leads_a_browser_to_the_file(
         self, chat: ChatClient, as_nobody: ChatClient, browser: FlaskClient, clock: FrozenClock
     ) -> None:
