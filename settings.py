@@ -98,7 +98,7 @@ class Settings:
         "PostgreSQL connections per process: this many for reads and as many for writes.",
     )
     lock_timeout_s: float = setting(
-        5.0, seconds(0.05, 60), "Longest wait for a database lock before the request fails."
+        3.0, seconds(0.05, 60), "Longest wait for a database lock before the request fails."
     )
     bind: str = setting("127.0.0.1:8080", parse_bind, "Address that the HTTP server listens on.")
     public_url: str = setting(

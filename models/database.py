@@ -10,11 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import ConnectionPoolEntry
 
-from models import sqlite
+from models import lines, sqlite
+from models.availability import Availability
+from models.errors import DatabaseUnavailable
+from models.heartbeat import Heartbeat
 from models.held import HeldConnections, Reading, Taken
 from models.news import News
 from models.outages import is_lost_race, raise_outage
@@ -26,7 +31,6 @@ STATEMENT_TIMEOUT_S = 30
 READ_TIMEOUT_S = 10
 """Of a statement that only reads (PostgreSQL), or of a whole reading unit (SQLite)."""
 SNAPSHOT_TIMEOUT_S = 600
-CONNECT_TIMEOUT_S = 5
 PREPARE_THRESHOLD = "prepare_threshold"
 """`none` in the URL: prepare no statement, as behind a pooler that changes connections."""
 NEVER_BY_ITSELF = 10**9
@@ -35,6 +39,7 @@ _AFTER_COMMIT = "after_commit"
 AT_THE_END = "at_the_end"
 """Key of `Session.info`: what `at_the_end` was asked for so far."""
 _NEWS = "news"
+_SOCKET = "socket"
 
 
 def after_commit(session: Session, call: Callable[[], None]) -> None:
@@ -103,10 +108,14 @@ class Database:
         self._read_timeout_s = read_timeout_s
         self._pool_size = pool_size
         self._rewrites_tables = rewrites_tables
-        self.news = News(self._url)
+        self.availability = Availability()
+        self._lines = lines.Lines()
+        self._heartbeat: Heartbeat | None = None
+        self.news = News(self._url, self._lines)
         self._making = threading.Lock()
         self._reader: Engine | None = None
         self._held: HeldConnections | None = None
+        self._held_apart: HeldConnections | None = None
         self._writer: Engine | None = None
         self._held_for_writing: HeldConnections | None = None
 
@@ -153,18 +162,50 @@ class Database:
         try:
             return self._attempt(held, work)
         except _TryAgain as lost:
-            raise_outage(lost.error)
+            raise_outage(lost.error, self.availability, self.availability.ended)
             raise lost.error from None
 
+    def watch(self) -> None:
+        """Have a thread look every second whether the database is there, until `dispose`, so that
+        nobody waits for ever on a connection that has vanished. A file does not vanish.
+        """
+        if self.dialect == "postgresql" and self._heartbeat is None:
+            self._heartbeat = Heartbeat(self._url, self.availability, self._cut)
+            self._heartbeat.start()
+
+    def reading_apart(self) -> Reading:
+        """The same as `reading` on a connection that no request uses."""
+        self._make_held()
+        assert self._held_apart is not None
+        return Reading(self._held_apart, self._read_timeout_s)
+
     def ping(self) -> None:
-        """One trivial statement; raises `DatabaseUnavailable`."""
-        with self.reading() as connection:
+        """One trivial statement, on a connection that no request uses. Raises
+        `DatabaseUnavailable`, also while requests that were made fail.
+        """
+        if self.availability.has_just_failed:
+            raise DatabaseUnavailable()
+        with self.reading_apart() as connection:
             connection.execute(text("SELECT 1"))
+
+    def late(self) -> Exception:
+        """What whoever has waited too long for a thread is told."""
+        return DatabaseUnavailable()
+
+    def _cut(self) -> None:
+        """Have whoever waits for an answer fail at once, and throw away all connections."""
+        self._lines.shut()
+        for held in (self._held, self._held_apart, self._held_for_writing):
+            if held is not None:
+                held.let_all_go(dead=True)
 
     def dispose(self) -> None:
         """Close every connection. The next use opens new ones."""
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
+            self._heartbeat = None
         self.news.close()
-        for held in (self._held, self._held_for_writing):
+        for held in (self._held, self._held_apart, self._held_for_writing):
             if held is not None:
                 held.let_all_go()
         for engine in (self._reader, self._writer):
@@ -217,11 +258,15 @@ class Database:
     def _make_held(self) -> HeldConnections:
         with self._making:
             if self._held is None:
-                engine = self._create_engine(read_only=True, isolation_level="AUTOCOMMIT")
+                engine = self._create_engine(
+                    read_only=True, isolation_level="AUTOCOMMIT", pool_size=self._pool_size + 1
+                )
                 if self.dialect == "sqlite":
                     sqlite.prepare_reader(engine)
                 self._reader = engine
-                self._held = HeldConnections(engine, self._pool_size, self._lock_timeout_s)
+                wait_s, availability = self._lock_timeout_s, self.availability
+                self._held_apart = HeldConnections(engine, 1, wait_s, availability)
+                self._held = HeldConnections(engine, self._pool_size, wait_s, availability)
             return self._held
 
     def _make_writer(self) -> Engine:
@@ -238,11 +283,12 @@ class Database:
         with self._making:
             if self._held_for_writing is None:
                 most, wait_s = self.write_threads, self._lock_timeout_s
-                self._held_for_writing = HeldConnections(engine, most, wait_s)
+                self._held_for_writing = HeldConnections(
+                    engine, most, wait_s, self.availability, writes=True
+                )
             return self._held_for_writing
 
     def _create_engine(self, *, read_only: bool = False, **options: Any) -> Engine:
-        options.setdefault("pool_size", self._pool_size)
         if self.dialect == "sqlite":
             arguments: dict[str, Any] = {
                 "check_same_thread": False,
@@ -261,7 +307,7 @@ class Database:
                 "random_page_cost": "1.1",
             }
             arguments = {
-                "connect_timeout": CONNECT_TIMEOUT_S,
+                **lines.PARAMETERS,
                 "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
             }
             if read_only:
@@ -273,7 +319,7 @@ class Database:
                 arguments[PREPARE_THRESHOLD] = NEVER_BY_ITSELF
             if not self._prepares:
                 arguments[PREPARE_THRESHOLD] = None
-        return create_engine(
+        engine = create_engine(
             _driver(self._url),
             connect_args=arguments,
             max_overflow=0,
@@ -282,11 +328,24 @@ class Database:
             hide_parameters=True,
             **options,
         )
+        if self.dialect == "postgresql":
+            _hold_sockets(engine, self._lines)
+        return engine
 
 
 class _TryAgain(Exception):
     def __init__(self, error: DBAPIError) -> None:
         self.error = error
+
+
+def _hold_sockets(engine: Engine, held: lines.Lines) -> None:
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
+        record.info[_SOCKET] = held.hold(connection.fileno())
+
+    @event.listens_for(engine, "close")
+    def on_close(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
+        held.release(record.info.pop(_SOCKET))
 
 
 def _driver(url: URL) -> URL:

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from models.outages import raise_outage
+from models.availability import Availability
+from models.outages import is_read_only, raise_outage
 from models.sqlite import Deadline
 
 
@@ -21,7 +22,17 @@ class HeldConnections:
     its cache.
     """
 
-    def __init__(self, engine: Engine, most: int, wait_s: float) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        most: int,
+        wait_s: float,
+        availability: Availability,
+        *,
+        writes: bool = False,
+    ) -> None:
+        """`writes`: a refusal to write is the database's fault, and not the caller's."""
+        self.availability, self.writes = availability, writes
         self._engine = engine
         self._wait_s = wait_s
         self._places: LifoQueue[Connection | None] = LifoQueue()
@@ -30,10 +41,14 @@ class HeldConnections:
 
     def take(self) -> Connection:
         """A connection that is nobody else's. Raises what connecting raises, and `PoolTimeout`."""
+        self._require_answers()
         try:
             held = self._places.get(timeout=self._wait_s)
         except Empty:
             raise PoolTimeout("no connection became free in time") from None
+        if held is None and self.availability.is_silent:
+            self._places.put(None)
+            self._require_answers()
         if held is not None:
             return held
         try:
@@ -41,6 +56,10 @@ class HeldConnections:
         except BaseException:
             self._places.put(None)
             raise
+
+    def _require_answers(self) -> None:
+        if self.availability.is_silent:
+            raise PoolTimeout("the database does not answer")
 
     def give_back(self, connection: Connection) -> None:
         """Keep it for whoever takes one next."""
@@ -59,8 +78,8 @@ class HeldConnections:
         finally:
             self._places.put(None)
 
-    def let_all_go(self) -> None:
-        """Give back to the pool what is not in use."""
+    def let_all_go(self, *, dead: bool = False) -> None:
+        """Give back to the pool what is not in use, or throw it away because it is `dead`."""
         idle = []
         try:
             while True:
@@ -70,8 +89,10 @@ class HeldConnections:
         for connection in idle:
             if connection is None:
                 self._places.put(None)
-            else:
-                self.let_go(connection)
+                continue
+            if dead:
+                connection.invalidate()
+            self.let_go(connection)
 
 
 class Taken:
@@ -79,16 +100,17 @@ class Taken:
     outage ends as `DatabaseUnavailable`.
     """
 
-    __slots__ = ("_connection", "_held", "_keeps")
+    __slots__ = ("_connection", "_ended", "_held", "_keeps")
 
     def __init__(self, held: HeldConnections, *, keeps: bool = True) -> None:
         self._held, self._keeps = held, keeps
 
     def __enter__(self) -> Connection:
+        self._ended = self._held.availability.ended
         try:
             connection = self._connection = self._held.take()
         except SQLAlchemyError as error:
-            raise_outage(error)
+            raise_outage(error, self._held.availability, self._ended)
             raise
         return connection
 
@@ -101,13 +123,19 @@ class Taken:
         held, connection = self._held, self._connection
         if self._keeps and not connection.invalidated and (error is None or not _shakes(error)):
             held.give_back(connection)
+            if held.availability.is_failing:
+                held.availability.note_success()
             return
+        is_demoted = held.writes and is_read_only(error)
+        if is_demoted:
+            connection.invalidate()
+            held.availability.doubt()
         is_dead = connection.invalidated or getattr(error, "connection_invalidated", False)
         held.let_go(connection)
         if is_dead:
-            held.let_all_go()  # as the pool does: the others are as old
-        if isinstance(error, SQLAlchemyError):
-            raise_outage(error)
+            held.let_all_go(dead=is_demoted)  # as the pool does: the others are as old
+        if isinstance(error, SQLAlchemyError) and (held.writes or not is_read_only(error)):
+            raise_outage(error, held.availability, self._ended)
 
 
 class Reading(Taken):

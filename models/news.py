@@ -12,11 +12,14 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
 import structlog
 from sqlalchemy import URL
+
+from models.lines import Lines, connect
 
 if TYPE_CHECKING:
     import psycopg
@@ -38,8 +41,10 @@ _log = structlog.get_logger("news")
 class News:
     """Word of new entries, sent and followed in threads that start on first use, after a fork."""
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, lines: Lines | None = None) -> None:
+        """`lines`: where its connections can be cut."""
         self._url = url
+        self._lines = lines or Lines()
         self._is_sqlite = url.get_backend_name() == "sqlite"
         if not self._is_sqlite:
             import psycopg  # noqa: F401 (now: a server imports it once, before its workers are forked)
@@ -121,22 +126,25 @@ class News:
 
     # --- PostgreSQL ---------------------------------------------------------------------------
 
-    def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
-        import psycopg
-
-        url = self._url.set(drivername="postgresql").render_as_string(hide_password=False)
-        return psycopg.connect(
-            url, autocommit=True, connect_timeout=5, application_name="specd news"
-        )
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+        with closing(connect(self._url, "specd news")) as connection:
+            held = self._lines.hold(connection.fileno())
+            try:
+                yield connection
+            finally:
+                self._lines.release(held)
 
     def _follow_postgresql(self) -> None:
         import psycopg
 
         stopping = self._stopping
+        is_heard = True
         while not stopping.is_set():
             try:
-                with self._connect() as connection:
+                with self._connected() as connection:
                     connection.execute(f"LISTEN {CHANNEL}")
+                    is_heard = True
                     while not stopping.is_set():
                         heard = [
                             notice.payload
@@ -144,7 +152,9 @@ class News:
                         ]
                         self._hand(_named(heard[0]) if heard else None)
             except psycopg.Error as error:
-                _log.warning("news_not_heard", error=type(error).__name__)
+                if is_heard:
+                    _log.warning("news_not_heard", error=type(error).__name__)
+                is_heard = False
                 stopping.wait(PAUSE_S)
 
     def _send(self) -> None:
@@ -152,25 +162,26 @@ class News:
 
         stopping = self._stopping
         connection: psycopg.Connection[tuple[object, ...]] | None = None
-        while not stopping.is_set():
-            told: set[int] = set()
-            for logs in self._waiting():
-                if logs is None:
-                    break
-                told.update(logs)
-            if not told:
-                continue
-            payload = "" if len(told) > MOST_NAMED else ",".join(map(str, sorted(told)))
-            try:
-                connection = connection or self._connect()
-                connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, payload))
-            except psycopg.Error as error:
-                _log.info("news_not_told", error=type(error).__name__)
-                if connection is not None:
-                    connection.close()
-                connection = None
-        if connection is not None:
-            connection.close()
+        is_sent = True
+        with ExitStack() as stack:
+            while not stopping.is_set():
+                told: set[int] = set()
+                for logs in self._waiting():
+                    if logs is None:
+                        break
+                    told.update(logs)
+                if not told:
+                    continue
+                payload = "" if len(told) > MOST_NAMED else ",".join(map(str, sorted(told)))
+                try:
+                    connection = connection or stack.enter_context(self._connected())
+                    connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, payload))
+                    is_sent = True
+                except psycopg.Error as error:
+                    if is_sent:
+                        _log.info("news_not_told", error=type(error).__name__)
+                    is_sent, connection = False, None
+                    stack.close()
 
     def _waiting(self) -> list[Iterable[int] | None]:
         """Everything told so far; waits for the first."""

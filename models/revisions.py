@@ -16,8 +16,14 @@ _TABLE = "alembic_version"
 
 def is_current(url: str, service: str) -> bool:
     """Is every migration applied? Changes nothing. Raises `DatabaseUnavailable`."""
+    with closing(Database(url)) as database:
+        return has_all_migrations(database, service)
+
+
+def has_all_migrations(database: Database, service: str) -> bool:
+    """The same of a database that is open, on a connection that no request uses."""
     newest = newest_migration(service)
-    with closing(Database(url)) as database, database.reading() as connection:
+    with database.reading_apart() as connection:
         if not inspect(connection).has_table(_TABLE):
             return False
         applied = connection.execute(text(f"SELECT version_num FROM {_TABLE}")).scalars()

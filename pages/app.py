@@ -82,7 +82,6 @@ def _show_http_error(error: HTTPException) -> ResponseReturnValue:
 
 
 def _show_unavailable(error: DatabaseUnavailable) -> ResponseReturnValue:
-    log.warning("page not available", page=request.endpoint, code=error.code)
     return make_response(_render_message(503), 503, {"Retry-After": "2"})
 
 

@@ -3,15 +3,24 @@
 Made on first use, so after the fork. Where reads never wait (SQLite) there are few for reading:
 they are for what would hold up the event loop, and several at once would only take turns at the
 processor. Elsewhere reads and writes share the threads, as many as there are connections.
+
+What no thread takes up in time is refused, because whoever asked will not wait for ever either.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, ThreadPoolExecutor
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
 
 from server.service import Database
 
 LONG_READS = 2
+MOST_QUEUED_S = 2.5
+T = TypeVar("T")
 
 
 class Threads:
@@ -22,6 +31,8 @@ class Threads:
         self._database = database
         self._writing: ThreadPoolExecutor | None = None
         self._reading: ThreadPoolExecutor | None = None
+        self._queued: deque[tuple[float, Future[Any]]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def writing(self) -> Executor | None:
@@ -37,9 +48,80 @@ class Threads:
             self._reading = ThreadPoolExecutor(LONG_READS, f"{self._name}-reads")
         return self._reading
 
+    def run_reading(self, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
+        """What `function(*parts)` returns in a thread for reading. Raises what the database says
+        to work that is `late`, unless a thread has begun with it within `MOST_QUEUED_S`.
+        """
+        return self._run(self.reading, function, *parts)
+
+    def run_writing(self, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
+        """The same in a thread for writing."""
+        return self._run(self.writing, function, *parts)
+
     def close(self) -> None:
         """Let the work under way finish, and nothing else begin."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         for executor in (self._reading, self._writing):
             if executor is not None:
                 executor.shutdown(wait=True, cancel_futures=True)
         self._reading = self._writing = None
+
+    def _run(
+        self, executor: Executor | None, function: Callable[..., T], *parts: Any
+    ) -> Awaitable[T]:
+        loop = asyncio.get_running_loop()
+        if executor is None or self._database is None:
+            return loop.run_in_executor(None, function, *parts)
+        work = executor.submit(function, *parts)
+        answer: asyncio.Future[T] = loop.create_future()
+        answer.add_done_callback(partial(_forget, work))
+        work.add_done_callback(partial(_hand_over, loop, answer, self._database.late))
+        queued = self._queued
+        while queued and (queued[0][1].running() or queued[0][1].done()):
+            queued.popleft()
+        queued.append((loop.time() + MOST_QUEUED_S, work))
+        if self._timer is None:
+            self._timer = loop.call_later(MOST_QUEUED_S, self._refuse_late)
+        return answer
+
+    def _refuse_late(self) -> None:
+        """The timer runs on while something is queued, because making one for each request costs
+        more than to look when it goes off.
+        """
+        self._timer = None
+        loop, queued = asyncio.get_running_loop(), self._queued
+        while queued and queued[0][0] <= loop.time():
+            queued.popleft()[1].cancel()  # which does nothing to work that has begun
+        if queued:
+            self._timer = loop.call_at(queued[0][0], self._refuse_late)
+
+
+def _forget(work: Future[T], answer: asyncio.Future[T]) -> None:
+    """Nobody waits for it any more: it need not begin."""
+    if answer.cancelled():
+        work.cancel()
+
+
+def _hand_over(
+    loop: asyncio.AbstractEventLoop,
+    answer: asyncio.Future[T],
+    late: Callable[[], Exception],
+    work: Future[T],
+) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(_settle, answer, late, work)
+
+
+def _settle(answer: asyncio.Future[T], late: Callable[[], Exception], work: Future[T]) -> None:
+    if answer.done():
+        return
+    if work.cancelled():
+        answer.set_exception(late())
+        return
+    error = work.exception()
+    if error is None:
+        answer.set_result(work.result())
+    else:
+        answer.set_exception(error)

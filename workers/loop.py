@@ -17,14 +17,16 @@ from tenacity import (
     RetryCallState,
     RetryError,
     Retrying,
-    sleep_using_event,
     stop_when_event_set,
     wait_random_exponential,
 )
 
 from models.clock import Clock
+from models.errors import DatabaseUnavailable
 
 LONGEST_BACK_OFF_S = 10.0
+LONGEST_OUTAGE_PAUSE_S = 2.0
+"""A step that fails at once costs nothing, and the first that succeeds wakes all others."""
 NICENESS = 10
 """Of workers whose work nobody waits for as for an answer."""
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
@@ -72,6 +74,8 @@ class WorkerPool:
 
     def __init__(self) -> None:
         self.stopping = threading.Event()
+        self._returned = threading.Condition()
+        self._returns = 0
         self.failed = False
         self._threads: list[threading.Thread] = []
         self._log = structlog.get_logger("workers")
@@ -82,9 +86,15 @@ class WorkerPool:
         self._threads.append(thread)
         thread.start()
 
+    def wake(self) -> None:
+        """Have every worker that sits out a pause after a failed step try again now."""
+        with self._returned:
+            self._returns += 1
+            self._returned.notify_all()
+
     def stop(self) -> None:
         """Ask every worker to finish its step, and wait until all have."""
-        self.stopping.set()
+        self._ask_to_stop()
         while self._threads:
             self._threads.pop().join()
 
@@ -99,13 +109,25 @@ class WorkerPool:
             for worker in workers:
                 self.start(worker)
             received = signal.sigwait(SIGNALS)
-            self.stopping.set()
+            self._ask_to_stop()
             self._log.info("workers_stopping", signal=signal.Signals(received).name)
         finally:
-            self.stopping.set()
+            self._ask_to_stop()
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.stop()
         self._log.info("workers_stopped")
+
+    def _ask_to_stop(self) -> None:
+        self.stopping.set()
+        self.wake()
+
+    def _sit_out(self, seconds: float) -> None:
+        """A pause after a failed step, until somebody wakes the pool."""
+        with self._returned:
+            seen = self._returns
+            self._returned.wait_for(
+                lambda: self._returns != seen or self.stopping.is_set(), seconds
+            )
 
     def _run(self, worker: Worker) -> None:
         if worker.niceness and sys.platform == "linux":
@@ -123,9 +145,9 @@ class WorkerPool:
 
     def _loop(self, worker: Worker) -> None:
         patiently = Retrying(
-            wait=wait_random_exponential(multiplier=0.5, max=LONGEST_BACK_OFF_S),
+            wait=_pause,
             stop=stop_when_event_set(self.stopping),
-            sleep=sleep_using_event(self.stopping),
+            sleep=self._sit_out,
             before_sleep=self._log_failure(worker),
         )
         while not self.stopping.is_set():
@@ -139,6 +161,8 @@ class WorkerPool:
     def _log_failure(self, worker: Worker) -> Callable[[RetryCallState], None]:
         def log(state: RetryCallState) -> None:
             problem = state.outcome.exception() if state.outcome else None
+            if isinstance(problem, DatabaseUnavailable):
+                return  # the log has one line for the outage, whoever meets it
             self._log.warning(
                 "worker_step_failed",
                 worker=worker.name,
@@ -148,3 +172,15 @@ class WorkerPool:
             )
 
         return log
+
+
+_back_off = wait_random_exponential(multiplier=0.5, max=LONGEST_BACK_OFF_S)
+
+
+def _pause(state: RetryCallState) -> float:
+    """Seconds until a step that failed is tried again."""
+    pause_s = _back_off(state)
+    problem = state.outcome.exception() if state.outcome else None
+    if isinstance(problem, DatabaseUnavailable):
+        return min(pause_s, LONGEST_OUTAGE_PAUSE_S)
+    return pause_s

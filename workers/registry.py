@@ -45,9 +45,12 @@ def run(names: Sequence[str], settings: Settings) -> None:
             )
             for service, url in settings.database_urls.items()
         }
+        for context in contexts.values():
+            context.database.availability.on_return(pool.wake)
         workers = []
         for name in dict.fromkeys(names or NAMES):
             service = SERVICE_OF[name]
+            contexts[service].database.watch()
             workers.append(SERVICES[service][name](contexts[service]))
         pool.run_until_signal(workers)
     if pool.failed:

@@ -11,7 +11,7 @@ from models.chat.uploads.errors import UploadTooLarge
 from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from models.revisions import is_current
+from models.revisions import has_all_migrations
 from server.document.union import Document
 from server.errors import NotFound
 from server.files import FileIntake
@@ -34,7 +34,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
     """The chat service, ready for `server.serving.app.build_app`."""
 
     def check_migrations() -> None:
-        if not is_current(settings.database_urls["chat"], "chat"):
+        if not has_all_migrations(cast(Database, service.database), "chat"):
             raise DatabaseUnavailable()
 
     rate_limit = None

@@ -12,7 +12,7 @@ from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.webhooks import backlog
-from models.revisions import is_current
+from models.revisions import has_all_migrations
 from server.document.union import Document
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 from server.service import Chore, Gauge, Service
@@ -36,7 +36,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
     """The payment service, ready for `server.serving.app.build_app`."""
 
     def check_migrations() -> None:
-        if not is_current(settings.database_urls["payment"], "payment"):
+        if not has_all_migrations(cast(Database, service.database), "payment"):
             raise DatabaseUnavailable()
 
     rate_limit = None

@@ -11,11 +11,9 @@ and again in the unit that makes the change, because much may have happened whil
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
-from typing import Any, TypeVar
+from typing import Any
 
 from security_events import asking
 from server.context import Context
@@ -26,7 +24,6 @@ from server.service import Database, Service
 from server.threads import Threads
 
 SMALL = 8 * 1024
-T = TypeVar("T")
 
 
 def operation_of(service: Service, **parts: Any) -> Operation:
@@ -72,7 +69,7 @@ class WithDatabase(Operation):
                 ctx.session = connection
                 self.let_in(ctx, call)
 
-        await asyncio.get_running_loop().run_in_executor(threads.reading, look)
+        await threads.run_reading(look)
 
     def serve(self, ctx: Context, call: Call, threads: Threads) -> Response | Awaitable[Response]:
         is_large = len(call.query) + len(call.body) > SMALL
@@ -81,27 +78,26 @@ class WithDatabase(Operation):
         if self.readonly:
             if self._inline_reads and not (self._is_long_read or is_large):
                 return self._read(ctx, call)
-            return _run_in(threads.reading, self._read, ctx, call)
+            return threads.run_reading(self._read, ctx, call)
         if not self._inline_reads:
-            return _run_in(threads.writing, self._prepare_and_write, ctx, call)
+            return threads.run_writing(self._prepare_and_write, ctx, call)
         if is_large or self._prepare_function is not None:
             return self._prepare_off_and_write(ctx, call, threads)
         arguments = self._prepare_with(ctx, call)
-        return _run_in(threads.writing, self._write, ctx, call, arguments)
+        return threads.run_writing(self._write, ctx, call, arguments)
 
     async def _prepare_off_and_write(self, ctx: Context, call: Call, threads: Threads) -> Response:
-        arguments = await _run_in(threads.reading, self._prepare_with, ctx, call)
-        return await _run_in(threads.writing, self._write, ctx, call, arguments)
+        arguments = await threads.run_reading(self._prepare_with, ctx, call)
+        return await threads.run_writing(self._write, ctx, call, arguments)
 
     async def _serve_async(
         self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
     ) -> Response:
-        loop = asyncio.get_running_loop()
         database = self._database
         if self._inline_reads and not is_large and self._prepare_function is None:
             arguments = self._prepare_with(ctx, call)
         else:
-            arguments = await _run_in(threads.reading, self._prepare_with, ctx, call)
+            arguments = await threads.run_reading(self._prepare_with, ctx, call)
         ctx.session = None
 
         def read(work: Callable[[Any], Any]) -> Any:
@@ -123,10 +119,10 @@ class WithDatabase(Operation):
             return database.run(unit)
 
         ctx.bind_units(
-            read=lambda work: loop.run_in_executor(threads.reading, read, work),
-            read_snapshot=lambda work: loop.run_in_executor(threads.reading, read_snapshot, work),
-            write=lambda work: loop.run_in_executor(threads.writing, write, work),
-            write_down=lambda work: loop.run_in_executor(threads.writing, write, work, False),
+            read=lambda work: threads.run_reading(read, work),
+            read_snapshot=lambda work: threads.run_reading(read_snapshot, work),
+            write=lambda work: threads.run_writing(write, work),
+            write_down=lambda work: threads.run_writing(write, work, False),
         )
         return self.finish(await self.function(ctx, **arguments), call)
 
@@ -169,7 +165,3 @@ class WithDatabase(Operation):
         if self.authenticate is not None:
             ctx.actor = self.authenticate(ctx)
             self.require_role(ctx)
-
-
-def _run_in(executor: Executor | None, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
-    return asyncio.get_running_loop().run_in_executor(executor, function, *parts)

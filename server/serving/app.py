@@ -116,6 +116,9 @@ async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> 
     ]
     stalls = StallMeter()
     stalls.start()
+    for service in services:
+        if service.database is not None:
+            service.database.watch()
     try:
         yield
     finally:
@@ -134,16 +137,21 @@ async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> 
 
 
 async def _repeat(service: Service, chore: Chore) -> None:
+    is_done = True
     while True:
         await asyncio.sleep(chore.every_s)
-        await _run(service, chore)
+        is_done = await _run(service, chore, is_told=is_done)
 
 
-async def _run(service: Service, chore: Chore) -> None:
+async def _run(service: Service, chore: Chore, *, is_told: bool = True) -> bool:
+    """Whether it was done; else the log is told, unless it failed the last time too."""
     try:
         await asyncio.to_thread(chore.run, service.database, service.clock.now())
     except Exception:
-        log.exception("chore failed", service=service.name, chore=chore.name)
+        if is_told:
+            log.exception("chore failed", service=service.name, chore=chore.name)
+        return False
+    return True
 
 
 async def _no_page(scope: Scope, receive: Receive, send: Send) -> None:

@@ -70,6 +70,7 @@ class Engine(SpecMiddleware):
     def close(self) -> None:
         """Let go of all threads; requests under way finish first."""
         self.flush_metrics()
+        self.probes.close()
         for api in self.apis:
             api.close()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import structlog
 
@@ -14,6 +16,7 @@ from server.serving.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
 log = structlog.get_logger("specd.health")
 _PATHS = frozenset(("/healthz", "/readyz", "/metrics"))
 _TIMEOUT_S = 5.0
+T = TypeVar("T")
 
 
 class Probes:
@@ -21,11 +24,19 @@ class Probes:
 
     def __init__(self) -> None:
         self._services: list[Service] = []
+        self._unready: set[str] = set()
+        self._threads: dict[str, ThreadPoolExecutor] = {}
         self.flush_metrics: Callable[[], None] = lambda: None
 
     def watch(self, service: Service) -> None:
         """Have `/readyz` ask this service too."""
         self._services.append(service)
+
+    def close(self) -> None:
+        """Let go of all threads."""
+        for threads in self._threads.values():
+            threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.clear()
 
     def knows(self, path: str) -> bool:
         return path in _PATHS
@@ -42,43 +53,53 @@ class Probes:
             if COUNTS_IN_FILES:  # the other workers hand over within METRICS_LAG_S
                 await asyncio.sleep(METRICS_LAG_S * 1.2)
             self.flush_metrics()
-            told = await asyncio.gather(*(_gauges(service) for service in self._services))
+            told = await asyncio.gather(*(self._gauges(service) for service in self._services))
             gauges = [gauge for theirs in told for gauge in theirs]
             body, media_type = await asyncio.to_thread(exposition, gauges)
             return Response(200, body, media_type=media_type)
         return await self._readiness()
 
     async def _readiness(self) -> Response:
-        checks = await asyncio.gather(*(_check(service) for service in self._services))
+        checks = await asyncio.gather(*(self._check(service) for service in self._services))
         ready = all(state == "ok" for _, state in checks)
         body = {"status": "ok" if ready else "unavailable", "services": dict(checks)}
         return Response(200 if ready else 503, encode(body))
 
+    async def _gauges(self, service: Service) -> Sequence[Gauge]:
+        """The service's own numbers; none where they cannot be had now."""
+        ask = service.gauges
+        if ask is None:
+            return ()
+        try:
+            return await self._in_time(service, ask, service.database, service.clock.now())
+        except Exception as error:
+            log.warning("no gauges", service=service.name, error=f"{type(error).__name__}: {error}")
+            return ()
 
-async def _gauges(service: Service) -> Sequence[Gauge]:
-    """The service's own numbers; none where they cannot be had now."""
-    ask = service.gauges
-    if ask is None:
-        return ()
-    try:
+    async def _check(self, service: Service) -> tuple[str, str]:
+        def ask() -> None:
+            if service.database is not None:
+                service.database.ping()
+            if service.ready is not None:
+                service.ready()
+
+        try:
+            await self._in_time(service, ask)
+        except Exception as error:
+            if service.name not in self._unready:  # once, however often it is asked
+                told = f"{type(error).__name__}: {error}"
+                log.warning("not ready", service=service.name, error=told)
+            self._unready.add(service.name)
+            return service.name, "unavailable"
+        self._unready.discard(service.name)
+        return service.name, "ok"
+
+    async def _in_time(self, service: Service, ask: Callable[..., T], *parts: Any) -> T:
+        """What `ask` returns in a thread that nothing else uses; one per service, so that questions
+        which are not answered do not pile up. Raises TimeoutError.
+        """
+        threads = self._threads.get(service.name)
+        if threads is None:
+            threads = self._threads[service.name] = ThreadPoolExecutor(1, f"{service.name}-probes")
         async with asyncio.timeout(_TIMEOUT_S):
-            return await asyncio.to_thread(ask, service.database, service.clock.now())
-    except Exception as error:
-        log.warning("no gauges", service=service.name, error=f"{type(error).__name__}: {error}")
-        return ()
-
-
-async def _check(service: Service) -> tuple[str, str]:
-    def ask() -> None:
-        if service.database is not None:
-            service.database.ping()
-        if service.ready is not None:
-            service.ready()
-
-    try:
-        async with asyncio.timeout(_TIMEOUT_S):
-            await asyncio.to_thread(ask)
-    except Exception as error:
-        log.warning("not ready", service=service.name, error=f"{type(error).__name__}: {error}")
-        return service.name, "unavailable"
-    return service.name, "ok"
+            return await asyncio.get_running_loop().run_in_executor(threads, ask, *parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from server.document.bodies import MULTIPART, URLENCODED
@@ -35,8 +34,7 @@ async def find_overriding_method(
     """
     if len(raw) <= SOON or not may_override(raw):
         return overriding_method(raw, headers)
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(threads.reading, overriding_method, raw, headers)
+    return await threads.run_reading(overriding_method, raw, headers)
 
 
 def overriding_method(raw: bytes, headers: Mapping[bytes, bytes]) -> str | None:

@@ -12,6 +12,10 @@ class LostRace(Exception):
     """What `run` answers by one more try."""
 
 
+class TooLate(Exception):
+    """No thread has taken up the work in time."""
+
+
 class Books:
     """Counts what the engine does with a `Database`; `lose` is how many tries lose their race."""
 
@@ -27,6 +31,7 @@ class Books:
         self.run_threads: set[str] = set()
         self.pings = 0
         self.is_disposed = False
+        self.is_watched = False
         self.is_down = False
         self._lock = threading.Lock()
 
@@ -77,6 +82,12 @@ class Books:
         self.pings += 1
         if self.is_down:
             raise ConnectionError("down")
+
+    def watch(self) -> None:
+        self.is_watched = True
+
+    def late(self) -> Exception:
+        return TooLate()
 
     def dispose(self) -> None:
         self.is_disposed = True

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from models.errors import DatabaseUnavailable
+from workers import loop
 from workers.loop import Worker, WorkerPool
 
 ROOT = Path(__file__).parent.parent.parent
@@ -94,6 +96,29 @@ def test_stopping_does_not_wait_for_a_back_off_to_end() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities on Linux only")
+def test_nobody_sits_out_a_back_off_after_the_return_of_the_database(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loop, "_pause", lambda state: 3600.0)
+    failed, recovered = threading.Event(), threading.Event()
+
+    def try_one() -> bool:
+        if not failed.is_set():
+            failed.set()
+            raise DatabaseUnavailable()
+        recovered.set()
+        return False
+
+    pool = WorkerPool()
+    pool.start(Worker("waiting", try_one, poll_s=3600))
+    wait_for(failed)
+    deadline = time.monotonic() + 10
+    while not recovered.wait(0.01) and time.monotonic() < deadline:
+        pool.wake()  # again and again, because the pause may not have begun
+    assert recovered.is_set()
+    pool.stop()
+
+
 def test_a_nice_worker_is_nice_alone() -> None:
     seen: dict[str, int] = {}
     both = threading.Barrier(3)

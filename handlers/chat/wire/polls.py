@@ -151,9 +151,11 @@ class Polls:
             for start in range(0, len(polls), WRITTEN_AT_ONCE):
                 some = polls[start : start + WRITTEN_AT_ONCE]
                 database.run(partial(write_down, polls=some))
-        except Exception:
+        except Exception as error:
             with self._guard:  # what is newer by now stays
                 self._polled = polled | self._polled
+            if isinstance(error, DatabaseUnavailable):
+                return  # the log is told of the outage
             raise
         loop = self._loop
         if loop is not None and not loop.is_closed():
@@ -196,8 +198,8 @@ class Polls:
                     grown = find_grown(reader, watched)
                 for realm_id in grown:
                     self._read_on(reader, realm_id, watched[realm_id], cursors)
-        except DatabaseUnavailable as error:
-            _log.warning("log_not_read", error=type(error).__name__)
+        except DatabaseUnavailable:
+            pass  # the log has one line for the outage
         except Exception:
             _log.exception("log_not_read")
 

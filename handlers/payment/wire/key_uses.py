@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from models.database import Database
+from models.errors import DatabaseUnavailable
 from models.payment import keys
 
 
@@ -20,11 +21,14 @@ class KeyUses:
         self._uses[key_id] = at
 
     def flush(self, database: Database, now: datetime) -> None:
-        """Write all that is remembered, and forget it once it is written."""
+        """Write all that is remembered, and forget it once it is written. An outage passes."""
         uses = dict(self._uses)
         if not uses:
             return
-        database.run(lambda session: keys.note_uses(session, uses))
+        try:
+            database.run(lambda session: keys.note_uses(session, uses))
+        except DatabaseUnavailable:
+            return  # the log is told of the outage; the uses are kept
         for key_id, at in uses.items():
             if self._uses.get(key_id) == at:
                 del self._uses[key_id]

@@ -67,9 +67,8 @@ class Polls:
         try:
             with self._database().reading() as reader:
                 heads = find_heads(reader, watched)
-        except DatabaseUnavailable as error:
-            _log.warning("log_not_read", error=type(error).__name__)
-            return
+        except DatabaseUnavailable:
+            return  # the log has one line for the outage
         except Exception:
             _log.exception("log_not_read")
             return
