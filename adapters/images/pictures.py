@@ -3,18 +3,11 @@
 import json
 import subprocess
 import sys
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAM = Path(__file__).with_name("shrinking.py")
 TIMEOUT_S = 20.0
-AT_ONCE = 2
-"""Processes at the same time, of one server process."""
-TURN_S = 10.0
-"""Longest wait for a turn among them."""
-
-_turns = threading.BoundedSemaphore(AT_ONCE)
 
 
 class NotAPicture(Exception):
@@ -58,8 +51,6 @@ def make_small(
 def _run(source: Path, target: Path, width: int, height: int, frames: str) -> bytes:
     words = [sys.executable, "-I", str(PROGRAM), str(source), str(target), str(width), str(height)]
     words.append(frames)
-    if not _turns.acquire(timeout=TURN_S):
-        raise NotAPicture("too many others")
     try:
         done = subprocess.run(
             words,
@@ -72,8 +63,6 @@ def _run(source: Path, target: Path, width: int, height: int, frames: str) -> by
         )
     except subprocess.TimeoutExpired:
         raise NotAPicture("too slow") from None
-    finally:
-        _turns.release()
     if done.returncode != 0:
         raise NotAPicture(f"exit status {done.returncode}")
     return done.stdout

@@ -1,14 +1,14 @@
 """Operations of the tag custom_emoji."""
 
-import asyncio
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from adapters.file_store.store import FileStore, StoreUnavailable
-from adapters.images.pictures import NotAPicture, make_small
+from adapters.file_store.store import StoreUnavailable
+from adapters.images.pictures import NotAPicture
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.pictures import STORES, make_picture
 from models.chat.access.people import find_known_ids
 from models.chat.ground.quotas import CUSTOM_EMOJI, require_within
 from models.chat.organization import emoji
@@ -36,7 +36,7 @@ async def create_custom_emoji(ctx: Context, *, emoji_name: str, file: File) -> R
         raise EmojiFileTooLarge(limit_mib=emoji.FILE_MAX_MIB)
     handle = make_handle()
     key = key_of(actor.realm_id, handle)
-    is_animated = await asyncio.to_thread(_store, ctx.adapters.files, file.path, key)
+    is_animated = await _store(ctx, file.path, key)
 
     def add(session: Session) -> int:
         new = NewEmoji(name, handle, is_animated)
@@ -54,17 +54,18 @@ def delete_custom_emoji(ctx: Context, *, emoji_name: str) -> Response:
     return envelope.success(ctx)
 
 
-def _store(store: FileStore, source: Path, key: str) -> bool:
+async def _store(ctx: Context, source: Path, key: str) -> bool:
     """Put the small picture into the store, and an animation's first frame; is it one?"""
+    store = ctx.adapters.files
     target = source.with_name(f"{source.name}.small")
     try:
-        made = make_small(source, target, emoji.SIZE, emoji.SIZE)
+        made = await make_picture(ctx.actor.id, source, target, emoji.SIZE, emoji.SIZE)
     except NotAPicture:
         raise BadImage() from None
     try:
-        store.put(key, made.small)
+        await STORES.run(store.put, key, made.small)
         if made.still is not None:
-            store.put(key + emoji.STILL, made.still)
+            await STORES.run(store.put, key + emoji.STILL, made.still)
     except StoreUnavailable as error:
         raise UploadStoreUnavailable() from error
     finally:

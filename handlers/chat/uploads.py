@@ -1,15 +1,15 @@
 """Operations of the tag uploads."""
 
-import asyncio
 from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from adapters.file_store.store import FileStore, StoreUnavailable
-from adapters.images.pictures import NotAPicture, make_small
+from adapters.file_store.store import StoreUnavailable
+from adapters.images.pictures import NotAPicture
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.pictures import STORES, make_picture
 from models.chat.ground.quotas import ATTACHMENTS, require_within
 from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.uploads import access, attachments, names
@@ -35,7 +35,7 @@ async def upload_file(ctx: Context, *, file: File) -> Response:
     )
     key = names.key_of(actor.realm_id, new.handle)
     try:
-        new = await asyncio.to_thread(_store, ctx.adapters.files, file.path, key, new)
+        new = await _store(ctx, file.path, key, new)
     except StoreUnavailable as error:
         raise UploadStoreUnavailable() from error
 
@@ -74,21 +74,22 @@ def delete_attachment(ctx: Context, *, attachment_id: int) -> Response:
     return envelope.success(ctx)
 
 
-def _store(store: FileStore, path: Path, key: str, new: NewUpload) -> NewUpload:
+async def _store(ctx: Context, path: Path, key: str, new: NewUpload) -> NewUpload:
     """Put the file into the store, and a picture's thumbnail before it. Raises
     `StoreUnavailable`.
     """
+    store = ctx.adapters.files
     if new.media_type.startswith("image/"):
         target = path.with_name(f"{path.name}.small")
         try:
-            made = make_small(path, target, *THUMBNAIL_SIZE, only_still=True)
+            made = await make_picture(ctx.actor.id, path, target, *THUMBNAIL_SIZE, only_still=True)
         except NotAPicture:
             pass  # it is stored and linked to, and has no preview
         else:
             try:
-                store.put(key + names.THUMBNAIL, target)
+                await STORES.run(store.put, key + names.THUMBNAIL, target)
             finally:
                 target.unlink(missing_ok=True)
             new = replace(new, width=made.width, height=made.height, is_animated=made.is_animated)
-    store.put(key, path)
+    await STORES.run(store.put, key, path)
     return new

@@ -17,6 +17,7 @@ from server.document.forms import Form
 from server.document.operation import Call, Operation
 from server.errors import BodyTooLarge, InvalidRequest, RequestTimeout, Violation
 from server.files import File, FileIntake
+from server.pools import Pool
 from server.wire.guard import decode_text, pointer_step
 from server.wire.multipart import Head, PartStream
 from server.wire.queries import MAX_QUERY_FIELDS
@@ -25,6 +26,8 @@ PIECE = 256 * 1024
 """Bytes of a body that are in memory at once."""
 TEXTS_MAX = 64 * 1024
 """Bytes of all fields that are no files."""
+PIECES = Pool("pieces", 4)
+"""For writing down pieces of bodies, each of which takes milliseconds."""
 
 
 @asynccontextmanager
@@ -83,10 +86,10 @@ class Arrival:
             pending += message.get("body", b"")
             is_more = message.get("more_body", False)
             if len(pending) >= PIECE or not is_more:
-                await asyncio.to_thread(self._take, bytes(pending))
+                await PIECES.run(self._take, bytes(pending))
                 pending.clear()
                 deadline = loop.time() + seconds
-        await asyncio.to_thread(self._end)
+        await PIECES.run(self._end)
 
     def discard(self) -> None:
         """Remove the files that nobody has moved away."""

@@ -32,6 +32,7 @@ ALLOWED = {
         "server.files",
         "server.idempotency",
         "server.phases",
+        "server.pools",
         "server.response",
     },
     "workers": {"adapters", "logs", "models", "services", "settings"},

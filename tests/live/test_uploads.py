@@ -22,6 +22,7 @@ from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, Cast, Member, make_cast
+from tests.support.pictures import endless_jpeg
 
 MIB = 1 << 20
 PARALLEL = 16
@@ -29,6 +30,10 @@ TOTAL_MIB = int(os.environ.get("SPECD_TEST_UPLOAD_MIB", "256"))
 """How much is uploaded at once; 1024 is the figure that docs/measurements.md tells."""
 GROWTH_MAX_MIB = 64
 KILLS = 4
+HOSTILE = 10
+"""Pictures at once, of five people."""
+LATER_S = 0.1
+"""How much later, at most, others have their answers meanwhile."""
 
 
 @pytest.fixture
@@ -149,3 +154,49 @@ def test_a_kill_leaves_no_row_without_a_file(
         assert sum(map(len, store.read(key_of(realm_id, handle)))) == size == 3 * MIB
     assert stored
     assert set(stored) <= set(kept), "what was answered with success is there"
+
+
+def test_hostile_pictures_keep_nobody_waiting(
+    tmp_path: Path, environment: dict[str, str], cast: Cast
+) -> None:
+    """Each is as large as the bounds allow, with as many scans as there may be."""
+    hostile = endless_jpeg(85, 8_000)
+    people = (cast.iago, cast.hamlet, cast.cordelia, cast.othello, cast.polonius)
+
+    def send(member: Member) -> int:
+        return httpx.post(
+            f"{server.url}/api/v1/user_uploads",
+            auth=(member.email, member.key),
+            headers={"Host": member.host},
+            files={"file": ("hostile.jpg", hostile, "image/jpeg")},
+            timeout=60,
+            trust_env=False,
+        ).status_code
+
+    def ask(client: httpx.Client, path: str) -> float:
+        began = time.monotonic()
+        answer = client.get(
+            path, auth=(cast.iago.email, cast.iago.key), headers={"Host": cast.iago.host}
+        )
+        assert answer.status_code == 200, answer.text
+        return time.monotonic() - began
+
+    paths = ("/readyz", "/api/v1/users/me", "/metrics", "/api/v1/users/me/subscriptions")
+    settings = {**environment, "SPECD_WORKERS": "1"}
+    with (
+        RunningServer(tmp_path, settings, application="chat") as server,
+        httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client,
+        ThreadPoolExecutor(HOSTILE) as clients,
+    ):
+        before = {path: max(ask(client, path) for _ in range(25)) for path in paths}
+        meanwhile: dict[str, list[float]] = {path: [] for path in paths}
+        under_way = [clients.submit(send, member) for member in people * (HOSTILE // len(people))]
+        while not all(each.done() for each in under_way):
+            for path in paths:
+                meanwhile[path].append(ask(client, path))
+        assert [each.result() for each in under_way] == [200] * HOSTILE
+    for path in paths:
+        its, slow = meanwhile[path], max(meanwhile[path])
+        print(f"{path}: {len(its)} answers, before {before[path]:.3f} s, meanwhile {slow:.3f} s")
+        assert len(its) > 25
+        assert slow < before[path] + LATER_S
