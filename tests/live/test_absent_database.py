@@ -25,6 +25,7 @@ from models.lines import connect
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, Cast
 from tests.support.faulty_proxy import FaultyProxy
+from tests.support.postgres import Copies
 
 PROCESSES = 2
 LINES = 2 * PROCESSES
@@ -142,8 +143,20 @@ class Stage:
 
 
 @pytest.fixture
-def stage(postgres_url: str, chat_postgres: tuple[str, Cast], tmp_path: Path) -> Iterator[Stage]:
-    chat_url, cast = chat_postgres
+def urls(
+    postgres_copies: Copies, chat_postgres_copies: tuple[Copies, Cast]
+) -> Iterator[tuple[str, str]]:
+    """Of databases of payment and of chat whose connections a test may end."""
+    with postgres_copies.unshared() as payment, chat_postgres_copies[0].unshared() as chat:
+        yield payment, chat
+
+
+@pytest.fixture
+def stage(
+    urls: tuple[str, str], chat_postgres_copies: tuple[Copies, Cast], tmp_path: Path
+) -> Iterator[Stage]:
+    postgres_url, chat_url = urls
+    _, cast = chat_postgres_copies
     with closing(Database(postgres_url)) as database:
         now = SystemClock().now()
         key = database.run(lambda session: seed(session, stored=None, now=now)).key
@@ -183,7 +196,7 @@ def stage(postgres_url: str, chat_postgres: tuple[str, Cast], tmp_path: Path) ->
             Load(asks, server.url) as load,
         ):
             load.until(load.all_succeed, 20)
-            yield Stage(proxy, server, load, (postgres_url, chat_url))
+            yield Stage(proxy, server, load, urls)
 
 
 def administer(url: str, *statements: str) -> None:

@@ -117,6 +117,15 @@ class Copies:
         else:
             self._server.drop(name)
 
+    @contextmanager
+    def unshared(self) -> Iterator[str]:
+        """The URL of a copy that no test before or after works on, so that all connections to it
+        may be ended: `Lent` keeps connections to the others open.
+        """
+        name = self._server.create(template=self._template)
+        yield self._server.url_of(name)
+        self._server.drop(name)
+
     def drop(self) -> None:
         """Drop the copies that are free, and the template."""
         for name in [*self._free, self._template]:
