@@ -134,8 +134,8 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._unparsed:
             data, self._unparsed = self._unparsed + data, b""
-        # Every request names its version.
-        step = PIECE if data.count(b"HTTP/") > MOST_WAITING else len(data) or 1
+        # Every head ends with an empty line, of whatever protocol the parser takes it for.
+        step = PIECE if data.count(b"\r\n\r\n") > MOST_WAITING else len(data) or 1
         for start in range(0, len(data), step):
             if self.flow.read_paused or len(self.pipeline) >= MOST_WAITING:
                 self._unparsed = data[start:]
