@@ -34,7 +34,7 @@ from tests.server.test_at_once import (
 )
 from tests.server.test_connections import OFFERS, STOLEN, in_chunks
 
-EXAMPLES = int(os.environ.get("SPECD_TEST_CONVERSATIONS", "300"))
+EXAMPLES = int(os.environ.get("SPECD_TEST_CONVERSATIONS", "200"))
 """How many conversations are made up; 10,000 take some five minutes."""
 EXPECT = b"Expect: 100-continue"
 CLOSE = b"Connection: close"

@@ -294,3 +294,19 @@ def test_a_late_head_is_refused_after_the_answers_that_are_due(
         assert (statuses, closed) == ([b"200", b"408"], True)
 
     runner.run(run())
+
+
+def test_what_strangers_send_fills_no_log(
+    runner: asyncio.Runner, app: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """uvicorn writes a line or more for each of these."""
+    with caplog.at_level("DEBUG"):
+        for raw in (
+            b"hello\r\n\r\n",
+            request(b"GET /shop/items", b"X : a"),
+            request(b"CONNECT a:80"),
+            request(b"GET /shop/items", *OFFERS[1]),
+            request(b"POST /shop/notes", FORM, b"Transfer-Encoding: chunked", body=b"zz\r\n"),
+        ):
+            assert runner.run(answers(app, raw))[0].startswith(b"HTTP/1.1 ")
+    assert [each for each in caplog.records if each.name.startswith("uvicorn")] == []
