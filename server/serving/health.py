@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import structlog
 
+from server.pools import Pool
 from server.response import Response, encode
 from server.service import Gauge, Service
 from server.serving.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
@@ -16,6 +17,7 @@ from server.serving.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
 log = structlog.get_logger("specd.health")
 _PATHS = frozenset(("/healthz", "/readyz", "/metrics"))
 _TIMEOUT_S = 5.0
+_EXPOSITIONS = Pool("metrics", 1)
 T = TypeVar("T")
 
 
@@ -55,7 +57,7 @@ class Probes:
             self.flush_metrics()
             told = await asyncio.gather(*(self._gauges(service) for service in self._services))
             gauges = [gauge for theirs in told for gauge in theirs]
-            body, media_type = await asyncio.to_thread(exposition, gauges)
+            body, media_type = await _EXPOSITIONS.run(exposition, gauges)
             return Response(200, body, media_type=media_type)
         return await self._readiness()
 

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import httptools
 from connexion.exceptions import ProblemException
 from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
@@ -90,6 +90,10 @@ class Protocol(HttpToolsProtocol):
     _sent: list[tuple[bytes, bytes]]
     _mapped: dict[bytes, bytes]
     _held: list[bytes] | None = None
+    _running: RequestResponseCycle | None = None
+    """The request that is being answered; uvicorn's `cycle` is the newest one."""
+    _last_words: bytes | None = None
+    """What ends the connection when the answers that are due have gone out."""
     _is_first = False
     _idle_since: float | None = None
     _idle_timer: asyncio.TimerHandle | None = None
@@ -129,20 +133,25 @@ class Protocol(HttpToolsProtocol):
         self._head_arrived()
         if self._idle_timer is not None:
             self._idle_timer.cancel()
+        if self._running is not None:
+            self._running.disconnected = True
+            self._running.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._last_words is not None:
+            return
         if self._unparsed:
             data, self._unparsed = self._unparsed + data, b""
-        # Every request names its version.
-        step = PIECE if data.count(b"HTTP/") > MOST_WAITING else len(data) or 1
+        # Every head ends with an empty line, of whatever protocol the parser takes it for.
+        step = PIECE if data.count(b"\r\n\r\n") > MOST_WAITING else len(data) or 1
         for start in range(0, len(data), step):
             if self.flow.read_paused or len(self.pipeline) >= MOST_WAITING:
                 self._unparsed = data[start:]
                 self.flow.pause_reading()
                 return
             self._parse(data[start : start + step])
-            if self.transport.is_closing():
+            if self.transport.is_closing() or self._last_words is not None:
                 return
         if self._in_head:  # nearly always it has arrived whole by now, and needs no timer
             if self._head_timer is None:
@@ -155,11 +164,18 @@ class Protocol(HttpToolsProtocol):
                 )
 
     def _reading_resumed(self) -> None:
+        if self._head_timer is not None:  # nobody read the head meanwhile
+            self._head_timer.cancel()
+            self._await_head()
         if self._unparsed:
             self.loop.call_soon(self._parse_on)
 
     def _parse_on(self) -> None:
-        if self._unparsed and not self.transport.is_closing():
+        if not self._unparsed or self.transport.is_closing():
+            return
+        if len(self.pipeline) >= MOST_WAITING:  # what is left is not looked at for each answer
+            self.flow.pause_reading()
+        else:
             self.data_received(b"")
 
     def _parse(self, data: bytes) -> None:
@@ -171,7 +187,7 @@ class Protocol(HttpToolsProtocol):
         except httptools.HttpParserUpgrade as upgrade:
             self._decline_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError:
-            if not getattr(self, "url", b""):
+            if self._is_first and not getattr(self, "url", b""):
                 self.url = _target_of(data)
             self.send_400_response("")
         if self._held is not None:
@@ -204,6 +220,8 @@ class Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             self._look_at_upgrade()
             return
+        if self.expect_100_continue and self.parser.get_http_version() == "1.0":
+            self.expect_100_continue = False  # RFC 9110, section 10.1.1
         headers = self._mapped = dict(self.headers)
         if b"host" not in headers or len(headers) < len(self.headers) or self.url[:1] != b"/":
             self._check_host()
@@ -255,6 +273,7 @@ class Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return
         if self._held is None:
+            self._is_first = False
             super().on_message_complete()
             return
         assert self._engine is not None
@@ -291,13 +310,22 @@ class Protocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         self.server_state.total_requests += 1
+        self._running = None
         if self.transport.is_closing():
             return
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
+        elif self._last_words is not None:
+            last_words, self._last_words = self._last_words, None
+            self._end_with(last_words)
+            return
         else:
             self._await_next()
         self.flow.resume_reading()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _unset_keepalive_if_required(self) -> None:
         pass  # a head that is complete does it, because empty lines are no request
@@ -322,7 +350,7 @@ class Protocol(HttpToolsProtocol):
 
     def _go_on_in_a_task(self, rest: Rest) -> None:
         self._begin_scope()
-        self.cycle = cycle = Cycle(
+        self.cycle = self._running = cycle = Cycle(
             scope={**self.scope, "method": self.parser.get_method().decode("ascii")},
             transport=self.transport,
             flow=self.flow,
@@ -357,6 +385,10 @@ class Protocol(HttpToolsProtocol):
         raise error
 
     def send_400_response(self, msg: str) -> None:
+        is_body = not self._in_head and self._refusal is None and self._held is None
+        if is_body and self._drop_broken():
+            self._end_with(b"")
+            return
         if len(getattr(self, "url", b"")) > MAX_HEAD:  # so long that the parser gave up on it
             self._refuse_as(
                 HeadersTooLarge(MAX_HEAD), "headers_too_large", "The header section is too long."
@@ -380,15 +412,39 @@ class Protocol(HttpToolsProtocol):
 
     def _head_late(self) -> None:
         self._head_timer = None
-        if not self.transport.is_closing():
+        if self.flow.read_paused:  # the rest may be there, and its time begins when it is read
+            self._await_head()
+        elif not self.transport.is_closing():
             self._refuse_as(
                 RequestTimeout(HEAD_TIMEOUT_S), "request_timeout", "The header section is too slow."
             )
 
     def _refuse_as(self, error: ProblemException, code: str, message: str) -> None:
-        self._refuse(refused(self.app, getattr(self, "url", b""), error, code, message))
+        self._end_with(refused(self.app, getattr(self, "url", b""), error, code, message))
 
-    def _refuse(self, answer: bytes) -> None:
-        if not self.transport.is_closing():  # one refusal is enough
-            self.transport.write(answer)
+    def _end_with(self, answer: bytes) -> None:
+        """End the connection with `answer`, once what arrived whole before it is answered."""
+        if self.transport.is_closing() or self._last_words is not None:
+            return  # one refusal is enough
+        if self._running is None:
+            if answer:
+                self.transport.write(answer)
             self.transport.close()
+        else:
+            self._last_words, self._unparsed = answer, b""
+            self.flow.pause_reading()
+
+    def _drop_broken(self) -> bool:
+        """Drop the newest request, whose body is broken. Return whether its answer has begun."""
+        running = self._running
+        if self.pipeline:
+            self.pipeline.popleft()
+        elif running is None:
+            return True
+        elif running.response_started:
+            running.more_body = False  # who reads on waits no longer
+            running.message_event.set()
+            return True
+        else:
+            self._running = None
+        return False

@@ -179,11 +179,13 @@ def test_connect_is_refused_and_the_connection_ends(
     assert written[9:12] in (b"400", b"422")
 
 
+@pytest.mark.parametrize("offer", [OFFERS[0], OFFERS[1]])
+@pytest.mark.parametrize("version", [b"HTTP/1.1", b"RTSP/1.1"])
 def test_requests_that_wait_are_few_whatever_one_packet_brings(
-    runner: asyncio.Runner, app: Any
+    runner: asyncio.Runner, app: Any, version: bytes, offer: tuple[bytes, ...]
 ) -> None:
-    """Those that are not parsed yet cost their bytes alone."""
-    one, count = request(b"GET /livez"), 8_600
+    """Those that are not parsed yet cost their bytes alone. The parser takes RTSP for HTTP."""
+    one, count = request(b"GET /livez", *offer).replace(b"HTTP/1.1", version), 4_000
 
     async def run() -> None:
         connection = Connection(app)
@@ -241,3 +243,70 @@ def test_a_head_that_began_while_another_request_waited_is_no_idle_connection(
         assert (written.count(b"HTTP/1.1 200 "), closed) == (2, False)
 
     runner.run(run())
+
+
+def test_a_client_that_goes_ends_the_request_that_others_wait_for(
+    runner: asyncio.Runner, app: Any
+) -> None:
+    async def run() -> None:
+        connection = Connection(app)
+        connection.feed(request(b"POST /shop/notes", FORM, b"Content-Length: 5"))
+        running = connection.protocol.cycle
+        connection.feed(b"text=" + request(b"GET /livez"))
+        assert connection.protocol.cycle is not running
+        connection.protocol.connection_lost(None)
+        assert running.disconnected
+        await asyncio.gather(*connection.state.tasks)
+
+    runner.run(run())
+
+
+def test_a_head_is_not_late_while_nobody_reads_it(
+    runner: asyncio.Runner, app: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server reads no further while requests wait for one another."""
+    monkeypatch.setattr(protocol, "HEAD_TIMEOUT_S", 0.05)
+    wait, read = request(b"POST /shop/notes/wait?seconds=0.2"), request(b"GET /shop/items")
+
+    async def run() -> None:
+        connection = Connection(app)
+        connection.feed(wait + read + read[:20])
+        assert connection.protocol.flow.read_paused
+        await asyncio.gather(*connection.state.tasks)
+        connection.feed(read[20:])
+        written, closed = await connection.settle()
+        assert (written.count(b"HTTP/1.1 200 "), closed) == (3, False)
+
+    runner.run(run())
+
+
+def test_a_late_head_is_refused_after_the_answers_that_are_due(
+    runner: asyncio.Runner, app: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEAD_TIMEOUT_S", 0.05)
+    wait = request(b"POST /shop/notes/wait?seconds=0.2")
+
+    async def run() -> None:
+        connection = Connection(app)
+        connection.feed(wait, b"GET /shop/items HT")
+        written, closed = await connection.settle()
+        statuses = [each[:3] for each in written.split(b"HTTP/1.1 ")[1:]]
+        assert (statuses, closed) == ([b"200", b"408"], True)
+
+    runner.run(run())
+
+
+def test_what_strangers_send_fills_no_log(
+    runner: asyncio.Runner, app: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """uvicorn writes a line or more for each of these."""
+    with caplog.at_level("DEBUG"):
+        for raw in (
+            b"hello\r\n\r\n",
+            request(b"GET /shop/items", b"X : a"),
+            request(b"CONNECT a:80"),
+            request(b"GET /shop/items", *OFFERS[1]),
+            request(b"POST /shop/notes", FORM, b"Transfer-Encoding: chunked", body=b"zz\r\n"),
+        ):
+            assert runner.run(answers(app, raw))[0].startswith(b"HTTP/1.1 ")
+    assert [each for each in caplog.records if each.name.startswith("uvicorn")] == []

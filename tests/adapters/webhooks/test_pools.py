@@ -1,13 +1,14 @@
 """Connections to receivers are kept while they are used, and forgotten after a while."""
 
 import asyncio
+import threading
 from collections.abc import Coroutine
 from typing import Any
 
 import httpcore
 import pytest
 
-from adapters.webhooks import pools
+from adapters.webhooks import guarded_network, pools
 from adapters.webhooks.pools import Origin, Pools
 
 A, B, C = (("https", f"{name}.example", 443) for name in "abc")
@@ -78,3 +79,29 @@ def test_the_oldest_of_too_many_is_closed(monkeypatch: pytest.MonkeyPatch) -> No
         assert third.is_closed
 
     run(work())
+
+
+def test_names_that_hang_take_so_many_threads_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever asked has given up long ago; others are not asked for in threads of anybody else."""
+    free, asked = threading.Event(), []
+
+    def hang(*_: object, **__: object) -> list[Any]:
+        asked.append(threading.current_thread().name)
+        free.wait(60)
+        return []
+
+    async def play() -> None:
+        waits = (
+            asyncio.wait_for(guarded_network.resolve(f"{number}.example", 443), 0.5)
+            for number in range(3 * guarded_network.RESOLVERS)
+        )
+        ended = await asyncio.gather(*waits, return_exceptions=True)
+        assert all(isinstance(error, TimeoutError) for error in ended)
+        free.set()
+
+    monkeypatch.setattr(guarded_network, "getaddrinfo", hang)
+    asyncio.run(play())
+    assert len(asked) == guarded_network.RESOLVERS
+    assert all(name.startswith("resolver") for name in asked)

@@ -1,0 +1,53 @@
+"""Who shares threads with whom: every place of the product that hands work to threads is known."""
+
+import ast
+from collections.abc import Iterator
+
+from tests.house.test_layers import ALLOWED, ROOT, sources
+
+SHARED = {"to_thread", "run_in_threadpool", "run_sync", "FileResponse", "StaticFiles"}
+"""What works in threads that everything in the process shares, by the name it is called by."""
+OWN = {"ThreadPoolExecutor", "ProcessPoolExecutor", "Pool", "WSGIMiddleware"}
+KNOWN = {
+    ("server/serving/app.py", "to_thread"): "chores, one at a time each, and the end of the engine",
+    ("server/threads.py", "run_in_executor(None)"): "handlers of a service without a database",
+    ("server/threads.py", "ThreadPoolExecutor"): "of one service: writes, and reads that take long",
+    ("server/pools.py", "ThreadPoolExecutor"): "every `Pool`",
+    ("server/serving/app.py", "WSGIMiddleware"): "pages; `Places` bounds the downloads among them",
+    ("server/serving/health.py", "ThreadPoolExecutor"): "probes, one thread for each service",
+    ("server/serving/health.py", "Pool"): "the text of /metrics",
+    ("server/document/arrivals.py", "Pool"): "pieces of files on their way in",
+    ("handlers/chat/wire/pictures.py", "Pool"): "pictures; files on their way into the store",
+    ("handlers/chat/wire/hashing.py", "Pool"): "hashes of passwords",
+    ("adapters/webhooks/guarded_network.py", "ThreadPoolExecutor"): "names that are resolved",
+}
+"""Place and kind -> what works there."""
+SERVED = sorted(set(ALLOWED) - {"cli", "demo"})
+"""What runs where users are served; a command has its process for itself."""
+
+
+def uses(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            if name == "run_in_executor":
+                where = node.args[0]
+                if isinstance(where, ast.Constant) and where.value is None:
+                    yield "run_in_executor(None)"
+            elif name in OWN:
+                yield name
+        if isinstance(node, ast.Attribute) and node.attr in SHARED:
+            yield node.attr
+        elif isinstance(node, ast.Name) and node.id in SHARED:
+            yield node.id
+
+
+def test_all_who_use_threads_are_known() -> None:
+    found = {
+        (str(path.relative_to(ROOT)), use)
+        for layer in SERVED
+        for path in sources(layer)
+        for use in uses(ast.parse(path.read_text()))
+    }
+    assert found == set(KNOWN)
