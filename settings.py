@@ -409,7 +409,7 @@ class Settings:
         "Maximum number of topics that a chat user can mute, unmute or follow by request.",
     )
     chat_edits_per_message: int = setting(
-        500, whole(1, 1_000_000), "Maximum number of edits and moves per chat message."
+        500, whole(1, 1_000_000), "Maximum number of edits per chat message, and of moves."
     )
     chat_submessages_per_message: int = setting(
         5_000,

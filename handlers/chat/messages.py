@@ -10,7 +10,7 @@ from models.chat.editing import history as message_history
 from models.chat.editing import messages as editing
 from models.chat.events.messages import LocalEcho
 from models.chat.ground.errors import MissingParameter
-from models.chat.ground.quotas import MESSAGE_EDITS, require_within
+from models.chat.ground.quotas import MESSAGE_EDITS, MESSAGE_MOVES, require_within
 from models.chat.messages import receipts
 from models.chat.messages import view as message_view
 from models.chat.messages.access import access_message, find_readable
@@ -180,11 +180,14 @@ def update_message(
         notify_old_thread=send_notification_to_old_thread,
         notify_new_thread=send_notification_to_new_thread,
     )
-    detached = editing.edit_message(
+    edited = editing.edit_message(
         ctx.session, ctx.actor, message_id, changes, text=ctx.prepared, now=ctx.now
     )
     require_within(ctx.session, ctx.settings, MESSAGE_EDITS, message_id)
-    return envelope.success(ctx, detached_uploads=detached)
+    moved_most = message_history.find_most_moved(ctx.session, edited.moved_ids)
+    if moved_most is not None:
+        require_within(ctx.session, ctx.settings, MESSAGE_MOVES, moved_most)
+    return envelope.success(ctx, detached_uploads=edited.detached)
 
 
 def delete_message(ctx: Context, *, message_id: int) -> Response:

@@ -12,6 +12,9 @@ CLIENTS = Path(os.environ.get("SPECD_TEST_CLIENTS") or Path(_CACHE) / "specd-cli
 BOTS = CLIENTS / "python/bin/zulip-run-bot"
 TERMINAL = CLIENTS / "terminal/bin/zulip-term"
 TERMINAL_PYTHON = CLIENTS / "terminal/bin/python"
+SEND = CLIENTS / "python/bin/zulip-send"
+APPRISE = CLIENTS / "apprise/bin/python"
+"""That has the package."""
 NODE = CLIENTS / "node"
 WEBHOOKS = CLIENTS / "webhooks"
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
+import random
 from collections.abc import Iterator
 
 import pytest
 
 from models.chat import rendering
+from models.chat.rendering.sanitising import ATTRIBUTES, SCHEMES, TAGS, sanitise
 from pages import chat_client
 from pages.app import build_pages
 from tests.live.injections import documents
@@ -150,6 +153,32 @@ def test_every_message_is_drawn_whatever_it_holds(page: Browser) -> None:
     assert page.run(UNPARSED, sent) == []
     assert list(shown) == [f"message-{number}" for number in range(1, len(every) + 1)]
     assert shown[f"message-{len(sent) + 2 * len(addresses) + 1}"] == "no such sign"
+
+
+def shapes(count: int, seed: int) -> list[str]:
+    """Trees of what the sanitiser lets through: any tag, any of its attributes, any value."""
+    chance = random.Random(seed)
+    values = [*ADDRESSES, *UNREADABLE, *(f"{scheme}:{rest}" for scheme in sorted(SCHEMES)
+              for rest in ("", "//", "//[", "//a:99999/"))]  # fmt: skip
+    values += ["emoji emoji-ffffffff", "emoji emoji-1f419-", "spoiler-block", "9" * 30, "", "\0"]
+
+    def tree(depth: int) -> str:
+        tag = chance.choice(sorted(TAGS))
+        names = [name for name in sorted(ATTRIBUTES.get(tag, ())) if chance.random() < 0.7]
+        said = "".join(f' {name}="{html.escape(chance.choice(values))}"' for name in names)
+        inside = "".join(tree(depth - 1) for _ in range(chance.randint(0, 2))) if depth else "x"
+        return f"<{tag}{said}>{inside}</{tag}>"
+
+    return [tree(chance.randint(0, 4)) for _ in range(count)]
+
+
+def test_every_shape_that_the_sanitiser_lets_through_is_drawn(page: Browser) -> None:
+    kept = [sanitise(shape) for shape in shapes(600, seed=3)]
+    assert sum("=" in shape for shape in kept) > 200
+    every = [message(number, shape) for number, shape in enumerate(kept, 1)]
+    shown, failures = show(page, every)
+    assert failures == []
+    assert list(shown) == [f"message-{number}" for number in range(1, len(every) + 1)]
 
 
 def test_what_cannot_be_drawn_is_text_and_hides_nothing(page: Browser) -> None:

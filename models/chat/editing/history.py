@@ -14,7 +14,7 @@ from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
 from models.prepared import Query
-from models.reader import Db
+from models.reader import Db, id_in
 
 MOST_EDITS = 100
 """In one answer, the newest ones: what a message said before those is not told."""
@@ -53,6 +53,18 @@ def _sizes(dialect: str) -> Select[int]:
 
 
 _SIZES: Query[int] = Query(_sizes)
+
+
+def find_most_moved(db: Db, message_ids: Sequence[int]) -> int | None:
+    """Of these messages, the one that has moved most often; None if none has without an edit."""
+    moves = (
+        select(MessageEdit.message_id)
+        .where(id_in(db, MessageEdit.message_id, message_ids), MessageEdit.prev_content.is_(None))
+        .group_by(MessageEdit.message_id)
+        .order_by(func.count().desc())
+        .limit(1)
+    )
+    return db.execute(moves).scalar_one_or_none()
 
 
 def find_history(

@@ -1,6 +1,7 @@
 """Editing a message: what it says, and (moving.py) where it stands; one snapshot for both."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -65,6 +66,16 @@ class Changes:
         return self.topic is not None or self.channel_id is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What came of it: records of the actor's files that no message shows any more, and the ids of
+    the messages that moved.
+    """
+
+    detached: list[dict[str, Any]]
+    moved_ids: Sequence[int] = ()
+
+
 def prepare_edit(db: Db, actor: Actor, content: str) -> PreparedText:
     """An emptied message stays as a tombstone, as the reference has it."""
     return prepare_text(db, actor, content if content.strip() else TOMBSTONE)
@@ -78,11 +89,10 @@ def edit_message(
     *,
     text: PreparedText | None,
     now: datetime,
-) -> list[dict[str, Any]]:
+) -> Edited:
     """Change a message, and those that move with it. Raises what is wrong, before any change.
 
-    `text`: `prepare_edit` of the new content. Returns the records of the actor's files that no
-    message shows any more.
+    `text`: `prepare_edit` of the new content.
     """
     message = access_open_message(session, actor, message_id)
     _check_sense(message, changes)
@@ -101,7 +111,7 @@ def edit_message(
         assert text is not None
         content, rendered = _check_content(session, actor, message, changes, text, now)
     if rendered is None and move is None:
-        return []  # every value is what it was
+        return Edited([])  # every value is what it was
     if content == message.content:
         rendered = None
     detached: list[dict[str, Any]] = []
@@ -123,7 +133,7 @@ def edit_message(
             new_thread=changes.notify_new_thread,
             now=now,
         )
-    return detached
+    return Edited(detached, () if move is None else move.message_ids)
 
 
 def _check_sense(message: MessageView, changes: Changes) -> None:

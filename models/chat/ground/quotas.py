@@ -163,8 +163,18 @@ TOPIC_POLICIES = Quota(
 MESSAGE_EDITS = Quota(
     "edits of this message",
     "chat_edits_per_message",
-    select(MessageEdit.id).where(MessageEdit.message_id == _OWNER),
+    select(MessageEdit.id).where(
+        MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_not(None)
+    ),
 )
+MESSAGE_MOVES = Quota(
+    "moves of this message",
+    "chat_edits_per_message",
+    select(MessageEdit.id).where(
+        MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_(None)
+    ),
+)
+"""Apart from edits: an author who has used those up keeps nobody from moving the topic."""
 SUBMESSAGES = Quota(
     "submessages of this message",
     "chat_submessages_per_message",
@@ -230,6 +240,7 @@ ALL = (
     CHANNELS,
     TOPIC_POLICIES,
     MESSAGE_EDITS,
+    MESSAGE_MOVES,
     SUBMESSAGES,
     REACTIONS,
     REACTION_EMOJI,

@@ -13,29 +13,33 @@ _INLINE = ("class", "title", "aria-label", "aria-hidden", "role")
 # What names another host without saying how to ask it: a browser may not even be able to parse it.
 _AUTHORITY = re.compile(r"[\x00-\x20]*[/\\][\t\n\r]*[/\\]")
 
+TAGS = {
+    *("a", "abbr", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4"),
+    *("h5", "h6", "hr", "img", "li", "ol", "p", "pre", "span", "strong", "table", "tbody"),
+    *("td", "th", "thead", "time", "tr", "ul"),
+}
+ATTRIBUTES = {
+    "a": {"href", "class", "title", "data-stream-id"},
+    "div": {*_INLINE, "data-code-language"},
+    "img": {
+        *("alt", "class", "src", "title", "data-animated"),
+        *("data-original-content-type", "data-original-dimensions"),
+    },
+    "ol": {"start"},
+    "span": {*_INLINE, "data-user-id", "data-user-group-id"},
+    "td": {"align"},
+    "th": {"align"},
+    "time": {"datetime"},
+}
+SCHEMES = {"http", "https", "mailto", "tel", "xmpp"}
+
 CLEANER = nh3.Cleaner(
-    tags={
-        *("a", "abbr", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4"),
-        *("h5", "h6", "hr", "img", "li", "ol", "p", "pre", "span", "strong", "table", "tbody"),
-        *("td", "th", "thead", "time", "tr", "ul"),
-    },
+    tags=TAGS,
     clean_content_tags={"script", "style"},
-    attributes={
-        "a": {"href", "class", "title", "data-stream-id"},
-        "div": {*_INLINE, "data-code-language"},
-        "img": {
-            *("alt", "class", "src", "title", "data-animated"),
-            *("data-original-content-type", "data-original-dimensions"),
-        },
-        "ol": {"start"},
-        "span": {*_INLINE, "data-user-id", "data-user-group-id"},
-        "td": {"align"},
-        "th": {"align"},
-        "time": {"datetime"},
-    },
+    attributes=ATTRIBUTES,
     # Without a scheme: links to channels, uploads and custom emoji are relative.
     url_relative=lambda url: None if _AUTHORITY.match(url) else url,
-    url_schemes={"http", "https", "mailto", "tel", "xmpp"},
+    url_schemes=SCHEMES,
     link_rel=None,
     strip_comments=True,
 )

@@ -531,6 +531,25 @@ class TestAcceptInvitation:
         answers = DOCUMENT["paths"]["/accounts/join/{token}"]["post"]["responses"]["200"]["content"]
         assert done.text == answers["text/html"]["examples"]["page"]["value"]
 
+    def test_is_open_when_others_may_invite_by_then(
+        self,
+        chat: ChatClient,
+        as_iago: ChatClient,
+        as_cordelia: ChatClient,
+        as_nobody: ChatClient,
+        chat_database: Database,
+    ) -> None:
+        invite(chat)
+        token, link = token_of(chat_database), make_link(as_iago)
+        nobody = ids_of(chat)["role:nobody"]
+        for setting in ("can_invite_users_group", "create_multiuse_invite_group"):
+            assert as_cordelia.patch("/realm", **{setting: nobody}) == DONE
+        assert chat.post("/invites", invitee_emails="x@acme.example", stream_ids=[]) == FORBIDDEN
+        assert as_iago.post("/invites/multiuse") == FORBIDDEN
+        assert accept(chat, token)["is_joined"] is True
+        asked = as_nobody.post(f"/accounts/join/{link}", email="second@acme.example")
+        assert asked["result"] == "success"
+
     def test_a_link_sends_an_invitation(
         self, chat: ChatClient, as_iago: ChatClient, as_nobody: ChatClient, cast: Cast,
         chat_database: Database, clock: FrozenClock, chat_app: ChatApp,

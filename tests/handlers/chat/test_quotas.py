@@ -35,6 +35,7 @@ class Maker:
         self.hamlet = cast.hamlet.id
         self.others = [one.id for one in (cast.cordelia, cast.iago, cast.othello)]
         self.message: int | None = None
+        self.named: list[int] = []
 
     def device(self, n: int) -> Any:
         return self.member.post("/register_client_device")
@@ -119,6 +120,18 @@ class Maker:
             )["id"]
         return self.member.patch(f"/messages/{self.message}", content=f"{n}")
 
+    def move(self, n: int) -> Any:
+        """Of the first message, each time together with another, which names the place."""
+        said = {"type": "channel", "to": "Denmark", "content": "x"}
+        if not self.named:
+            self.member.post("/messages", **said, topic="t0")
+            sent = [self.member.post("/messages", **said, topic=f"t{place}") for place in range(3)]
+            self.named = [each["id"] for each in sent]
+        return self.member.patch(
+            f"/messages/{self.named[n]}", topic=f"t{n + 1}", propagate_mode="change_all",
+            send_notification_to_new_thread=False,
+        )  # fmt: skip
+
     def reaction(self, n: int) -> Any:
         by = (self.member, self.admin, self.owner)[n]
         return self._react(by, "octopus")
@@ -176,6 +189,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "set_user_topic": (quotas.TOPIC_POLICIES, Maker.topic_policy),
     "update_muted_topic": (quotas.TOPIC_POLICIES, Maker.muted_topic),
     "update_message": (quotas.MESSAGE_EDITS, Maker.edit),
+    "update_message, topic": (quotas.MESSAGE_MOVES, Maker.move),
     "create_invitation_link": (quotas.INVITATIONS, Maker.invitation_link),
     "create_linkifier": (quotas.LINKIFIERS, Maker.linkifier),
     "create_playground": (quotas.PLAYGROUNDS, Maker.playground),
@@ -325,6 +339,19 @@ def test_a_reactivated_bot_counts(
     assert maker.bot(MOST)["result"] == "success"
     back = maker.admin.post(f"/users/{bots[0]}/reactivate")
     assert back["msg"] == f"Too many {quotas.BOTS.what} (limit: {MOST})."
+
+
+@pytest.mark.usefixtures("few")
+def test_edits_of_one_message_keep_nobody_from_moving_its_topic(
+    as_nobody: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database
+) -> None:
+    maker = Maker(as_nobody, cast, clock, chat_database)
+    said = {"type": "channel", "to": "Denmark", "topic": "t", "content": "x"}
+    message_id = maker.member.post("/messages", **said)["id"]
+    for n in range(MOST):
+        assert maker.member.patch(f"/messages/{message_id}", content=f"{n}")["result"] == "success"
+    moved = maker.member.patch(f"/messages/{message_id}", topic="u", propagate_mode="change_all")
+    assert moved["result"] == "success"
 
 
 @pytest.mark.usefixtures("few")

@@ -336,6 +336,20 @@ class TestOrganization:
             "zulip_plan_is_not_limited": True,
         }
 
+    def test_a_strict_decoder_finds_the_types_it_wants(self, chat: ChatClient) -> None:
+        """As go-zulip declares them: it decodes nothing whose type is another, and no null."""
+        whole = fetch(chat, "realm", "default_streams")
+        wanted = {
+            "realm_default_streams": list,
+            "realm_moderation_request_channel_id": int,
+            "realm_new_stream_announcements_stream_id": int,
+            "realm_signup_announcements_stream_id": int,
+            "realm_zulip_update_announcements_stream_id": int,
+            "server_generation": int,
+            "server_supported_permission_settings": dict,
+        }
+        assert {name: type(whole[name]) for name in wanted} == wanted
+
     def test_the_server_takes_the_groups_that_it_describes(self, as_cordelia: ChatClient) -> None:
         described = fetch(as_cordelia, "realm")["server_supported_permission_settings"]["realm"]
         groups = {
