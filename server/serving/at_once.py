@@ -19,6 +19,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 from server.response import Response
 from server.serving.engine import Engine
 from server.serving.exchange import Exchange, deliver
+from server.wire.slow_readers import READER
 
 
 class _DefaultHead:
@@ -112,13 +113,14 @@ class Rest:
         run: Any = partial(self._run, cycle)
         return loop.create_task(cycle.run_asgi(run), context=self._context)
 
-    async def _run(self, cycle: Cycle, _: Scope, receive: Receive, send: Send) -> None:
+    async def _run(self, cycle: Cycle, scope: Scope, receive: Receive, send: Send) -> None:
         engine, exchange, reply = self._engine, self._exchange, self._reply
         if reply is None:
             reply = engine.answer(exchange, receive)
         response = await engine.whole(exchange, reply)
         if response is None:
             return
+        scope[READER](exchange.reader)
         answer = None
         if cycle.keep_alive:
             answer = _written(exchange, response, cycle.default_headers)

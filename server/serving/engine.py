@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Hashable, Iterator, Mapping
 from functools import partial
 from itertools import count
 from typing import Any
@@ -37,6 +37,7 @@ from server.wire.answering import raw_headers, start
 from server.wire.browsers import is_browser, without_browser_challenge
 from server.wire.guard import Sent
 from server.wire.proxies import TrustedProxies
+from server.wire.slow_readers import READER
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
@@ -88,7 +89,11 @@ class Engine(SpecMiddleware):
             dict(scope["headers"]),
         )
         if exchange is not None:
-            await self.finish(exchange, self.answer(exchange, receive), receive, send)
+            response = await self.whole(exchange, self.answer(exchange, receive))
+            if response is not None:
+                _tell_reader(scope, exchange.reader)
+                await deliver(response, exchange, receive, send)
+                self.conclude(exchange, response)
             return
         if self.probes.knows(scope["path"]):
             response = await self.probes.respond(scope["path"], scope["method"])
@@ -96,7 +101,9 @@ class Engine(SpecMiddleware):
             await send(start(response, [], (), raw_headers(standing_headers(is_https=False))))
             await send({"type": "http.response.body", "body": b"" if head else response.body})
             return
-        await self.app(self.proxies.seen_through(scope), receive, send)
+        seen = self.proxies.seen_through(scope)
+        _tell_reader(scope, seen["client"][0] if seen.get("client") else "")
+        await self.app(seen, receive, send)
 
     def begin(
         self,
@@ -161,19 +168,6 @@ class Engine(SpecMiddleware):
             return checked(await reply)
         except Exception as error:
             return self._failure(error, exchange)
-
-    async def finish(
-        self,
-        exchange: Exchange,
-        reply: Response | Awaitable[Response],
-        receive: Receive,
-        send: Send,
-    ) -> None:
-        """Send the answer when it is there, if somebody is, and conclude the exchange."""
-        response = await self.whole(exchange, reply)
-        if response is not None:
-            await deliver(response, exchange, receive, send)
-            self.conclude(exchange, response)
 
     async def whole(
         self, exchange: Exchange, reply: Response | Awaitable[Response]
@@ -256,6 +250,13 @@ class Engine(SpecMiddleware):
                 exc_info=error,
             )
         return response
+
+
+def _tell_reader(scope: Scope, reader: Hashable) -> None:
+    """Tell our own server whom the answer is for; another one does not ask."""
+    tell = scope.get(READER)
+    if tell is not None:
+        tell(reader)
 
 
 def _request_ids() -> Iterator[str]:

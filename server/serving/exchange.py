@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from starlette.types import Receive, Send
 
@@ -121,6 +121,12 @@ class Exchange(Call):
             "address": self.client,
             "ms": int(seconds * 1e6) / 1000,
         }
+
+    @property
+    def reader(self) -> Hashable:
+        """Whom the answer is for: the account of the service, or else the address."""
+        actor = self.actor_id
+        return self.client if actor is None else (self.api.service.name, actor)
 
     @property
     def operation_id(self) -> str | None:

@@ -10,7 +10,7 @@ first service's error record.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,7 +27,7 @@ from server.serving.engine import Engine
 from server.serving.refusals import refused
 from server.wire.coalescing import Coalescer, CoalescingTransport
 from server.wire.hosts import unclear_host
-from server.wire.slow_readers import SlowReaders
+from server.wire.slow_readers import READER, SlowReaders
 
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0
@@ -97,6 +97,7 @@ class Protocol(HttpToolsProtocol):
     _is_first = False
     _idle_since: float | None = None
     _idle_timer: asyncio.TimerHandle | None = None
+    reader: Hashable = ""
     drains = 0
     exchanges = 0
 
@@ -245,6 +246,10 @@ class Protocol(HttpToolsProtocol):
         super().on_message_begin()
         self.url, self.headers, self.expect_100_continue = url, headers, expects
         self.scope["headers"] = self._sent
+        self.scope[READER] = self._set_reader  # type: ignore[literal-required]
+
+    def _set_reader(self, reader: Hashable) -> None:
+        self.reader = reader
 
     def _may_be_whole(self) -> bool:
         """Is it worth waiting whether the whole request has arrived? One of those that came in one
@@ -294,6 +299,7 @@ class Protocol(HttpToolsProtocol):
             self._go_on_in_a_task(answer)
             return
         self.cycle = None  # type: ignore[assignment]  # as before the first request
+        self.reader = exchange.reader
         self.transport.write(answer)
         self.server_state.total_requests += 1
         self._await_next()

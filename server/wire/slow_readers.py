@@ -2,7 +2,8 @@
 
 uvicorn waits for them for ever, with the answer in memory and the connection open. Here one timer
 per process looks at all connections now and then, so that a request costs nothing more. What all
-of them together have not read has a bound too: beyond it, who has waited longest goes.
+of them together have not read has a bound too, and what those of one user have not read: beyond it,
+who has waited longest goes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -24,16 +25,21 @@ DEADLINES = 6
 """Within so many deadlines it takes the whole of an answer that is larger than that."""
 MOST_UNREAD = 32 * 1024 * 1024
 """Bytes that all clients of the process together may leave unread."""
+MOST_OF_ONE = MOST_UNREAD // 4
+"""Bytes that all connections of one user may leave unread, so that nobody fills the process."""
+READER = "specd.reader"
+"""Key of the ASGI scope: a function that takes whom the answer is for."""
 LOOKS = 4
 """How often a connection is looked at within the deadline."""
 
 
 class Connection(Protocol):
-    """What is looked at. `drains`: how often a full buffer has become empty enough to go on;
-    `exchanges`: how many have begun.
+    """What is looked at. `reader`: whom it answers; `drains`: how often a full buffer has become
+    empty enough to go on; `exchanges`: how many have begun.
     """
 
     transport: asyncio.Transport
+    reader: Hashable
     drains: int
     exchanges: int
 
@@ -71,12 +77,18 @@ class SlowReaders:
     def note_full(self, connection: Connection) -> None:
         """The buffer of the connection is full: its client reads slower than the answer comes."""
         self._full[connection] = None
-        waiting = {each: each.transport.get_write_buffer_size() for each in self._full}
-        unread = sum(waiting.values())
-        for each, size in waiting.items():  # the one that has waited longest first
-            if unread <= MOST_UNREAD or each is connection:
+        its = [each for each in self._full if each.reader == connection.reader]
+        self._end_oldest(its, MOST_OF_ONE)
+        self._end_oldest(list(self._full), MOST_UNREAD)
+
+    def _end_oldest(self, waiting: list[Connection], most: int) -> None:
+        """Until the others have no more unread than that; the last one has just become full."""
+        sizes = [each.transport.get_write_buffer_size() for each in waiting]
+        unread = sum(sizes)
+        for each, size in zip(waiting[:-1], sizes, strict=False):
+            if unread <= most:
                 return
-            log.info("too much unread", unread=unread)
+            log.info("too much unread", unread=unread, most=most)
             self._end(each)
             unread -= size
 

@@ -12,6 +12,7 @@ from uvicorn.server import ServerState
 
 from server.context import Context
 from server.serving.app import build_app
+from server.serving.exchange import Exchange
 from server.serving.protocol import Protocol
 from tests.server.services import operation, serve, shop_service
 from tests.server.test_arrivals import a_file, make_thing, taking
@@ -274,3 +275,19 @@ def test_a_connection_ends_that_is_not_used() -> None:
         assert connection.wire.closed
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("way", ["at once", "in a task", "in parts"])
+def test_the_connection_knows_whom_it_answers(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the bound of what one user leaves unread holds whatever way the answer took."""
+    monkeypatch.setattr(Exchange, "actor_id", "ada")
+    waits = way == "in a task"
+    raw = request(b"POST /shop/notes/wait?seconds=0.01" if waits else b"GET /shop/items")
+
+    async def run() -> object:
+        connection = Connection(build_app([shop_service()]))
+        connection.feed(*((raw[:-2], raw[-2:]) if way == "in parts" else (raw,)))
+        await connection.settle()
+        return connection.protocol.reader
+
+    assert asyncio.run(run()) == ("shop", "ada")

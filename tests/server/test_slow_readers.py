@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from server.wire.slow_readers import DEADLINES, LEAST_BYTES, LOOKS, MOST_UNREAD, SlowReaders
+from server.wire.slow_readers import (
+    DEADLINES,
+    LEAST_BYTES,
+    LOOKS,
+    MOST_OF_ONE,
+    MOST_UNREAD,
+    SlowReaders,
+)
 
 DEADLINE_S = 20.0
 
@@ -35,8 +42,9 @@ class Loop:
 class Reader:
     """A connection, its transport and its exchange in one."""
 
-    def __init__(self, unread: int = 0) -> None:
+    def __init__(self, unread: int = 0, reader: object = None) -> None:
         self.unread = unread
+        self.reader = reader or self
         self.drains = 0
         self.exchanges = 1
         self.is_open = True
@@ -111,6 +119,19 @@ def test_all_clients_together_leave_no_more_unread_than_that() -> None:
     assert [reader.is_open for reader in readers] == [True, False, True, True, True, True]
     watch.note_full(Reader(unread=2 * MOST_UNREAD))
     assert [reader.is_open for reader in readers] == [True] + 5 * [False]
+
+
+def test_the_connections_of_one_user_leave_no_more_unread_than_a_part_of_it() -> None:
+    """They are ended, the oldest first, and those of nobody else."""
+    loop: Any = Loop()
+    other = Reader(unread=MOST_OF_ONE, reader="other")
+    readers = [Reader(unread=MOST_OF_ONE // 2, reader="one") for _ in range(40)]
+    watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
+    watch.note_full(other)
+    for reader in readers:
+        watch.note_full(reader)
+    assert [reader.is_open for reader in readers] == 38 * [False] + 2 * [True]
+    assert other.is_open
 
 
 @pytest.mark.parametrize("how", ["reads", "drains", "asks again", "has all"])

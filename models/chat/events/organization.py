@@ -57,40 +57,32 @@ class RealmDomainsRemoveEvent(ClientEvent, type="realm_domains", op="remove"):
     domain: str
 
 
-class RealmLinkifiersEvent(ClientEvent, type="realm_linkifiers"):
+class RealmLinkifiersEvent(ClientEvent, type="realm_linkifiers", lazy=("realm_linkifiers",)):
     """The linkifiers have changed. Tells everybody all of them, in the order in which they apply.
 
     The linkifiers come from `models.chat.organization.linkifiers.list_linkifiers`.
     """
 
-    realm_linkifiers: Sequence[WireObject]
 
-
-class RealmPlaygroundsEvent(ClientEvent, type="realm_playgrounds"):
+class RealmPlaygroundsEvent(ClientEvent, type="realm_playgrounds", lazy=("realm_playgrounds",)):
     """The code playgrounds have changed. Tells everybody all of them.
 
     The playgrounds come from `models.chat.organization.playgrounds.find_playgrounds`.
     """
 
-    realm_playgrounds: Sequence[WireObject]
 
-
-class RealmEmojiUpdateEvent(ClientEvent, type="realm_emoji", op="update"):
+class RealmEmojiUpdateEvent(ClientEvent, type="realm_emoji", op="update", lazy=("realm_emoji",)):
     """The custom emoji have changed. Tells everybody all of them.
 
     The emoji come from `models.chat.organization.emoji.find_custom_emoji`.
     """
 
-    realm_emoji: WireObject
 
-
-class CustomProfileFieldsEvent(ClientEvent, type="custom_profile_fields"):
+class CustomProfileFieldsEvent(ClientEvent, type="custom_profile_fields", lazy=("fields",)):
     """The custom profile fields have changed. Tells everybody all of them, in order.
 
     The fields come from `models.chat.profiles.fields.find_profile_fields`.
     """
-
-    fields: Sequence[WireObject]
 
 
 class RealmExportEvent(ClientEvent, type="realm_export"):

@@ -151,5 +151,4 @@ def _tell(
 ) -> None:
     facts = {"emoji_id": emoji_id, "name": name}
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    emoji = find_custom_emoji(session, actor.realm_id, known_ids=None)
-    log.append(session, actor.realm_id, RealmEmojiUpdateEvent(realm_emoji=emoji), now=now)
+    log.append(session, actor.realm_id, RealmEmojiUpdateEvent(), now=now)

@@ -154,6 +154,4 @@ def _require_free(
 
 def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    linkifiers = list_linkifiers(session.connection(), actor.realm_id)
-    event = RealmLinkifiersEvent(realm_linkifiers=linkifiers)
-    log.append(session, actor.realm_id, event, now=now)
+    log.append(session, actor.realm_id, RealmLinkifiersEvent(), now=now)

@@ -134,6 +134,4 @@ def _template_problem(url_template: str) -> str | None:
 
 def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    playgrounds = find_playgrounds(session.connection(), actor.realm_id)
-    event = RealmPlaygroundsEvent(realm_playgrounds=playgrounds)
-    log.append(session, actor.realm_id, event, now=now)
+    log.append(session, actor.realm_id, RealmPlaygroundsEvent(), now=now)

@@ -140,5 +140,4 @@ def _forget_choices(session: Session, field_id: int, gone: set[str]) -> None:
 
 def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    fields = find_profile_fields(session.connection(), actor.realm_id)
-    log.append(session, actor.realm_id, CustomProfileFieldsEvent(fields=fields), now=now)
+    log.append(session, actor.realm_id, CustomProfileFieldsEvent(), now=now)

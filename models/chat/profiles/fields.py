@@ -143,8 +143,7 @@ def create_profile_field(
     audit.record(
         session, actor.realm_id, "profile_field_created", actor_id=actor.id, facts=facts, now=now
     )
-    fields = find_profile_fields(session.connection(), actor.realm_id)
-    log.append(session, actor.realm_id, CustomProfileFieldsEvent(fields=fields), now=now)
+    log.append(session, actor.realm_id, CustomProfileFieldsEvent(), now=now)
     return field.id
 
 

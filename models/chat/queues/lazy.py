@@ -1,13 +1,19 @@
-"""Events that say that a list of the user's own has changed: the list is read when the event is.
+"""Events that say that a list of the user's own or of the organization has changed: the list is
+read when the event is.
 
 Thousands of changes in a log thus weigh little, and an answer holds each list once, as it is now.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from models.chat.alert_words.words import find_alert_words
 from models.chat.muted_users.muting import find_muted_users
+from models.chat.organization.emoji import find_custom_emoji
+from models.chat.organization.linkifiers import list_linkifiers
+from models.chat.organization.playgrounds import find_playgrounds
+from models.chat.profiles.fields import find_profile_fields
 from models.chat.queues.delivery import Body, Viewer, shown_topic
 from models.chat.topics.visibility import find_muted_topics
 from models.reader import Db
@@ -17,12 +23,29 @@ def _find_muted_topics(db: Db, viewer: Viewer) -> list[list[str | int]]:
     return find_muted_topics(db, viewer.actor, partial(shown_topic, viewer))
 
 
-LISTS: Mapping[str, Callable[[Db, Viewer], Sequence[object]]] = {
-    "alert_words": lambda db, viewer: find_alert_words(db, viewer.actor),
-    "muted_topics": _find_muted_topics,
-    "muted_users": lambda db, viewer: find_muted_users(db, viewer.actor),
+def _find_emoji(db: Db, viewer: Viewer) -> dict[str, dict[str, Any]]:
+    return find_custom_emoji(db, viewer.actor.realm_id, known_ids=viewer.known_ids)
+
+
+LISTS: Mapping[str, tuple[str, Callable[[Db, Viewer], object]]] = {
+    "alert_words": ("alert_words", lambda db, viewer: find_alert_words(db, viewer.actor)),
+    "custom_profile_fields": (
+        "fields",
+        lambda db, viewer: find_profile_fields(db, viewer.actor.realm_id),
+    ),
+    "muted_topics": ("muted_topics", _find_muted_topics),
+    "muted_users": ("muted_users", lambda db, viewer: find_muted_users(db, viewer.actor)),
+    "realm_emoji": ("realm_emoji", _find_emoji),
+    "realm_linkifiers": (
+        "realm_linkifiers",
+        lambda db, viewer: list_linkifiers(db, viewer.actor.realm_id),
+    ),
+    "realm_playgrounds": (
+        "realm_playgrounds",
+        lambda db, viewer: find_playgrounds(db, viewer.actor.realm_id),
+    ),
 }
-"""Type of events and key of their bodies -> finds the list."""
+"""Type of events -> the key of their bodies with the list, and what finds it."""
 
 
 def with_lists(db: Db, viewer: Viewer, bodies: list[Body]) -> list[Body]:
@@ -30,9 +53,9 @@ def with_lists(db: Db, viewer: Viewer, bodies: list[Body]) -> list[Body]:
     newest = {body["type"]: body["id"] for body in bodies if body["type"] in LISTS}
     if not newest:
         return bodies
-    found = {name: find(db, viewer) for name, find in LISTS.items() if name in newest}
+    found = {type_: {LISTS[type_][0]: LISTS[type_][1](db, viewer)} for type_ in newest}
     return [
-        {**body, body["type"]: found[body["type"]]} if body["type"] in newest else body
+        {**body, **found.get(body["type"], {})}
         for body in bodies
         if newest.get(body["type"], body["id"]) == body["id"]
     ]

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import orjson
 import pytest
 from sqlalchemy import select
 
+from models.chat.organization.linkifiers import list_linkifiers
 from models.chat.tables import Event, Linkifier
 from models.database import Database
 from tests.support.chat.app import ChatClient
@@ -95,11 +95,11 @@ NOBODY = refused("Not logged in: API authentication or user session required", "
 
 
 def told(database: Database) -> list[list[int]]:
-    """The ids of each event's linkifiers, in their order."""
+    """The ids of the linkifiers that each event tells who reads it now, in their order."""
     with database.reading() as reader:
         kind = Event.type == "realm_linkifiers"
-        rows = reader.execute(select(Event.payload).where(kind).order_by(Event.id)).scalars()
-        return [[each["id"] for each in orjson.loads(row)["realm_linkifiers"]] for row in rows]
+        realms = reader.execute(select(Event.realm_id).where(kind)).scalars().all()
+        return [[each["id"] for each in list_linkifiers(reader, realm)] for realm in realms]
 
 
 def rendered(client: ChatClient, text: str) -> str:

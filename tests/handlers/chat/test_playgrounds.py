@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import orjson
 import pytest
 from sqlalchemy import select
 
 from models.chat.ground.url_templates import is_safe_template, is_url_template
+from models.chat.organization.playgrounds import find_playgrounds
 from models.chat.tables import Event, Playground
 from models.database import Database
 from tests.support.chat.app import ChatClient
@@ -29,13 +29,11 @@ BLANK = "This field cannot be blank."
 
 
 def told(database: Database) -> list[Any]:
+    """What each event tells who reads it now, and to whom."""
     with database.reading() as reader:
-        rows = reader.execute(
-            select(Event.payload, Event.audience)
-            .where(Event.type == "realm_playgrounds")
-            .order_by(Event.id)
-        )
-        return [(orjson.loads(row.payload)["realm_playgrounds"], row.audience) for row in rows]
+        kind = Event.type == "realm_playgrounds"
+        rows = reader.execute(select(Event.realm_id, Event.audience).where(kind)).all()
+        return [(find_playgrounds(reader, row.realm_id), row.audience) for row in rows]
 
 
 class TestCreatePlayground:

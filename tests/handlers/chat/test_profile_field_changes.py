@@ -4,12 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
-import orjson
 from sqlalchemy import select
 
 from models.chat.identity.actors import find_actor
 from models.chat.profiles.errors import SummaryIsFull
 from models.chat.profiles.field_changes import FieldChanges, update_profile_field
+from models.chat.profiles.fields import find_profile_fields
 from models.chat.tables import Event, ProfileValue
 from models.database import Database
 from tests.support.chat.app import ChatClient
@@ -40,11 +40,11 @@ def fields(client: ChatClient) -> list[dict[str, Any]]:
 
 
 def last_told(database: Database) -> list[dict[str, Any]]:
+    """What the events tell who reads them now."""
     with database.reading() as reader:
         kind = Event.type == "custom_profile_fields"
-        rows = reader.execute(select(Event.payload).where(kind).order_by(Event.id)).scalars()
-        told: list[dict[str, Any]] = orjson.loads(rows.all()[-1])["fields"]
-        return told
+        realms = reader.execute(select(Event.realm_id).where(kind)).scalars().all()
+        return find_profile_fields(reader, realms[-1])
 
 
 def values(database: Database, field_id: int) -> list[str]:

@@ -54,7 +54,7 @@ class TestCreateProfileField:
         }
         assert made == {"result": "success", "msg": "", "id": made["id"]}
         assert as_iago.get(PATH)["custom_fields"] == [field]
-        told = {"type": "custom_profile_fields", "fields": [field], "to": None}
+        told = {"type": "custom_profile_fields", "to": None}
         assert events_of(chat_database, "custom_profile_fields") == [told]
         assert len(audited(chat_database, "profile_field_created")) == 1
 

@@ -9,7 +9,15 @@ from sqlalchemy import func, insert, select, update
 from models.chat.editing.history import MOST_BYTES as MOST_HISTORY
 from models.chat.reading.weights import MOST_BYTES
 from models.chat.submessages.submessages import MOST_BYTES as MOST_OF_A_WIDGET
-from models.chat.tables import Event, Message, MessageEdit, Realm, Submessage, UserTopic
+from models.chat.tables import (
+    Event,
+    Message,
+    MessageEdit,
+    Realm,
+    RealmEmoji,
+    Submessage,
+    UserTopic,
+)
 from models.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
@@ -156,3 +164,31 @@ class TestWidgets:
         assert len(orjson.dumps(answer)) < 1.2 * MOST_BYTES
         assert 20 < len(answer["messages"]) < 30
         assert not answer["found_oldest"]
+
+
+def test_a_custom_emoji_more_writes_no_list(
+    chat: ChatClient, as_iago: ChatClient, queues: Queues, cast: Cast, chat_database: Database
+) -> None:
+    """Any member may make one and take it back, again and again."""
+    rows = [
+        {
+            "realm_id": cast.realm_id,
+            "name": f"emoji_{number}",
+            "handle": f"handle{number}",
+            "source_url": f"/user_avatars/1/emoji/images/{number:032}.png",
+            "author_id": cast.hamlet.id,
+            "is_deactivated": False,
+        }
+        for number in range(MANY)
+    ]
+    chat_database.run(lambda session: session.execute(insert(RealmEmoji), rows))
+    place = queues.open(chat, event_types=frozenset({"realm_emoji"}))
+    for number in range(10):
+        as_iago.delete(f"/realm/emoji/emoji_{number}")
+    with chat_database.reading() as reader:
+        written = reader.execute(select(func.sum(func.length(Event.payload)))).scalar_one()
+    assert written < 10 * 400
+    [event] = place.read()
+    gone = [emoji for emoji in event["realm_emoji"].values() if emoji["deactivated"]]
+    assert (len(event["realm_emoji"]), len(gone)) == (MANY, 10)
+    assert place.read() == []

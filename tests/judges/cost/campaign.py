@@ -20,11 +20,12 @@ import logs
 from tests.judges.cost.compounds import compounds
 from tests.judges.cost.crowd import Scale
 from tests.judges.cost.fillings import fillings
-from tests.judges.cost.judging import Judge, worst
+from tests.judges.cost.judging import Judge, heaviest, worst
 from tests.judges.cost.live import AT_ONCE, measure
 from tests.judges.cost.meter import Meter
 from tests.judges.cost.places import unbounded
 from tests.judges.cost.stage import Base, ChatStage, Stage, chat_on, payment_on
+from tests.judges.cost.weighing import weighed
 from tests.support.postgres import running_server
 
 ALIKE = 4
@@ -139,6 +140,21 @@ def try_all(stage: Stage, only: str, every_nth: int, alone: bool) -> Judge:
     return judge
 
 
+def weigh_all(stage: Stage, only: str, every_nth: int) -> Judge:
+    """The same requests, or fewer, once more, for the bytes that they write: what notes these takes
+    time, so time is not judged. Prints the heaviest.
+    """
+    with weighed(stage.database), Meter(stage.database).open() as meter:
+        judge = Judge(stage, meter, timed=False, loud=True)
+        warm_up(judge)
+        fill_places(judge, only, max(every_nth, DEAR_STEP))
+        fill_together(judge, only, every_nth)
+    print("the heaviest:")
+    for tried in heaviest(judge.tries):
+        print(f"  {tried}")
+    return judge
+
+
 def try_live(judge: Judge, unrelated: httpx.Request, url: str, directory: Path) -> list[str]:
     """The dearest requests at a real server. Returns what was found."""
     dearest = [tried.request for tried in worst(judge.tries, AT_ONCE) if tried.request is not None]
@@ -185,11 +201,15 @@ def main(argv: list[str]) -> int:
                 if told.service != "chat":
                     with payment_on(urls["payment"], scale) as payment:
                         judge = try_all(payment, told.only, told.every, not told.together)
+                        heavy = weigh_all(payment, told.only, told.every)
+                    judge.findings.extend(heavy.findings)
                     report(judge)
                     found += len(judge.findings)
                 if told.service != "payment":
                     with chat_on(urls["chat"], directory, scale) as chat:
                         judge = try_all(chat, told.only, told.every, not told.together)
+                        heavy = weigh_all(chat, told.only, told.every)
+                        judge.findings.extend(heavy.findings)
                         unrelated = chat.build_unrelated()
                     judge.findings.extend(try_live(judge, unrelated, urls["chat"], directory))
                     report(judge)

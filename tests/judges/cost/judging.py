@@ -1,4 +1,6 @@
-"""When a request costs too much: the bounds, and the tries that show it."""
+"""When a request costs too much, in time, statements or bytes: the bounds, and the tries that show
+it.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,14 @@ LINEAR = 1.3
 KEPT_S = 0.05
 FEW = 4
 """So many statements more are for the kinds of things a request names, not for each of them."""
+MOST_ANSWERED = 24 * 1024 * 1024
+"""Bytes of an answer: 10 MB of Markdown and HTML, as JSON and with what a search marks."""
+WRITTEN_FOR_SENT = 8
+"""Bytes of rows for each byte of a request: texts are kept as Markdown and HTML, and told."""
+WRITTEN_ANYWAY = 16 * 1024
+WRITTEN_FOR_PERSON = 112
+"""What a request may write besides, and for each person that it can tell or name."""
+MOST_LOGGED = 2 * 1024
 
 Make = Callable[[float], httpx.Request]
 """A request that is filled to a part of what the document allows."""
@@ -32,10 +42,14 @@ Make = Callable[[float], httpx.Request]
 
 def allowed_statements() -> dict[str, int]:
     """operationId -> the most statements that one request of it may make."""
-    named: dict[str, int] = {}
-    for operations in yaml.safe_load(COSTS.read_text()).values():
-        named.update(operations)
-    return named
+    costs = yaml.safe_load(COSTS.read_text())
+    return {**costs["payment"], **costs["chat"]}
+
+
+def writes_more() -> dict[str, str]:
+    """operationId -> why one request of it may write more than the bound."""
+    reasons: dict[str, str] = yaml.safe_load(COSTS.read_text())["writes_more"]
+    return reasons
 
 
 @dataclass(frozen=True)
@@ -55,7 +69,16 @@ class Try:
         return (
             f"{cost.seconds * 1000:7.1f} ms  loop {cost.turn * 1000:6.1f} ms  "
             f"held {cost.held * 1000:6.1f} ms  {cost.statements:4} statements  {self.status}  "
-            f"{self.operation}  {self.place}: {self.filling}"
+            f"{self.operation}  {self.place}: {self.filling}{self.bytes}"
+        )
+
+    @property
+    def bytes(self) -> str:
+        cost = self.cost
+        tables = ", ".join(f"{table} {size}" for table, size in cost.written.most_common(3))
+        return (
+            f"  (bytes: sent {cost.sent}, answered {cost.answered}, logged {cost.logged}, "
+            f"written {cost.written.total()} {tables})"
         )
 
 
@@ -74,6 +97,7 @@ class Judge:
 
     def __post_init__(self) -> None:
         self._allowed = allowed_statements()
+        self._writes_more = writes_more()
 
     def judge(self, operation: str, place: str, filling: str, make: Make) -> Try:
         """Try a request to the full, and in parts where that tells more."""
@@ -104,6 +128,20 @@ class Judge:
                 faults.append(f"statements grow from {quarter}")
         if self.timed:
             faults.extend(self._slow(cost, make))
+        faults.extend(self._heavy(operation, cost))
+        return faults
+
+    def _heavy(self, operation: str, cost: Cost) -> list[str]:
+        faults = []
+        if cost.answered > MOST_ANSWERED:
+            faults.append("too large an answer")
+        if cost.logged > MOST_LOGGED:
+            faults.append("too much in the log")
+        most = WRITTEN_ANYWAY + WRITTEN_FOR_PERSON * self.stage.people
+        if operation in self._writes_more:
+            return faults
+        if cost.written.total() > WRITTEN_FOR_SENT * cost.sent + most:
+            faults.append("writes too much")
         return faults
 
     def _slow(self, cost: Cost, make: Make) -> list[str]:
@@ -127,7 +165,14 @@ class Judge:
     def _measure(self, make: Make, part: float) -> tuple[int, Cost]:
         request = make(part)
         cost, response = self.meter.measure(lambda: self.stage.send(request))
+        cost.sent, cost.answered = size_of(request), len(response.content)
         return response.status_code, cost
+
+
+def size_of(request: httpx.Request) -> int:
+    """Bytes of a request as it is sent."""
+    lines = sum(len(name) + len(value) + 4 for name, value in request.headers.raw)
+    return len(request.method) + len(request.url.raw_path) + 12 + lines + len(request.content)
 
 
 def worst(tries: list[Try], number: int = 10) -> list[Try]:
@@ -136,3 +181,18 @@ def worst(tries: list[Try], number: int = 10) -> list[Try]:
     for tried in sorted(tries, key=lambda t: -t.cost.seconds):
         found.setdefault((tried.operation, tried.place), tried)
     return list(found.values())[:number]
+
+
+def heaviest(tries: list[Try]) -> list[Try]:
+    """Those that were answered, logged and have written the most bytes, two of each."""
+    found: list[Try] = []
+    for weight in (
+        lambda cost: cost.answered,
+        lambda cost: cost.logged,
+        lambda cost: cost.written.total() - WRITTEN_FOR_SENT * cost.sent,
+    ):
+        best: dict[str, Try] = {}
+        for tried in sorted(tries, key=lambda t: -weight(t.cost)):
+            best.setdefault(tried.operation, tried)
+        found.extend(list(best.values())[:3])
+    return found

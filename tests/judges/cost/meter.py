@@ -13,11 +13,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any
 
+import structlog
 from sqlalchemy import Engine, event
 
+import logs
+import server.serving.engine
 from models.database import Database
+from server.serving.request_log import RequestLog
+from tests.judges.cost.weighing import take_bytes
 
 NOTICE_MAX = 3000
 """Characters of the longest notice the notification bot writes: it may be rendered in the write it
@@ -34,6 +40,10 @@ class Cost:
     turn: float = 0.0
     held: float = 0.0
     statements: int = 0
+    sent: int = 0
+    answered: int = 0
+    logged: int = 0
+    written: Counter[str] = field(default_factory=Counter)
     texts: Counter[str] = field(default_factory=Counter)
     within: set[str] = field(default_factory=set)
 
@@ -44,6 +54,10 @@ class Cost:
             min(self.turn, other.turn),
             min(self.held, other.held),
             min(self.statements, other.statements),
+            self.sent,
+            self.answered,
+            self.logged,
+            self.written,
             self.texts,
             self.within | other.within,
         )
@@ -51,27 +65,35 @@ class Cost:
 
 class RolledBack(Database):
     """A database on which nothing stays: each commit is a rollback, and the next request finds
-    everything as it was.
+    everything as it was. `keeps`: now it does stay.
     """
+
+    keeps = False
+    written: Counter[str] | None = None
+    """Where the bytes that each table takes are noted, if they are weighed."""
 
     def _make_writer(self) -> Engine:
         is_new = self._writer is None
         writer = super()._make_writer()
         if is_new:
-            event.listen(writer, "commit", lambda connection: _roll_back(connection))
+            event.listen(writer, "commit", self._before_commit)
         return writer
 
-
-def _roll_back(connection: Any) -> None:
-    connection.connection.dbapi_connection.rollback()
+    def _before_commit(self, connection: Any) -> None:
+        raw = connection.connection.dbapi_connection
+        if self.written is not None:
+            self.written.update(take_bytes(raw))
+        if not self.keeps:
+            raw.rollback()
 
 
 class Meter:
     """Measures requests while it is open; one at a time, in one process."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: RolledBack) -> None:
         self._database = database
         self._cost = Cost()
+        self._log = BytesIO()
         self._local = threading.local()
 
     @contextmanager
@@ -101,9 +123,14 @@ class Meter:
 
         Handle._run = timed  # type: ignore[method-assign]
         restore = [_watch(function, self._called) for function in forbidden()]
+        configured, requests = structlog.get_config(), server.serving.engine.requests
+        logs.configure("info", stream=self._log)
+        server.serving.engine.requests = RequestLog()
         try:
             yield self
         finally:
+            structlog.configure(**configured)
+            server.serving.engine.requests = requests
             Handle._run = run  # type: ignore[method-assign]
             for undo in restore:
                 undo()
@@ -119,9 +146,14 @@ class Meter:
         """What `work` costs, and what it returns."""
         gc.collect(1)
         self._cost = Cost()
+        self._log.seek(0)
+        self._log.truncate()
+        if self._database.written is not None:
+            self._database.written = self._cost.written
         started = time.process_time()
         result = work()
         self._cost.seconds = time.process_time() - started
+        self._cost.logged = self._log.tell()
         return self._cost, result
 
     def _before(self, connection: Any, cursor: Any, statement: str, *_: Any) -> None:

@@ -56,8 +56,10 @@ class Stage:
     """A service over a crowded database. `build` makes requests, `send` has them answered."""
 
     service: str
+    people = 0
+    """Besides the few that a request acts as."""
 
-    def __init__(self, app: ServiceApp, database: Database, pools: Pools) -> None:
+    def __init__(self, app: ServiceApp, database: RolledBack, pools: Pools) -> None:
         self.app = app
         self.database = database
         self.pools = pools
@@ -98,7 +100,7 @@ class ChatStage(Stage):
     def __init__(
         self,
         app: ChatApp,
-        database: Database,
+        database: RolledBack,
         pools: Pools,
         cast: Any,
         things: Mapping[str, Any],
@@ -150,7 +152,7 @@ class PaymentStage(Stage):
     def __init__(
         self,
         app: PaymentApp,
-        database: Database,
+        database: RolledBack,
         things: Mapping[str, Any],
         keys: Mapping[str, str | None],
     ) -> None:
@@ -194,7 +196,9 @@ def chat_on(url: str, directory: Path, scale: Scale) -> Iterator[ChatStage]:
     database = RolledBack(url)
     app.play(database, clock)
     try:
-        yield ChatStage(app, database, pools, cast, things, own)
+        stage = ChatStage(app, database, pools, cast, things, own)
+        stage.people = scale.people
+        yield stage
     finally:
         app.close()
         database.dispose()

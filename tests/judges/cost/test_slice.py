@@ -5,6 +5,7 @@ it, and with its longest lists. Statements and structure decide, so that no busy
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from tests.judges.cost.fillings import fillings
 from tests.judges.cost.judging import COSTS, Judge
 from tests.judges.cost.meter import Meter
 from tests.judges.cost.places import Document, unbounded
+from tests.judges.cost.repeating import repeat_all
 from tests.judges.cost.stage import Stage, chat_on, payment_on
+from tests.judges.cost.weighing import weighed
 from tests.support.contract import operations_of
 from tests.support.postgres import PostgresServer
 from tests.support.served import served
@@ -42,6 +45,13 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     name = server.create()
     yield server.url_of(name)
     server.drop(name)
+
+
+@contextmanager
+def measured(stage: Stage) -> Iterator[Meter]:
+    """A meter that also tells what is written."""
+    with weighed(stage.database), Meter(stage.database).open() as meter:
+        yield meter
 
 
 def judged(stage: Stage, meter: Meter) -> Judge:
@@ -73,7 +83,7 @@ def fill_dear_places(judge: Judge) -> None:
 
 
 def test_no_operation_of_payment_costs_more_than_it_names(url: str) -> None:
-    with payment_on(url, Scale().part(0.02)) as stage, Meter(stage.database).open() as meter:
+    with payment_on(url, Scale().part(0.02)) as stage, measured(stage) as meter:
         judge = judged(stage, meter)
     assert judge.findings == []
     assert max(tried.cost.seconds for tried in judge.tries) < CPU_S
@@ -81,7 +91,7 @@ def test_no_operation_of_payment_costs_more_than_it_names(url: str) -> None:
 
 def test_no_operation_of_chat_costs_more_than_it_names(url: str, tmp_path: Path) -> None:
     scale = Scale().part(PARTS[0])
-    with chat_on(url, tmp_path, scale) as stage, Meter(stage.database).open() as meter:
+    with chat_on(url, tmp_path, scale) as stage, measured(stage) as meter:
         judge = judged(stage, meter)
         fill_dear_places(judge)
     assert judge.findings == []
@@ -103,6 +113,12 @@ def test_more_data_need_no_more_statements(tmp_path: Path) -> None:
         if statements > usual[0][operation]
     }
     assert grown == {}
+
+
+def test_a_request_that_is_repeated_writes_no_more(tmp_path: Path) -> None:
+    url, scale = f"sqlite:///{tmp_path}/chat.db", Scale().part(PARTS[0])
+    with chat_on(url, tmp_path, scale) as stage, measured(stage) as meter:
+        assert repeat_all(stage, meter) == []
 
 
 @pytest.mark.parametrize("service", SERVICES)
