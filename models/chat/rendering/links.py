@@ -27,7 +27,7 @@ MOST_LINKS = 200
 MOST_LINKIFIERS = 20
 """That are at work in one run of text."""
 
-MOST_SEARCH_S = 0.08
+MOST_SEARCH_S = 0.1
 """Of the processor, for all searches for linkifiers in one request."""
 PATTERN_OPTIONS = re2.Options()
 """Of every pattern that an administrator writes."""
