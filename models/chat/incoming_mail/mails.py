@@ -14,6 +14,8 @@ NO_SUBJECT = "Email with no subject"
 TEXT_MAX = 9_500
 """Characters: with what stands around it a text fits into a message."""
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs)\s*(?:\[[0-9]+\])?:)+", re.IGNORECASE)
+MOST_READ = 256 * 1024
+"""Bytes of a mail that are read: texts come first, and attachments are left out anyway."""
 MOST_HTML = 100_000
 """Characters of HTML that are read."""
 MOST_HEADER = 2_000
@@ -39,7 +41,7 @@ class Mail:
 
 def read_mail(raw: bytes) -> Mail:
     """Raises `UnreadableMail`, and `AutomaticMail` (RFC 3834) for what nobody wrote."""
-    message = message_from_bytes(raw, policy=policy.default)
+    message = message_from_bytes(raw[:MOST_READ], policy=policy.default)
     assert isinstance(message, EmailMessage)  # what that policy makes
     if _header(message, "Auto-Submitted").partition(";")[0].strip().lower() == "auto-replied":
         raise AutomaticMail()

@@ -72,6 +72,8 @@ class Linkifiers(tuple[Linkifier, ...]):
         in the text.
         """
         found = 0
+        if self._spent_s >= MOST_SEARCH_S:
+            return  # a text may have thousands of runs
         for linkifier in self:
             compiled = self._spend(_compile, linkifier)
             if compiled is None:  # no time is left, or RE2 does not know what was stored long ago

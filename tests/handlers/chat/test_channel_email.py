@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-import resource
+import signal
 import time
+from contextlib import suppress
 from email.message import EmailMessage
 from typing import Any
 
@@ -234,13 +235,47 @@ def test_mail_for_nobody_is_not_read(pickup: Pickup, monkeypatch: pytest.MonkeyP
     assert pickup("nobody@chat.example", b"From: a@b.example\r\n\r\nwords") == NO_SUCH_ADDRESS
 
 
+MULTIPART = b"From: a@b.example\nContent-Type: multipart/mixed; boundary=q\n\n"
+DEEP = b"".join(
+    b"--q%d\nContent-Type: multipart/mixed; boundary=q%d\n\n" % (n, n + 1) for n in range(200)
+)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        MULTIPART + b"--q\n\n" * 200_000,
+        MULTIPART + b"--q\nContent-Type: text/html\n\na\n" * 200_000,
+        MULTIPART.replace(b"=q", b"=q0") + DEEP + b"a\n" * 500_000,
+        b"From: a@b.example\nContent-Type: text/plain" + b"; a=b" * 200_000 + b"\n\nwords",
+        b"a: b\n" * 4_000_000,
+        b"From: a@b.example\n\n" + b"\n" * 20_000_000,
+    ],
+    ids=["parts", "whole parts", "nested", "parameters", "headers", "lines"],
+)
+def test_hostile_structure_is_read_at_once(raw: bytes) -> None:
+    started = time.process_time()
+    with suppress(UnreadableMail):
+        chat_mail.read_at_once(raw)
+    assert time.process_time() - started < 2 * chat_mail.CPU_S
+
+
+def test_a_mail_with_large_attachments_is_read() -> None:
+    attachment = (
+        b"--q\nContent-Type: a/b\nContent-Transfer-Encoding: base64\n\n" + b"YWJj\n" * 4_000_000
+    )
+    raw = MULTIPART + b"--q\nContent-Type: text/plain\n\nwords\n" + attachment + b"--q--\n"
+    assert chat_mail.read_at_once(raw).text == "words"
+
+
 def test_reading_has_a_limit_of_processor_time() -> None:
     def busy() -> None:
-        with chat_mail._limited_cpu(0):
+        with chat_mail._limited_cpu(0.01):
             while True:
                 pass
 
-    before = resource.getrlimit(resource.RLIMIT_CPU)
+    before = signal.getsignal(signal.SIGVTALRM)
     with pytest.raises(UnreadableMail):
         busy()
-    assert resource.getrlimit(resource.RLIMIT_CPU) == before
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGVTALRM) == before

@@ -24,10 +24,13 @@ from tests.judges.cost.judging import Judge, heaviest, worst
 from tests.judges.cost.live import AT_ONCE, measure
 from tests.judges.cost.meter import Meter
 from tests.judges.cost.places import unbounded
+from tests.judges.cost.searching import search_all
 from tests.judges.cost.stage import Base, ChatStage, Stage, chat_on, payment_on
 from tests.judges.cost.weighing import weighed
 from tests.support.postgres import running_server
 
+KEPT_IN = Path("build/cost")
+"""The dearest input of each target of a search."""
 ALIKE = 4
 DEAR_S = 0.08
 """What costs so much with nothing filled in (passwords are hashed) is tried with fewer fillings."""
@@ -175,6 +178,19 @@ def report(judge: Judge) -> None:
     sys.stdout.flush()
 
 
+def search(minutes: float, only: str, seed: int) -> int:
+    """Search all targets, or those of that name. Returns the exit status."""
+    from tests.judges.cost.targets import TARGETS, find_target
+
+    names = [name for name in TARGETS if only in ("", name)]
+    if not names:
+        print(f"no target {only}: {', '.join(TARGETS)}", file=sys.stderr)
+        return 2
+    targets = {name: TARGETS[name] for name in names}
+    above = search_all(targets, find_target, minutes=minutes, seed=seed, directory=KEPT_IN)
+    return 1 if above else 0
+
+
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/cost")
     parser.add_argument(
@@ -189,7 +205,16 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--together", action="store_true", help="only what is filled together, and the server"
     )
+    parser.add_argument(
+        "--search",
+        type=float,
+        metavar="MINUTES",
+        help="search for the inputs that cost the most; with --only, of one target",
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the search")
     told = parser.parse_args(argv)
+    if told.search is not None:
+        return search(told.search, told.only, told.seed)
     logs.configure("error", secrets=(), stream=open(os.devnull, "wb"))  # noqa: SIM115
     engines = ("sqlite", "postgresql") if told.engine == "both" else (told.engine,)
     scale = Scale().part(told.part)

@@ -3,13 +3,16 @@
 import random
 import re
 import time
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from itertools import count
 
 import pytest
 
 from models.chat.rendering import (
     Names,
     content_html_diff,
+    links,
     plain_text,
     render,
     sanitise,
@@ -516,6 +519,24 @@ class TestManyLinkifiers:
         assert spent_s[2] < MOST_SEARCH_S / 10  # the time was spent
         after = Linkifiers([*slow, self.HUNDRED[0]])
         assert find_links("a0-7", after) != []  # another request has its own
+
+    def test_none_is_tried_once_the_time_is_spent(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A table has thousands of runs of text."""
+        looked = []
+
+        class Watched(Linkifiers):
+            def __iter__(self) -> Iterator[Linkifier]:
+                for linkifier in super().__iter__():
+                    looked.append(linkifier)
+                    yield linkifier
+
+        clock = count()  # each look at it takes a second
+        monkeypatch.setattr(links, "thread_time", lambda: float(next(clock)))
+        watched = Watched(self.HUNDRED)
+        find_links("b1-22", watched)
+        before = len(looked)
+        find_links("a0-7", watched)
+        assert 0 < before == len(looked)
 
     def test_twenty_in_one_run_of_text(self) -> None:
         text = " ".join(f"{chr(97 + n % 26)}{n}-1" for n in range(100))
