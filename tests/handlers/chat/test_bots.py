@@ -2,13 +2,12 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from sqlalchemy import select, update
 
+import specs
 from models.chat.tables import AuditLog, BotStorage, Realm, User
 from models.database import Database
 from tests.handlers.chat.test_users import gravatar
@@ -18,7 +17,7 @@ from tests.support.chat.queues import Place, Queues
 
 DONE = {"result": "success", "msg": ""}
 PATH = "/bots"
-DOCUMENT = yaml.safe_load((Path(__file__).parents[3] / "specs/chat.yaml").read_text())
+DOCUMENT = specs.load("chat")
 METHODS = {"get", "post", "put", "patch", "delete"}
 UNSET = {
     "default_sending_stream": None,

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-import yaml
-
 from tests.judges.authorization.policy import PERMISSIONS
 from tests.support.contract import operations_of
 from tests.support.documents import resolved
+from tests.support.yaml_files import read_yaml
 
 NAMED_OBJECTS = PERMISSIONS.with_name("named-objects.yaml")
 NOTHING = "nothing"
@@ -18,7 +17,7 @@ NOTHING = "nothing"
 
 def load_names() -> dict[str, Any]:
     """The file: service -> `names` (kind -> patterns of leaves) and `stays` (differences)."""
-    named: dict[str, Any] = yaml.safe_load(NAMED_OBJECTS.read_text())
+    named: dict[str, Any] = read_yaml(NAMED_OBJECTS)
     return named
 
 

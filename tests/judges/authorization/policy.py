@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.support.yaml_files import read_yaml
 
 PERMISSIONS = Path(__file__).parents[3] / "docs" / "permissions.yaml"
 ALLOWED = "allowed"
@@ -37,9 +38,10 @@ class Policy:
     cases: tuple[Case, ...]
 
 
+@cache
 def load(service: str) -> Policy:
     """The policy of a service; raises AssertionError where it does not say enough, or too much."""
-    part = yaml.safe_load(PERMISSIONS.read_text())[service]
+    part = read_yaml(PERMISSIONS)[service]
     refusals = {name: (status, text) for name, (status, text) in part["refusals"].items()}
     cases = tuple(_cases(part, refusals))
     names = [case.name for case in cases]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import specs
 from models.database import Database
@@ -17,11 +16,12 @@ from tests.judges.authorization.chat_stage import HOST, ChatStage, members
 from tests.judges.authorization.policy import ALLOWED, PERMISSIONS, Case, load
 from tests.support.chat.app import ChatClient
 from tests.support.contract import operations_of
+from tests.support.yaml_files import read_yaml
 
 CHAT = load("chat")
 OPERATIONS = operations_of(specs.load("chat"))
 
-VISIBILITY = yaml.safe_load(PERMISSIONS.read_text())["chat"]["email_address_visibility"]
+VISIBILITY = read_yaml(PERMISSIONS)["chat"]["email_address_visibility"]
 READERS = ("guest", "member", "moderator", "administrator", "owner", "bot")
 
 
@@ -54,7 +54,7 @@ def test_who_reads_the_real_address(visibility: int, chat_stage: ChatStage, tmp_
     }
 
 
-READABLE = yaml.safe_load(PERMISSIONS.read_text())["chat"]["more_to_read"]
+READABLE = read_yaml(PERMISSIONS)["chat"]["more_to_read"]
 
 
 def field_paths(value: Any, path: str = "") -> Iterator[str]:

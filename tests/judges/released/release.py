@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import specs
 from services import DOCUMENTS
 from tests.judges.released.documents import allows_breaks, breaking_changes
+from tests.support.yaml_files import read_yaml
 
 ROOT = Path(__file__).parents[3]
 CHANGES = ROOT / "docs/changes.md"
@@ -21,12 +20,11 @@ FIXED = ("payment",)
 """Whose version was given from outside, and stays: its words and examples may get better under it,
 and nothing may break.
 """
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def released(name: str) -> dict[str, Any]:
     """The document that was last released."""
-    document: dict[str, Any] = yaml.load(RELEASED[name].read_text(), Loader=_LOADER)
+    document: dict[str, Any] = read_yaml(RELEASED[name])
     return document
 
 

@@ -32,11 +32,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import specs
 from tests.judges.sdk.paths import Step, parse, parse_values
 from tests.judges.specs.examples import Node, operations, resolve
+from tests.support.yaml_files import read_yaml
 
 CALLS = Path(__file__).parent / "calls"
 JSON = "application/json"
@@ -137,13 +136,13 @@ class Operation:
 
 def calls_of(document: str) -> list[Call]:
     """Every call of a drive, in order."""
-    table = yaml.safe_load((CALLS / f"{document}.yaml").read_text())
+    table = read_yaml(CALLS / f"{document}.yaml")
     return read_calls(specs.load(document), table)
 
 
 def skipped_of(document: str) -> frozenset[str]:
     """The operations that no drive calls."""
-    table = yaml.safe_load((CALLS / f"{document}.yaml").read_text())
+    table = read_yaml(CALLS / f"{document}.yaml")
     return frozenset(table.get("skipped", {}))
 
 
