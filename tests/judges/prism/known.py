@@ -1,4 +1,4 @@
-"""What Prism objects to without being right, and why; docs/decisions/0030 tells it at length."""
+"""What Prism objects to without being right, and why; docs/decisions/0023 summarises it."""
 
 from __future__ import annotations
 
