@@ -2,7 +2,7 @@
 
 uvicorn makes a cycle, an event and a task for each request, because it may have to wait for the
 rest of a body, for a client that does not read, or for the application. Most requests need none of
-these: the engine answers them on the spot, and only a request that waits gets a task (decision 58).
+these: the engine answers them on the spot, and only a request that waits gets a task (decision 67).
 """
 
 from __future__ import annotations

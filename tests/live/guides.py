@@ -22,10 +22,9 @@ _SPECD = f"{sys.executable} -m cli.main"
 LEFT_OUT = {
     "scripts/run": "it is the demo itself, which these tests start",
     "scripts/test": "it is this suite",
-    "scripts/sdk generate": "needs Node.js and Java; tests/judges/sdk drives what it makes",
     "import zulip": "listens for ever; tests/clients/test_readme.py runs it",
     "import os": "needs that SDK; tests/judges/sdk/test_readme.py runs it",
-    ".venv/bin/specd payment listen": "runs on; tests/cli/test_payment_events.py runs it",
+    "KEY=$KEY .venv/bin/specd payment listen": "runs on; tests/cli/test_payment_events.py runs it",
     "python -m benchmarks": "measures for many minutes",
     'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",
     "# /etc/postfix/main.cf": "is no command: lines for the configuration of a mail server",

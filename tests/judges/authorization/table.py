@@ -9,6 +9,8 @@ PERMISSIONS_PAGE = PERMISSIONS.with_suffix(".md")
 HEAD = """\
 # Who may do what
 
+For users and operators: every operation, and who may call it.
+
 Written by `scripts/permissions-table` from [`permissions.yaml`](permissions.yaml), which
 `tests/judges/authorization` tests cell by cell. **yes** means that the operation succeeds. A letter
 names the refusal that the legend below the table explains.

@@ -6,7 +6,7 @@ that is as narrow as we could make it. A disagreement that no entry explains fai
 Besides, two parts of a document keep stock connexion from serving it at all, so its copy of the
 document goes without them (`stock.servable`):
 - a parameter with `content`, or whose schema has no `type`: KeyError for every request to the
-  operation (connexion issue 1612, closed unfixed; the prototype notes in docs/decisions/0001);
+  operation (connexion issue 1612, closed unfixed; the prototype notes in decision 1);
 - a required property that is `readOnly`: stock demands it in requests (OpenAPI 3.0.3, "readOnly":
   "the required will take effect on the response only").
 Also its routes are tried in the document's order, so fixed paths are put before templates.

@@ -14,12 +14,13 @@ PAGE = Path(__file__).parents[3] / "docs/errors.md"
 SERVICES = {"payment": payment.list_failures, "chat": chat.list_failures}
 HEAD = """# What to do about an error
 
+For users who write clients: every error, its cause and its remedy.
+
 Written by `scripts/errors-table` from the error classes: `models/payment/errors.py`,
 `models/chat/*/errors.py`, `server/errors.py`. Change those, not this page.
 
-Every answer that is an error has a header `Link: </docs/<service>/errors#...>; rel="help"`, which
-leads to its row on the running server's copy of this page. `{braces}` stand for what the failure
-was about.
+Every error answer has a header `Link: </docs/<service>/errors#...>; rel="help"`, which leads to its
+row on the running server's copy of this page. `{braces}` stand for values of the request.
 """
 
 

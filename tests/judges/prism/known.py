@@ -1,4 +1,4 @@
-"""What Prism objects to without being right, and why; docs/decisions/0030 tells it at length."""
+"""What Prism objects to without being right, and why; decision 23 has a summary."""
 
 from __future__ import annotations
 
