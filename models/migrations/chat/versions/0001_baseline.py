@@ -548,7 +548,6 @@ CREATE TABLE message_removal (
     after_id BIGINT NOT NULL,
     until_id BIGINT NOT NULL,
     removed INTEGER NOT NULL,
-    asked_at BIGINT NOT NULL,
     CONSTRAINT fk_message_removal_actor_id_user FOREIGN KEY (actor_id) REFERENCES "user" (id),
     CONSTRAINT fk_message_removal_channel_id_channel
         FOREIGN KEY (channel_id) REFERENCES channel (id),
@@ -781,7 +780,6 @@ CREATE TABLE jwt_configuration (
     algorithms VARCHAR(64) NOT NULL,
     audience VARCHAR(255),
     max_age_s INTEGER,
-    changed_at BIGINT NOT NULL,
     CONSTRAINT fk_jwt_configuration_realm_id_realm FOREIGN KEY (realm_id) REFERENCES realm (id)
 );
 CREATE TABLE audit_log (
@@ -917,7 +915,6 @@ CREATE TABLE vendor_token (
     generation INTEGER NOT NULL,
     expires_at BIGINT NOT NULL,
     refreshing_until BIGINT,
-    changed_at BIGINT NOT NULL,
     CONSTRAINT fk_vendor_token_user_id_user FOREIGN KEY (user_id) REFERENCES "user" (id)
 );
 CREATE INDEX ix_vendor_token_vendor_user_id ON vendor_token (vendor_user_id);
