@@ -21,7 +21,17 @@ def migrate_all(settings: Settings) -> list[str]:
     """Upgrade each service's database; the names of the services."""
     for service, url in settings.database_urls.items():
         if is_missing(url) or not is_current(url, service):
-            from models.migrate import upgrade  # Alembic, which most starts of a demo do without
-
-            upgrade(url, service)
+            _upgrade(url, service)
     return list(settings.database_urls)
+
+
+def _upgrade(url: str, service: str) -> None:
+    from models import migrate  # Alembic, which most starts of a demo do without
+
+    try:
+        migrate.upgrade(url, service)
+    except migrate.UnknownRevision as error:
+        raise click.ClickException(
+            f"The {service} database is not of this release or an earlier one; restore a backup, or"
+            " start with an empty database."
+        ) from error

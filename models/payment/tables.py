@@ -16,7 +16,6 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
-    false,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
@@ -211,7 +210,7 @@ class Payment(PaymentBase):
     status: Mapped[str] = mapped_column(String(16))
     late: Mapped[bool] = mapped_column(default=False)
     # The last settlement of its invoice counted it, and an event said so.
-    counted: Mapped[bool] = mapped_column(default=False, server_default=false())
+    counted: Mapped[bool] = mapped_column(default=False)
     detected_at: Mapped[datetime] = mapped_column(UtcMs)
 
 

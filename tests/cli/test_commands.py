@@ -2,6 +2,8 @@
 
 import json
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -60,6 +62,16 @@ def test_without_migration_says_so_and_makes_no_file(
         "The payment database is not migrated to this release; run `specd migrate` first."
     )
     assert not (tmp_path / "var" / "payment.db").exists()
+
+
+def test_migrating_a_database_of_a_later_release_says_so(specd: Specd, tmp_path: Path) -> None:
+    specd.json("migrate")
+    with closing(sqlite3.connect(tmp_path / "var" / "chat.db")) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    assert specd.refusal("migrate") == (
+        "The chat database is not of this release or an earlier one; restore a backup, or start"
+        " with an empty database."
+    )
 
 
 class TestHelp:

@@ -105,7 +105,6 @@ async def _fetch(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownTok
             generation,
             tokens=(fresh.access_token, fresh.refresh_token),
             expires_at=expires_at,
-            now=ctx.now,
         )
     )
     return KnownTokens(fresh.access_token, fresh.refresh_token, generation + 1, expires_at, None)

@@ -88,7 +88,6 @@ def store_tokens(
     row.generation += 1
     row.expires_at = expires_at
     row.refreshing_until = None
-    row.changed_at = now
     session.flush()
     _tell(session, realm_id, user_id, True, now)
 
@@ -118,7 +117,6 @@ def keep_refreshed(
     *,
     tokens: tuple[str, str],
     expires_at: datetime,
-    now: datetime,
 ) -> None:
     """Replace the tokens of that generation and end the lease."""
     session.execute(
@@ -129,7 +127,6 @@ def keep_refreshed(
             generation=generation + 1,
             expires_at=expires_at,
             refreshing_until=None,
-            changed_at=now,
         )
     )
 

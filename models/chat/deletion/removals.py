@@ -79,7 +79,7 @@ def remove_sent(
     if batch:
         delete_batch(session, batch, actor_id=actor_id, now=now)
     if left:
-        known = {"realm_id": realm_id, "actor_id": actor_id, "until_id": until_id, "asked_at": now}
+        known = {"realm_id": realm_id, "actor_id": actor_id, "until_id": until_id}
         rows = [{**row, **known, **asdict(places)} for row in left]
         session.connection().execute(insert(cast(Table, MessageRemoval.__table__)), rows)
     return removed
@@ -133,7 +133,6 @@ def remove_topic(
             actor_id=actor.id,
             after_id=0,
             removed=0,
-            asked_at=now,
         )
         session.add(removal)
     removal.until_id = until_id

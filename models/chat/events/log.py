@@ -106,8 +106,6 @@ class ClientEvent:
             value = getattr(self, name)
             if value is not ABSENT:
                 body[key] = value
-        if self.parts > 1:
-            body["_parts"] = self.parts
         return body
 
 

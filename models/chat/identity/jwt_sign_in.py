@@ -168,7 +168,6 @@ def change_configuration(
     row.audience = audience
     if "jwt_max_age" in changes:
         row.max_age_s = _max_age(changes["jwt_max_age"])
-    row.changed_at = now
     facts = {
         "algorithms": list(algorithms),
         "audience": audience,

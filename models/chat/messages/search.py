@@ -62,7 +62,7 @@ _INDEX_VECTOR = text(
 )
 _INDEX = Change(lambda dialect: _INDEX_FTS if dialect == "sqlite" else _INDEX_VECTOR)
 # FTS5 would merge by itself, 64 pages of each level at every 64th message: 20 ms and more at once.
-# Migration 0041 has it leave that to us.
+# The index is made so that it leaves that to us.
 _MERGE_FTS = Change(
     text("INSERT INTO message_search (message_search, rank) VALUES ('merge', :pages)")
 )

@@ -1,7 +1,5 @@
-"""Stars: which copies of messages their owners have starred.
-
-A star is a row. The bit in a copy's flags is what servers of the previous release know as the star:
-triggers note as rows what these set and remove, and here nobody reads it (migration 0040).
+"""Stars: which copies of messages their owners have starred. A star is a row of its own, and no bit
+of the copy's flags.
 """
 
 from typing import Any, cast
@@ -34,8 +32,7 @@ def all_flags(copy: type[UserMessage]) -> ColumnElement[int]:
     starred = select(StarredMessage.message_id).where(
         StarredMessage.user_id == copy.user_id, StarredMessage.message_id == copy.message_id
     )
-    others = copy.flags.op("&")(~STARRED)
-    return (others + case((starred.exists(), STARRED), else_=0)).label("flags")
+    return (copy.flags + case((starred.exists(), STARRED), else_=0)).label("flags")
 
 
 def add_stars(session: Session, user_id: int, message_ids: list[int]) -> int:

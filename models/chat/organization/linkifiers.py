@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from models.chat.events import log
 from models.chat.events.organization import RealmLinkifiersEvent
 from models.chat.ground import audit
-from models.chat.ground.url_templates import is_safe_template
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import (
     InvalidLinkifierOrder,
@@ -39,9 +38,7 @@ _ALL = (
 
 
 def list_linkifiers(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """The realm's linkifiers in the order in which they apply. Of those that an older release took,
-    none that leads to a script.
-    """
+    """The realm's linkifiers in the order in which they apply."""
     return [
         {
             "id": row.id,
@@ -49,14 +46,9 @@ def list_linkifiers(db: Db, realm_id: int) -> list[dict[str, Any]]:
             "url_template": row.url_template,
             "example_input": row.example_input,
             "reverse_template": row.reverse_template,
-            "alternative_url_templates": [
-                template
-                for template in orjson.loads(row.alternative_url_templates)
-                if is_safe_template(template)
-            ],
+            "alternative_url_templates": orjson.loads(row.alternative_url_templates),
         }
         for row in db.execute(_ALL, {"realm_id": realm_id})
-        if is_safe_template(row.url_template)
     ]
 
 

@@ -132,10 +132,8 @@ def _delete_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
         yield body
         return
     message_ids = body.pop("message_ids")
-    has_gap = entry.payload.get("_parts") == len(message_ids)
     first_id = entry.id - len(message_ids) + 1
-    for place, message_id in enumerate(message_ids):
-        event_id = first_id + place if has_gap else entry.id  # none was left by earlier releases
+    for event_id, message_id in enumerate(message_ids, first_id):
         yield {**body, "id": event_id, "message_id": message_id}
 
 

@@ -127,7 +127,7 @@ class Subscription(ChatBase):
     email_notifications: Mapped[bool | None] = mapped_column()
     wildcard_mentions_notify: Mapped[bool | None] = mapped_column()
     subscribed_at: Mapped[datetime] = mapped_column(UtcMs)
-    joined_after_id: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    joined_after_id: Mapped[int] = mapped_column(BigInteger, default=0)
 
 
 class Topic(ChatBase):

@@ -1,12 +1,9 @@
 """How an organization lets people sign in with tokens that somebody else signed."""
 
-from datetime import datetime
-
 from sqlalchemy import BigInteger, ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
-from models.types import UtcMs
 
 
 class JwtConfiguration(ChatBase):
@@ -25,4 +22,3 @@ class JwtConfiguration(ChatBase):
     audience: Mapped[str | None] = mapped_column(String(255))
     # Null: the default of models/chat/identity/jwt_sign_in.py. 0: tokens need no end.
     max_age_s: Mapped[int | None] = mapped_column()
-    changed_at: Mapped[datetime] = mapped_column(UtcMs)

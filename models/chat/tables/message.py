@@ -24,7 +24,6 @@ from models.chat.tables.channel import TOPIC, TOPIC_KEY
 from models.types import RowNumber, UtcMs
 
 UNREAD = text("flags & 1 = 0")
-STARRED = text("flags & 2 <> 0")
 ALERTED = text("flags & 512 <> 0")
 DIRECT = text("flags & 2048 <> 0")
 MENTIONED = text("flags & 120 <> 0")  # mentioned and the three wildcard and group mentions
@@ -91,7 +90,7 @@ class Message(ChatBase):
 
 class UserMessage(ChatBase):
     """A user's own copy of a message. `flags` is a bit set (models/chat/messages/flags.py names
-    the bits). Whether the copy is starred is a row of `StarredMessage`; the bit says nothing.
+    the bits), but for the star, which is a row of `StarredMessage`.
 
     Made when the message is sent; it alone opens protected history.
     """
@@ -105,14 +104,6 @@ class UserMessage(ChatBase):
             "message_id",
             postgresql_where=UNREAD,
             sqlite_where=UNREAD,
-        ),
-        # Of a flag that only servers of the previous release set.
-        Index(
-            "ix_user_message_starred",
-            "user_id",
-            "message_id",
-            postgresql_where=STARRED,
-            sqlite_where=STARRED,
         ),
         Index(
             "ix_user_message_mentioned",

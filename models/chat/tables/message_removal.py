@@ -1,13 +1,11 @@
 """Messages that a request began to delete, and that are still to be deleted."""
 
-from datetime import datetime
-
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
 from models.chat.tables.channel import TOPIC
-from models.types import RowNumber, UtcMs
+from models.types import RowNumber
 
 
 class MessageRemoval(ChatBase):
@@ -35,4 +33,3 @@ class MessageRemoval(ChatBase):
     after_id: Mapped[int] = mapped_column(BigInteger)
     until_id: Mapped[int] = mapped_column(BigInteger)
     removed: Mapped[int] = mapped_column(default=0)
-    asked_at: Mapped[datetime] = mapped_column(UtcMs)

@@ -1,9 +1,9 @@
 """Messages whose place in the search index is to be made again."""
 
+from sqlalchemy import BigInteger
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
-from models.types import RowNumber
 
 
 class StaleSearch(ChatBase):
@@ -11,4 +11,4 @@ class StaleSearch(ChatBase):
 
     __tablename__ = "stale_search"
 
-    message_id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=False)
+    message_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)

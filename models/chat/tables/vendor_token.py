@@ -26,4 +26,3 @@ class VendorToken(ChatBase):
     generation: Mapped[int] = mapped_column(default=1)
     expires_at: Mapped[datetime] = mapped_column(UtcMs)
     refreshing_until: Mapped[datetime | None] = mapped_column(UtcMs)
-    changed_at: Mapped[datetime] = mapped_column(UtcMs)

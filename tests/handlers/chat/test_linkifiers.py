@@ -47,30 +47,6 @@ class TestListLinkifiers:
             },
         ]
 
-    def test_leaves_out_what_leads_to_a_script(
-        self, as_iago: ChatClient, cast: Cast, chat_database: Database
-    ) -> None:
-        """As an older release took it."""
-        old = Linkifier(
-            realm_id=cast.realm_id, pattern="JS(?P<id>[0-9]+)", url_template="javascript:a({id})"
-        )
-        both = Linkifier(
-            realm_id=cast.realm_id,
-            pattern="b",
-            url_template="https://b",
-            alternative_url_templates='["https://c", "data:x"]',
-        )
-        chat_database.run(lambda s: s.add_all([old, both]))
-        (shown,) = as_iago.get("/realm/linkifiers")["linkifiers"]
-        assert (shown["url_template"], shown["alternative_url_templates"]) == (
-            "https://b",
-            ["https://c"],
-        )
-        assert as_iago.patch("/realm/linkifiers", ordered_linkifier_ids=[shown["id"]]) == {
-            "result": "success",
-            "msg": "",
-        }
-
     def test_needs_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.get("/realm/linkifiers")["code"] == "UNAUTHORIZED"
 

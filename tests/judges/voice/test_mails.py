@@ -73,7 +73,7 @@ def test_names_add_no_line(
     chat_database: Database,
     clock: FrozenClock,
 ) -> None:
-    """As older releases may have stored them, all breaks at once."""
+    """Whatever the database holds: all breaks at once."""
     name = "Hamlet" + "x".join(BREAKS) + "!"
 
     def spoil(session: Any) -> None:

@@ -146,7 +146,7 @@ class Stage:
         self.database.run(lambda session: session.execute(change))
 
     def rename(self, channel: int, name: str) -> None:
-        """As older releases, or an import, may have stored it."""
+        """In the database, past the checks of names."""
         self.store(Channel, channel, name=name, name_key=name.casefold())
 
     def notices(self) -> list[Any]:

@@ -10,9 +10,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from alembic import command
-from sqlalchemy import text
-from sqlalchemy.orm import Session
 
 from models import migrate
 from models.chat.messages import search
@@ -78,24 +75,3 @@ def test_long_texts_pay_for_themselves(url: str, tmp_path: Path) -> None:
     with closing(Database(url)) as database:
         pages_of_each(database, tmp_path / "chat.db-wal", 1, texts)
     assert segments(tmp_path / "chat.db") <= 24
-
-
-def test_the_migration_is_undone(url: str, tmp_path: Path) -> None:
-    migrate.upgrade(url, "chat")
-
-    def configured() -> object:
-        with closing(sqlite3.connect(tmp_path / "chat.db")) as connection:
-            row = connection.execute("SELECT v FROM message_search_config WHERE k = 'automerge'")
-            return row.fetchone()[0]
-
-    assert configured() == 0
-
-    def down(session: Session) -> None:
-        config = migrate._config("chat")
-        config.attributes["connection"] = session.connection()
-        command.downgrade(config, "0040")
-        assert session.execute(text("SELECT count(*) FROM message_search")).scalar() == 0
-
-    with closing(Database(url)) as database:
-        database.run(down)
-    assert configured() == 4

@@ -209,7 +209,6 @@ def authorize_calls(world: World) -> None:
             vendor_user_id=name,
             sealed_tokens=VAULT.seal("{}", purpose=f"vendor:{name}"),
             expires_at=now + timedelta(hours=1),
-            changed_at=now,
         )
         world.database.run(lambda session, token=token: session.add(token))
 
