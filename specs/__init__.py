@@ -1,4 +1,4 @@
-"""The hand-written OpenAPI documents. `load` reads YAML as it stands: nothing renders it."""
+"""The hand-written OpenAPI documents. What they say once is published in each place."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import orjson
 import yaml
 
 from specs.bundle import bundle
+from specs.in_place import in_place
 from specs.kept import Parsed, parsed
 
 # libyaml's loader is ten times as fast; the pure one is there where the wheel lacks it.
@@ -17,7 +18,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def text(name: str) -> bytes:
-    """The document `specs/<name>.yaml`, byte for byte, with what it borrows of other documents."""
+    """The document `specs/<name>.yaml` as it is published, with what it borrows of others."""
     return _parsed(name).text
 
 
@@ -39,7 +40,8 @@ def _parse(name: str) -> tuple[bytes, dict[str, Any]]:
 
 
 def _written(name: str) -> str:
-    return resources.files(__package__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    source = resources.files(__package__).joinpath(f"{name}.yaml")
+    return in_place(source.read_text(encoding="utf-8"))
 
 
 def _text_keys(node: Any) -> Any:
