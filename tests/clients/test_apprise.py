@@ -1,5 +1,6 @@
-"""apprise (PyPI, 2.3.0) and zulip-send (PyPI: zulip 0.9.1), unmodified, with the key of an incoming
-webhook bot: what other products' integrations and scripts send with.
+"""apprise (PyPI, 2.3.0), told another address to send to, and zulip-send (PyPI: zulip 0.9.1),
+unmodified, with the key of an incoming webhook bot: what other products' integrations and scripts
+send with.
 """
 
 from __future__ import annotations

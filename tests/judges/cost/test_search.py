@@ -12,7 +12,7 @@ import pytest
 from tests.judges.cost.searching import BOUND_S, Grammar, Search, Target, calls, written
 from tests.judges.cost.targets import TARGETS
 
-INPUTS = 25
+INPUTS = 10
 GENEROUS = 20
 """Times the bound: only what grows out of all bounds takes as long."""
 SLICED = ("message", "edits", "search", "names", "patterns", "json", "mail", "passwords")

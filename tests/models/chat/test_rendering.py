@@ -495,13 +495,13 @@ def test_plain_text_has_the_words_only() -> None:
 
 
 class TestManyLinkifiers:
-    HUNDRED = Linkifiers(
+    HUNDRED = tuple(
         Linkifier(rf"{chr(97 + n % 26)}{n}-(?P<id>[0-9]+)", f"https://{n}.example/{{id}}")
         for n in range(100)
     )
 
     def test_all_of_them_in_their_order(self) -> None:
-        found = find_links("see (b1-22), a0-7", self.HUNDRED)
+        found = find_links("see (b1-22), a0-7", Linkifiers(self.HUNDRED))
         assert [link.url for link in found] == ["https://1.example/22", "https://0.example/7"]
 
     def test_slow_ones_take_a_bounded_time_in_a_request(self) -> None:
@@ -516,7 +516,7 @@ class TestManyLinkifiers:
             assert find_links(text, slow) == []
             spent_s.append(time.thread_time() - began)
         assert sum(spent_s) < 5 * MOST_SEARCH_S
-        assert spent_s[2] < MOST_SEARCH_S / 10  # the time was spent
+        assert spent_s[2] < MOST_SEARCH_S / 5  # the time was spent
         after = Linkifiers([*slow, self.HUNDRED[0]])
         assert find_links("a0-7", after) != []  # another request has its own
 
@@ -538,9 +538,29 @@ class TestManyLinkifiers:
         find_links("a0-7", watched)
         assert 0 < before == len(looked)
 
+    def test_usual_ones_all_work_when_first_used(self) -> None:
+        """As many as an organization may have, none compiled before."""
+        fresh = Linkifiers(
+            Linkifier(rf"{chr(97 + n % 26)}{n}=(?P<id>[0-9]+)", f"https://{n}.example/{{id}}")
+            for n in range(250)
+        )
+        (found,) = find_links("see p249=7", fresh)
+        assert found.url == "https://249.example/7"
+
+    def test_what_is_made_of_matches_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        hundred = Linkifiers(self.HUNDRED)
+        now = 0.0
+        monkeypatch.setattr(links, "thread_time", lambda: now)
+        matched = 0
+        for _, matches in hundred.matches_in("a0-1 b1-1 c2-1 a0-2"):
+            matched += len(list(matches))
+            now += MOST_SEARCH_S / 2
+        assert matched == 3  # two of the first, one of the second
+        assert find_links("d3-1", hundred) == []
+
     def test_twenty_in_one_run_of_text(self) -> None:
         text = " ".join(f"{chr(97 + n % 26)}{n}-1" for n in range(100))
-        found = find_links(text, self.HUNDRED)
+        found = find_links(text, Linkifiers(self.HUNDRED))
         assert [link.url for link in found] == [f"https://{n}.example/1" for n in range(20)]
 
     def test_a_pattern_that_nobody_knows_disturbs_no_other(self) -> None:
@@ -550,7 +570,7 @@ class TestManyLinkifiers:
 
     def test_two_hundred_links_in_one_run_of_text(self) -> None:
         text = " ".join(f"http://a.example/{n} a0-{n}" for n in range(1000))
-        assert len(find_links(text, self.HUNDRED)) == MOST_LINKS
+        assert len(find_links(text, Linkifiers(self.HUNDRED))) == MOST_LINKS
 
     def test_the_first_of_two_that_overlap(self) -> None:
         both = Linkifiers(
