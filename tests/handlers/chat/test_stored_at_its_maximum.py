@@ -129,6 +129,25 @@ class TestHistory:
         assert history[-1]["prev_topic"] == "topic 99", "the newest are told"
 
 
+class TestMatches:
+    def test_what_is_too_much_for_one_answer_begins(
+        self, chat: ChatClient, denmark: int, chat_database: Database
+    ) -> None:
+        ids = [say(chat, "Words") for _ in range(70)]
+        chat_database.run(
+            lambda session: session.execute(
+                update(Message).values(content=TEXT, rendered_content=HTML)
+            )
+        )
+        answer = chat.get("/messages/matches_narrow", msg_ids=ids, narrow=[])
+        assert len(orjson.dumps(answer)) < 1.2 * MOST_BYTES
+        shown = [answer["messages"][str(message_id)]["match_content"] for message_id in ids]
+        whole = shown.index(f"<p>{'é' * 500}<br>\n[message truncated]</p>")
+        assert 40 < whole < 60
+        assert set(shown[:whole]) == {HTML}
+        assert len(set(shown[whole:])) == 1
+
+
 class TestWidgets:
     def test_a_widget_takes_half_a_megabyte(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
