@@ -152,6 +152,24 @@ class TestMatches:
         assert len(set(shown[whole:])) == 1
 
 
+def test_channels_with_the_same_people_share_an_event(
+    chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast, chat_database: Database
+) -> None:
+    """Each event holds the ids of all whom it tells, once for all channels."""
+    names = [f"channel {number}" for number in range(30)]
+    ids = [
+        chat_database.run(lambda s, name=name: make_channel(s, cast, name, subscribers=[]))
+        for name in names
+    ]
+    place = queues.open(as_othello, event_types=frozenset({"subscription"}))
+    chat.post("/users/me/subscriptions", subscriptions=[{"name": name} for name in names])
+    chat.delete("/users/me/subscriptions", subscriptions=names)
+    assert [(event["op"], event["stream_ids"], event["user_ids"]) for event in place.read()] == [
+        ("peer_add", ids, [cast.hamlet.id]),
+        ("peer_remove", ids, [cast.hamlet.id]),
+    ]
+
+
 def store_draft(chat: ChatClient, me: int, soon: int, content: str) -> Any:
     draft = {"type": "private", "to": [me], "topic": "", "content": content}
     return chat.post("/drafts", drafts=[draft])
