@@ -12,10 +12,12 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Integer,
+    LargeBinary,
     SQLColumnExpression,
     Table,
     Text,
     bindparam,
+    cast,
     column,
     func,
     select,
@@ -118,6 +120,13 @@ def gathered_ids(dialect: str, ids_column: IdColumn) -> ColumnElement[str | list
     make = func.json_group_array if dialect == "sqlite" else func.array_agg
     gathered: ColumnElement[str | list[int] | None] = type_coerce(make(ids_column), NullType())
     return gathered
+
+
+def byte_length(dialect: str, of: SQLColumnExpression[Any]) -> ColumnElement[int]:
+    """The bytes of a text; null of null."""
+    if dialect == "sqlite":
+        return func.length(cast(of, LargeBinary))
+    return func.octet_length(of)
 
 
 def read_ids(gathered: str | list[int] | None) -> list[int]:

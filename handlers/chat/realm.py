@@ -4,8 +4,10 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.accounts.newcomers import try_welcome_text
+from models.chat.accounts.newcomers import prepare_welcome_text, try_welcome_text
 from models.chat.organization.settings import change_realm
+from models.chat.rendering.texts import PreparedText
+from server.phases import prepared_by
 from server.response import Response
 
 
@@ -18,7 +20,12 @@ def update_realm(ctx: Context, **changes: Any) -> Response:
     return envelope.success(ctx)
 
 
+def _prepare_welcome(ctx: Context, *, welcome_message_custom_text: str) -> PreparedText:
+    return prepare_welcome_text(ctx.session, ctx.actor, welcome_message_custom_text)
+
+
+@prepared_by(_prepare_welcome)
 def try_welcome_message(ctx: Context, *, welcome_message_custom_text: str) -> Response:
     """Try a text for new members."""
-    sent = try_welcome_text(ctx.session, ctx.actor, welcome_message_custom_text, now=ctx.now)
+    sent = try_welcome_text(ctx.session, ctx.actor, ctx.prepared, now=ctx.now)
     return envelope.success(ctx, message_id=sent)

@@ -2,7 +2,12 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.ground.quotas import SAVED_SNIPPETS, require_within
+from models.chat.ground.quotas import (
+    SAVED_SNIPPET_TEXTS,
+    SAVED_SNIPPETS,
+    require_light,
+    require_within,
+)
 from models.chat.saved_snippets import snippets
 from server.response import Response
 
@@ -19,6 +24,7 @@ def create_saved_snippet(ctx: Context, *, title: str, content: str) -> Response:
         ctx.session, ctx.actor, title=title, content=content, now=ctx.now
     )
     require_within(ctx.session, ctx.settings, SAVED_SNIPPETS, ctx.actor.id)
+    require_light(ctx.session, SAVED_SNIPPET_TEXTS, ctx.actor.id)
     return envelope.success(ctx, saved_snippet_id=made)
 
 
@@ -29,6 +35,7 @@ def update_saved_snippet(
     snippets.change_saved_snippet(
         ctx.session, ctx.actor, saved_snippet_id, title=title, content=content, now=ctx.now
     )
+    require_light(ctx.session, SAVED_SNIPPET_TEXTS, ctx.actor.id)
     return envelope.success(ctx)
 
 

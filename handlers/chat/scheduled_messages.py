@@ -5,7 +5,12 @@ from typing import Any
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
-from models.chat.ground.quotas import SCHEDULED_MESSAGES, require_within
+from models.chat.ground.quotas import (
+    SCHEDULED_MESSAGES,
+    SCHEDULED_TEXTS,
+    require_light,
+    require_within,
+)
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.scheduling import scheduled_messages
 from models.chat.scheduling.records import CHANNEL, DIRECT, To
@@ -57,6 +62,7 @@ def create_scheduled_message(
             now=ctx.now,
         )
         require_within(ctx.session, ctx.settings, SCHEDULED_MESSAGES, ctx.actor.id)
+        require_light(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
         return envelope.success(ctx, scheduled_message_id=made)
 
     parameters = {
@@ -106,6 +112,7 @@ def update_scheduled_message(
         client=client_name(client, ctx.header("user-agent")),
         now=ctx.now,
     )
+    require_light(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
     return envelope.success(ctx)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -15,6 +14,7 @@ from models.chat.channels.channels import (
     find_channels,
     find_subscriber_ids,
 )
+from models.chat.channels.peers import Peers, gather_peers
 from models.chat.events import log
 from models.chat.events.channels import (
     StreamCreateEvent,
@@ -66,8 +66,8 @@ def tell_peers(
     *,
     now: datetime,
 ) -> None:
-    """An event about users who came back or went, to everybody else who may know of their channels.
-    Channels with the same readers share an event.
+    """Events about users who came back or went, to everybody else who may know of their
+    channels.
     """
     subscribed: dict[int, list[int]] = {}
     for channel_id, user_id in session.execute(
@@ -84,14 +84,9 @@ def tell_peers(
     channels = [channel_of(row) for row in rows]
     readers = find_subscriber_ids(session, [channel.id for channel in channels])
     audiences = Audiences(session, actor.realm, channels)
-    alike: dict[tuple[Any, tuple[int, ...]], list[int]] = {}
+    peers: list[Peers] = []
     for channel in channels:
         audience = audiences.of(channel, readers[channel.id])
-        others = None if audience is None else frozenset(audience - set(user_ids))
-        key = (others, tuple(subscribed[channel.id]))
-        alike.setdefault(key, []).append(channel.id)
-    told = [
-        (kind(stream_ids=channel_ids, user_ids=peers), others)
-        for (others, peers), channel_ids in alike.items()
-    ]
-    log.append_all(session, actor.realm_id, told, now=now)
+        others = None if audience is None else audience - set(user_ids)
+        peers.append((channel.id, subscribed[channel.id], others))
+    log.append_all(session, actor.realm_id, gather_peers(kind, peers), now=now)

@@ -10,10 +10,13 @@ from sqlalchemy.orm import Session
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
 from models.chat.identity.actors import Actor, find_actor
+from models.chat.rendering import Names
 from models.chat.rendering.quotes import fenced
+from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.errors import MessageIsEmpty
 from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import Channel, DefaultChannel, Realm, User
+from models.reader import Db
 
 WELCOME = (
     "Hello, and welcome! 👋\n\n"
@@ -31,22 +34,26 @@ def welcome(session: Session, user: User, *, now: datetime) -> None:
     said = select(Realm.welcome_message_custom_text).where(Realm.id == user.realm_id)
     text = session.execute(said).scalar_one()
     if text:
-        _say(session, user.realm_id, user.id, text, now)
+        send_direct_notices(session, user.realm_id, [user.id], content=_quoted(text), now=now)
 
 
-def try_welcome_text(session: Session, actor: Actor, text: str, *, now: datetime) -> int:
-    """Have the actor told what new members would be; the message's id. Raises `MessageIsEmpty`."""
+def prepare_welcome_text(db: Db, actor: Actor, text: str) -> PreparedText:
+    """Return what new members would be told. Raises `MessageIsEmpty`."""
     text = text.strip()
     if not text:
         raise MessageIsEmpty()
-    return _say(session, actor.realm_id, actor.id, text, now)
+    return prepare_text(db, actor, _quoted(text), Names())
 
 
-def _say(session: Session, realm_id: int, user_id: int, text: str, now: datetime) -> int:
+def try_welcome_text(session: Session, actor: Actor, text: PreparedText, *, now: datetime) -> int:
+    """Have the actor told what `prepare_welcome_text` made. Return the message's id."""
+    [sent] = send_direct_notices(session, actor.realm_id, [actor.id], content=text, now=now)
+    return sent
+
+
+def _quoted(text: str) -> str:
     """The organization's words as a quote: what they link to and format is theirs."""
-    content = "The administrators of this organization say:\n\n" + fenced(text, "quote", least=4)
-    [message_id] = send_direct_notices(session, realm_id, [user_id], content=content, now=now)
-    return message_id
+    return "The administrators of this organization say:\n\n" + fenced(text, "quote", least=4)
 
 
 def join_default_channels(session: Session, user: User, *, now: datetime) -> None:

@@ -17,6 +17,7 @@ from models.chat.channels.channels import (
     find_subscriber_ids,
 )
 from models.chat.channels.defaults import tell_of_default_channels
+from models.chat.channels.peers import Peers, gather_peers
 from models.chat.channels.subscriptions import (
     DEFAULT_SETTINGS,
     SETTINGS,
@@ -169,7 +170,7 @@ def _tell_of_subscribers(
     audiences = Audiences(session, realm, shown)
     is_new = {channel.id for channel in created}
     appeared: list[Told] = []
-    peers: list[Told] = []
+    peers: list[Peers] = []
     for channel in shown:
         newcomers = set(joined.get(channel.id, ()))
         audience = audiences.of(channel, subscribers[channel.id])
@@ -181,13 +182,13 @@ def _tell_of_subscribers(
             create = StreamCreateEvent(streams=[described[channel.id]])
             appeared.append((create, set() if before is None else newcomers - before))
         if newcomers:
-            peer = SubscriptionPeerAddEvent(stream_ids=[channel.id], user_ids=sorted(newcomers))
             others = audiences.everybody if audience is None else audience
-            peers.append((peer, others - newcomers))
+            peers.append((channel.id, newcomers, others - newcomers))
     log.append_all(session, realm.id, appeared, now=now)
     added = _added(channels, joined, subscriptions, described, subscribers)
     log.append_all(session, realm.id, added, now=now)
-    log.append_all(session, realm.id, peers, now=now)
+    told = gather_peers(SubscriptionPeerAddEvent, peers)
+    log.append_all(session, realm.id, told, now=now)
 
 
 def tell_of_restored(

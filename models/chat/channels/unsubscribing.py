@@ -19,6 +19,7 @@ from models.chat.channels.channels import (
     find_subscriber_ids,
 )
 from models.chat.channels.errors import ChannelsDoNotExist
+from models.chat.channels.peers import Peers, gather_peers
 from models.chat.channels.subscribing import check_ties
 from models.chat.channels.subscriptions import are_named, named
 from models.chat.events import log
@@ -126,15 +127,14 @@ def _tell_of_leavers(
     subscribers = find_subscriber_ids(session, [channel.id for channel in channels])
     audiences = Audiences(session, realm, channels)
     mine: dict[int, list[ChannelView]] = defaultdict(list)
-    peers: list[Told] = []
+    peers: list[Peers] = []
     gone: list[Told] = []
     for channel in channels:
         leavers = set(left[channel.id])
         for user_id in left[channel.id]:
             mine[user_id].append(channel)
         audience = audiences.of(channel, subscribers[channel.id])
-        peer = SubscriptionPeerRemoveEvent(stream_ids=[channel.id], user_ids=sorted(leavers))
-        peers.append((peer, None if audience is None else audience - leavers))
+        peers.append((channel.id, leavers, None if audience is None else audience - leavers))
         lost = set() if audience is None else leavers - audience
         gone.append((StreamDeleteEvent.of([channel.id]), lost))
     alike: dict[tuple[ChannelView, ...], list[int]] = defaultdict(list)
@@ -144,7 +144,8 @@ def _tell_of_leavers(
     for same, user_ids in alike.items():
         named: list[LeftChannel] = [{"name": c.name, "stream_id": c.id} for c in same]
         removed.append((SubscriptionRemoveEvent(subscriptions=named), user_ids))
-    log.append_all(session, realm.id, [*removed, *peers], now=now)
+    others = gather_peers(SubscriptionPeerRemoveEvent, peers)
+    log.append_all(session, realm.id, [*removed, *others], now=now)
     log.append_all(session, realm.id, gone, now=now)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, LargeBinary, Select, Text, bindparam, cast, func, select
+from sqlalchemy import Integer, Select, bindparam, func, select
 
 from models.chat.editing.errors import EditHistoryDisabled
 from models.chat.identity.actors import Actor
@@ -14,7 +14,7 @@ from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
 from models.prepared import Query
-from models.reader import Db, id_in
+from models.reader import Db, byte_length, id_in
 
 MOST_EDITS = 100
 """In one answer, the newest ones: what a message said before those is not told."""
@@ -40,10 +40,8 @@ _EDITS = (
 
 def _sizes(dialect: str) -> Select[int]:
     """Bytes of the texts of the newest edits of :message_id, the newest edit first."""
-    size = func.length if dialect == "sqlite" else func.octet_length
-    of_bytes = LargeBinary if dialect == "sqlite" else Text
     texts = (MessageEdit.prev_content, MessageEdit.prev_rendered_content)
-    content, rendered = (func.coalesce(size(cast(text, of_bytes)), 0) for text in texts)
+    content, rendered = (func.coalesce(byte_length(dialect, text), 0) for text in texts)
     return (
         select(content + rendered)
         .where(MessageEdit.message_id == bindparam("message_id"))

@@ -89,7 +89,7 @@ class RealmExportEvent(ClientEvent, type="realm_export"):
     """An export of data was requested, ended or was deleted. Tells administrators all exports.
 
     The exports come from `models.chat.exports.requests.find_exports`, without links that work
-    alone.
+    alone. So few can be made in a week that the log keeps the list.
     """
 
     exports: Sequence[WireObject]

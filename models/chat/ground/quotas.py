@@ -3,14 +3,27 @@
 A quota is looked at after the thing was made, in the same unit of work, which a refusal undoes. Two
 units at the same moment may pass it by as many as there are of them: it bounds a store, it counts
 no tickets. The operator's commands know no quotas.
+
+Of texts that one answer lists, the bytes have a quota too. Reminders need none: a note is short.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from typing import Any
 
-from sqlalchemy import BindParameter, Integer, Select, bindparam, func, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Integer,
+    Select,
+    SQLColumnExpression,
+    bindparam,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session, aliased
 
 from models.chat.ground.errors import QuotaExceeded
@@ -41,6 +54,7 @@ from models.chat.tables import (
     UserTopic,
 )
 from models.prepared import Query
+from models.reader import byte_length
 from models.types import UtcMs
 from settings import Settings
 
@@ -50,6 +64,11 @@ _USER = aliased(User)
 _REALM = select(_USER.realm_id).where(_USER.id == _OWNER).scalar_subquery()
 _MADE = select(AuditLog.user_id).where(
     AuditLog.realm_id == _REALM, AuditLog.kind == "user_created", AuditLog.actor_id == _OWNER
+)
+_SCHEDULED = (
+    ScheduledMessage.sender_id == _OWNER,
+    ScheduledMessage.state != "sent",
+    ScheduledMessage.target_message_id.is_(None),
 )
 
 
@@ -95,11 +114,7 @@ STORED_KEYS = Quota(
 SCHEDULED_MESSAGES = Quota(
     "scheduled messages",
     "chat_scheduled_messages_per_user",
-    select(ScheduledMessage.id).where(
-        ScheduledMessage.sender_id == _OWNER,
-        ScheduledMessage.state != "sent",
-        ScheduledMessage.target_message_id.is_(None),
-    ),
+    select(ScheduledMessage.id).where(*_SCHEDULED),
 )
 REMINDERS = Quota(
     "reminders",
@@ -278,3 +293,48 @@ def require_within(
 def _count_of(quota: Quota) -> Query[int]:
     some = quota.counted.limit(bindparam("enough", type_=Integer)).subquery()
     return Query(select(func.count()).select_from(some))
+
+
+# --- bytes ------------------------------------------------------------------------------------
+
+MOST_BYTES = 10_000_000
+"""Of all texts of one kind that a user has stored: one answer lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuota:
+    """`what` there are too many bytes in; the rows of one owner, and their texts."""
+
+    what: str
+    owned: tuple[ColumnElement[bool], ...]
+    texts: tuple[SQLColumnExpression[Any], ...]
+
+
+DRAFT_TEXTS = TextQuota(
+    "drafts", (StoredDraft.user_id == _OWNER,), (StoredDraft.content, StoredDraft.recipient_ids)
+)
+SAVED_SNIPPET_TEXTS = TextQuota(
+    "saved snippets", (SavedSnippet.user_id == _OWNER,), (SavedSnippet.content,)
+)
+SCHEDULED_TEXTS = TextQuota(
+    "scheduled messages",
+    _SCHEDULED,
+    (ScheduledMessage.content, ScheduledMessage.rendered_content, ScheduledMessage.recipient_ids),
+)
+
+
+def require_light(session: Session, quota: TextQuota, owner_id: int) -> None:
+    """Are the owner's texts no heavier than `MOST_BYTES`? Raises `QuotaExceeded`."""
+    (size,) = _size_of(quota).one(session, {"owner_id": owner_id})
+    if size > MOST_BYTES:
+        raise QuotaExceeded(what=f"bytes in {quota.what}", limit=MOST_BYTES)
+
+
+@cache
+def _size_of(quota: TextQuota) -> Query[int]:
+    def summed(dialect: str) -> Select[int]:
+        sizes = [func.coalesce(byte_length(dialect, text), 0) for text in quota.texts]
+        total = reduce(add, sizes)
+        return select(func.coalesce(func.sum(total), 0)).where(*quota.owned)
+
+    return Query(summed)

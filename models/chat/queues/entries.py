@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any, Protocol
 
 import orjson
-from sqlalchemy import ColumnElement, LargeBinary, bindparam, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, bindparam, func, literal, or_, select
 
 from models.chat.identity.actors import Actor
 from models.chat.queues.queues import QueueOptions
 from models.chat.tables import Event, Realm
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db, bound_id_in, bound_ids, byte_length, dialect_of
 
 ADMINISTRATORS = "administrators"
 MOST_ENTRIES = 500
@@ -73,7 +73,7 @@ def _read(
 ) -> tuple[list[Entry], bool]:
     # Sizes first: the database hands out no text that would be too much.
     some = (
-        select(Event.id, _size(db).label("size"))
+        select(Event.id, byte_length(dialect_of(db), Event.payload).label("size"))
         .where(Event.realm_id == bindparam("realm_id"), Event.id > bindparam("after"), *conditions)
         .order_by(Event.id)
         .limit(MOST_ENTRIES)
@@ -96,12 +96,6 @@ def _read(
     number_found: int = rows[0].number
     is_cut = number_found == MOST_ENTRIES or number_found > len(rows)
     return [_entry(row) for row in rows], is_cut
-
-
-def _size(db: Db) -> ColumnElement[int]:
-    if dialect_of(db) == "sqlite":
-        return func.length(cast(Event.payload, LargeBinary))
-    return func.octet_length(Event.payload)
 
 
 def find_entries_for(

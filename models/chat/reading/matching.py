@@ -5,14 +5,40 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
+from sqlalchemy import case, func, null, select
+
 from models.chat.identity.actors import Actor
 from models.chat.messages.view import ViewOptions
+from models.chat.reading import weights
 from models.chat.reading.marks import mark_matches
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Ids
+from models.chat.rendering.markdown import as_text
+from models.chat.rendering.texts import TRUNCATED
+from models.chat.tables import Message
 from models.chat.topics.names import display_topic
 from models.json import Json
-from models.reader import Db
+from models.prepared import Query
+from models.reader import Db, bound_id_in, bound_ids, dialect_of
+
+BEGINNING = 500
+"""Characters that are shown of a message for which an answer has no room."""
+_SHOWN: Query[int, int | None, str, str | None, str] = Query(
+    lambda dialect: (
+        select(
+            Message.id,
+            Message.channel_id,
+            Message.topic,
+            case(
+                (bound_id_in(dialect, Message.id, "whole_ids"), Message.rendered_content),
+                else_=null(),
+            ),
+            func.substr(Message.content, 1, BEGINNING),
+        )
+        .where(bound_id_in(dialect, Message.id, "ids"))
+        .order_by(Message.id)
+    )
+)
 
 
 def find_matches(
@@ -23,24 +49,28 @@ def find_matches(
     options: ViewOptions,
 ) -> dict[int, dict[str, str]]:
     """Message id -> its `match_content` and `match_subject`, of those that the actor has received
-    and the narrow finds; ascending. Raises `BadNarrow`, `InvalidNarrow`.
+    and the narrow finds; ascending. Of those that are too much for one answer only the beginning
+    is shown, as it was written. Raises `BadNarrow`, `InvalidNarrow`.
     """
     # An event told of them: what only the history of a channel holds is none of them.
     built = replace(build_narrow(db, actor, narrow), with_history=False)
-    rows = Ids(db, actor, built).among(message_ids)
+    ids = Ids(db, actor, built).among(message_ids)
+    whole_ids = ids[: weights.count_within(db, ids)]
+    dialect = dialect_of(db)
+    asked = {"ids": bound_ids(dialect, ids), "whole_ids": bound_ids(dialect, whole_ids)}
     empty_name = actor.realm.empty_topic_display_name
     messages: list[dict[str, Any]] = [
         {
-            "id": row.id,
-            "content": row.rendered_content,
+            "id": message_id,
+            "content": as_text(beginning + TRUNCATED) if html is None else html,
             "content_type": "text/html",
             "subject": ""
-            if row.channel_id is None
+            if channel_id is None
             else display_topic(
-                row.topic, empty_name=empty_name, allow_empty=options.allow_empty_topic_name
+                topic, empty_name=empty_name, allow_empty=options.allow_empty_topic_name
             ),
         }
-        for row in rows
+        for message_id, channel_id, topic, html, beginning in _SHOWN.all(db, asked)
     ]
     if built.searched:
         mark_matches(messages, built.searched)

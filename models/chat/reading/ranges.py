@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -119,18 +119,6 @@ def find_first_unread(db: Db, actor: Actor, narrow: Narrow) -> int:
     return found[0] if found else NEWEST
 
 
-class Found(NamedTuple):
-    """A message among those that were asked about."""
-
-    id: int
-    channel_id: int | None
-    topic: str
-    rendered_content: str
-
-
-_SHOWN = [getattr(Message, name) for name in Found._fields]
-
-
 @dataclass(frozen=True, slots=True)
 class Form:
     """All that a narrow's statement depends on but values."""
@@ -192,7 +180,6 @@ class Form:
                 found = wanted.where(column == anchor)
             case _:
                 found = wanted.where(bound_id_in(dialect, column, "among"))
-                return select(*_SHOWN).where(Message.id.in_(found)).order_by(Message.id)
         ids = found.subquery()
         return select(gathered_ids(dialect, ids.c[0]))
 
@@ -227,7 +214,7 @@ class Ids:
         )
         return _query(form)
 
-    def _find(self, step: str, **more: int) -> list[int]:
+    def _find(self, step: str, **more: object) -> list[int]:
         (gathered,) = self._query(step).one(self._db, {**self._values, **more})
         return read_ids(gathered)
 
@@ -242,8 +229,6 @@ class Ids:
     def at(self, anchor: int) -> list[int]:
         return self._find("at", anchor=anchor)
 
-    def among(self, message_ids: Sequence[int]) -> list[Found]:
+    def among(self, message_ids: Sequence[int]) -> list[int]:
         """Those of the messages, ascending."""
-        asked = bound_ids(dialect_of(self._db), message_ids)
-        rows = self._query("among").all(self._db, {**self._values, "among": asked})
-        return [*map(Found._make, rows)]
+        return self._find("among", among=bound_ids(dialect_of(self._db), message_ids))

@@ -1,4 +1,6 @@
-"""As much of a range as one answer holds: what is nearest to the anchor, by its size in bytes."""
+"""As many messages as one answer holds, by their size in bytes: of a range what is nearest to the
+anchor, of a list the first.
+"""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -115,6 +117,13 @@ def cut_to_weight(db: Db, found: Range, *, most: int | None = None) -> Range:
         found_oldest=found.found_oldest and kept.issuperset(before),
         found_newest=found.found_newest and kept.issuperset(after),
     )
+
+
+def count_within(db: Db, ids: Sequence[int]) -> int:
+    """Return how many of the first of these messages one answer holds."""
+    if len(ids) <= FEW or _are_light(db, ids, MOST_BYTES):
+        return len(ids)
+    return _count_light(db, ids, MOST_BYTES)
 
 
 def _are_light(db: Db, ids: Sequence[int], most: int) -> bool:

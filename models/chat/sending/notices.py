@@ -22,7 +22,7 @@ from models.chat.messages.view import recipient_id
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
-from models.chat.rendering.texts import prepare_text
+from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import Draft, check_content, check_message
 from models.chat.sending.messages import columns_of, message_as_sent, send_message
 from models.chat.sending.recipients import Destination
@@ -77,18 +77,21 @@ def send_direct_notices(
     realm_id: int,
     user_ids: Sequence[int],
     *,
-    content: str,
+    content: str | PreparedText,
     now: datetime,
     quotes: Quotes | None = None,
 ) -> list[int]:
     """Each of the users, who are active, gets a message of their own; the messages' ids, in the
-    order of the users' ids. `content` and `quotes` as for `try_send_notice`.
+    order of the users' ids. `content` and `quotes` as for `try_send_notice`; a long text comes
+    prepared.
     """
     if not user_ids:
         return []
     bot = find_actor(session, find_notification_bot_id(session, realm_id))
     assert bot is not None
-    text = prepare_text(session, bot, content, (quotes or Quotes()).names)
+    text = content
+    if isinstance(text, str):
+        text = prepare_text(session, bot, text, (quotes or Quotes()).names)
     content, rendered = check_content(text), text.rendered
     draft = Draft(bot, None, (), "", content, rendered, CLIENT, False)
     conversations = _require_conversations(session, realm_id, bot.id, user_ids)

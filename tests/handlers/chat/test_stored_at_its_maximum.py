@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import func, insert, select, update
 
 from models.chat.editing.history import MOST_BYTES as MOST_HISTORY
+from models.chat.ground import quotas
 from models.chat.reading.weights import MOST_BYTES
 from models.chat.submessages.submessages import MOST_BYTES as MOST_OF_A_WIDGET
 from models.chat.tables import (
@@ -15,6 +16,9 @@ from models.chat.tables import (
     MessageEdit,
     Realm,
     RealmEmoji,
+    SavedSnippet,
+    ScheduledMessage,
+    StoredDraft,
     Submessage,
     UserTopic,
 )
@@ -127,6 +131,95 @@ class TestHistory:
         assert len(orjson.dumps(history)) < 5 * MOST_HISTORY
         assert 5 < len(history) < 20
         assert history[-1]["prev_topic"] == "topic 99", "the newest are told"
+
+
+class TestMatches:
+    def test_what_is_too_much_for_one_answer_begins(
+        self, chat: ChatClient, denmark: int, chat_database: Database
+    ) -> None:
+        ids = [say(chat, "Words") for _ in range(70)]
+        chat_database.run(
+            lambda session: session.execute(
+                update(Message).values(content=TEXT, rendered_content=HTML)
+            )
+        )
+        answer = chat.get("/messages/matches_narrow", msg_ids=ids, narrow=[])
+        assert len(orjson.dumps(answer)) < 1.2 * MOST_BYTES
+        shown = [answer["messages"][str(message_id)]["match_content"] for message_id in ids]
+        whole = shown.index(f"<p>{'é' * 500}<br>\n[message truncated]</p>")
+        assert 40 < whole < 60
+        assert set(shown[:whole]) == {HTML}
+        assert len(set(shown[whole:])) == 1
+
+
+def test_channels_with_the_same_people_share_an_event(
+    chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast, chat_database: Database
+) -> None:
+    """Each event holds the ids of all whom it tells, once for all channels."""
+    names = [f"channel {number}" for number in range(30)]
+    ids = [
+        chat_database.run(lambda s, name=name: make_channel(s, cast, name, subscribers=[]))
+        for name in names
+    ]
+    place = queues.open(as_othello, event_types=frozenset({"subscription"}))
+    chat.post("/users/me/subscriptions", subscriptions=[{"name": name} for name in names])
+    chat.delete("/users/me/subscriptions", subscriptions=names)
+    assert [(event["op"], event["stream_ids"], event["user_ids"]) for event in place.read()] == [
+        ("peer_add", ids, [cast.hamlet.id]),
+        ("peer_remove", ids, [cast.hamlet.id]),
+    ]
+
+
+def store_draft(chat: ChatClient, me: int, soon: int, content: str) -> Any:
+    draft = {"type": "private", "to": [me], "topic": "", "content": content}
+    return chat.post("/drafts", drafts=[draft])
+
+
+def store_snippet(chat: ChatClient, me: int, soon: int, content: str) -> Any:
+    return chat.post("/saved_snippets", title="x", content=content)
+
+
+def store_scheduled(chat: ChatClient, me: int, soon: int, content: str) -> Any:
+    form = {"type": "direct", "to": [me], "content": content, "scheduled_delivery_timestamp": soon}
+    return chat.post("/scheduled_messages", **form)
+
+
+NO_RECIPIENT = {"type": "", "to": [], "topic": ""}
+
+
+@pytest.mark.parametrize(
+    ("what", "table", "store", "change"),
+    [
+        ("drafts", StoredDraft, store_draft, lambda text: {"draft": {**NO_RECIPIENT, **text}}),
+        ("saved_snippets", SavedSnippet, store_snippet, dict),
+        ("scheduled_messages", ScheduledMessage, store_scheduled, dict),
+    ],
+)
+def test_own_texts_fit_into_one_answer(
+    chat: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database,
+    what: str, table: Any, store: Any, change: Any,
+) -> None:  # fmt: skip
+    soon = int(clock.now().timestamp()) + 60
+    for content in ("large", "small"):
+        assert store(chat, cast.hamlet.id, soon, content)["result"] == "success"
+    large = "é" * (quotas.MOST_BYTES // 2 - 5_000)
+
+    def fill(session: Any) -> int:
+        session.execute(update(table).where(table.content == "large").values(content=large))
+        small: int = session.execute(select(table.id).where(table.content == "small")).scalar_one()
+        return small
+
+    path = f"/{what}/{chat_database.run(fill)}"
+    kind = what.replace("_", " ")
+    refusal = {
+        "result": "error",
+        "msg": f"Too many bytes in {kind} (limit: {quotas.MOST_BYTES}).",
+        "code": "BAD_REQUEST",
+    }
+    assert store(chat, cast.hamlet.id, soon, "é" * 9_000) == refusal
+    assert chat.patch(path, **change({"content": "é" * 9_000})) == refusal
+    assert chat.patch(path, **change({"content": "é" * 900}))["result"] == "success"
+    assert store(chat, cast.hamlet.id, soon, "é" * 900)["result"] == "success"
 
 
 class TestWidgets:

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.ground import quotas
 from models.chat.messages.search import index_messages
 from models.chat.tables import (
     AlertWord,
@@ -46,6 +47,7 @@ from models.chat.tables import (
     UserStatus,
     UserTopic,
 )
+from settings import Settings
 from tests.judges.cost.fillings import Pools
 from tests.support.chat.people import Cast
 
@@ -311,11 +313,12 @@ class Crowd:
         own = select(ScheduledMessage.id).where(ScheduledMessage.sender_id == othello)
         own = own.order_by(ScheduledMessage.id)
         words = ("word " * (LONG // 5))[:LONG]
+        kept = words[: (quotas.MOST_BYTES - 1_000_000) // (2 * Scale.mine)]
         self._copy(
             ScheduledMessage,
             self.session.execute(own).scalars().first(),
             [
-                {"content": words, "rendered_content": f"<p>{words}</p>", "topic": f"t{n}"}
+                {"content": kept, "rendered_content": f"<p>{kept}</p>", "topic": f"t{n}"}
                 for n in range(scale.mine)
             ],
         )
@@ -362,7 +365,8 @@ class Crowd:
             ],
         )
         device = select(ClientDevice.id).where(ClientDevice.user_id == othello)
-        self._copy(ClientDevice, self.session.execute(device).scalars().first(), [{}] * scale.mine)
+        devices = [{}] * min(scale.mine, Settings().chat_devices_per_user - 1)
+        self._copy(ClientDevice, self.session.execute(device).scalars().first(), devices)
         self._insert(
             UserTopic,
             [

@@ -27,10 +27,10 @@ from tests.support.served import served
 SERVICES = ("payment", "chat")
 PARTS = (0.02, 0.06)
 """Of the stored data: no operation may need more statements for more of it."""
-LONG_TEXTS = ("content",)
-"""Names of fields that are rendered, to be sent long."""
+LONG_TEXTS = ("content", "welcome_message_custom_text")
+"""Names of fields that are rendered, to be sent as long as they may be."""
 SHARE = 0.05
-"""Of the maximum of a place: enough to tell a statement for each item from one for all."""
+"""Of the maximum of a list: enough to tell a statement for each item from one for all."""
 CPU_S = 5.0
 """Twenty times what a request may cost: this is reached by what grows out of all bounds only."""
 
@@ -68,6 +68,7 @@ def fill_dear_places(judge: Judge) -> None:
         for place in stage.document.places(base.operation):
             is_text = place.type == "string" and "enum" not in place.schema
             is_dear = place.type == "array" or (is_text and place.name in LONG_TEXTS)
+            share = 1.0 if is_text else SHARE
             if not is_dear or (base.operation, place.label) in seen:
                 continue
             seen.add((base.operation, place.label))
@@ -76,8 +77,8 @@ def fill_dear_places(judge: Judge) -> None:
                 base.operation,
                 place.label,
                 name,
-                lambda part, base=base, place=place, filling=filling: stage.build(
-                    base, place, filling(part * SHARE)
+                lambda part, base=base, place=place, filling=filling, share=share: stage.build(
+                    base, place, filling(part * share)
                 ),
             )
 
