@@ -1,6 +1,17 @@
 """The connexion `SpecMiddleware` that serves documents: from ASGI to an operation and back.
 
 Everything that goes wrong on the way comes out in the envelope of the service it belongs to.
+
+`Engine.answer` is the one way of a request. Who has the bytes starts it: an ASGI server in a task,
+our protocol in the parser's callback where the request has arrived whole (at_once.py). There it
+ends without a task in these cases, and gets a task in all others:
+
+| operation | no database | SQLite | PostgreSQL |
+|---|---|---|---|
+| reads, at most 8 KiB sent, no list in the answer | no task | no task | task, thread |
+| other reads | no task | task, thread | task, thread |
+| writes | no task | task, thread | task, thread |
+| `async` handlers, files | task | task, threads | task, threads |
 """
 
 from __future__ import annotations
@@ -28,7 +39,7 @@ from server.service import Service
 from server.serving.exchange import Exchange, deliver
 from server.serving.health import Probes
 from server.serving.metrics import METRICS_LAG_S
-from server.serving.override import find_overriding_method, may_override, media_type_of
+from server.serving.override import find_overriding_method, media_type_of
 from server.serving.request_log import RequestLog
 from server.serving.routes import checked, find_route, merge_slashes, operation_of, whole
 from server.serving.served import ServedAPI
@@ -38,6 +49,7 @@ from server.wire.browsers import is_browser, without_browser_challenge
 from server.wire.guard import Sent
 from server.wire.proxies import TrustedProxies
 from server.wire.slow_readers import READER
+from server.wire.started import in_a_task
 
 log = structlog.get_logger("specd.requests")
 requests = RequestLog()
@@ -89,11 +101,7 @@ class Engine(SpecMiddleware):
             dict(scope["headers"]),
         )
         if exchange is not None:
-            response = await self.whole(exchange, self.answer(exchange, receive))
-            if response is not None:
-                _tell_reader(scope, exchange.reader)
-                await deliver(response, exchange, receive, send)
-                self.conclude(exchange, response)
+            await self.finish(exchange, self.answer(exchange, receive), scope, receive, send)
             return
         if self.probes.knows(scope["path"]):
             response = await self.probes.respond(scope["path"], scope["method"])
@@ -125,61 +133,32 @@ class Engine(SpecMiddleware):
                 return Exchange(api, method, path, query, sent, mapped, client, next(self._ids))
         return None
 
-    def answer_now(self, exchange: Exchange, body: bytes) -> Response | Awaitable[Response] | None:
-        """The answer to a request whose body has arrived whole, or what it waits for. None where
-        the operation needs more than the body: then `answer` has to begin anew.
-        """
+    async def answer(self, exchange: Exchange, receive: Receive) -> Response | None:
+        """Return the answer to a request, whatever goes wrong; None where its client has gone."""
         try:
-            route = find_route(exchange)
-            if isinstance(route, Response):
-                return route
-            method = exchange.method
-            asked = route.methods.get("GET" if method == "HEAD" else method)
-            if asked is not None and (asked.is_async or asked.takes_files):
-                return None
-            if exchange.api.service.method_override and method == "POST":
-                if may_override(body):
-                    return None
-                exchange.take(body)
-            operation = asked or operation_of(route, method)
-            if isinstance(operation, Response):
-                return operation
-            if operation.body is not None and exchange.unread:
-                exchange.take(body)
-            ctx = exchange.context_of(operation)
-            reply = operation.serve(ctx, exchange, exchange.api.threads)
-            if not isinstance(reply, Response):
-                return self._awaited(exchange, reply)
-            return checked(reply) if reply.headers else reply
-        except Exception as error:
-            return self._failure(error, exchange)
-
-    async def answer(self, exchange: Exchange, receive: Receive) -> Response:
-        """The answer to a request, whatever goes wrong. Raises `Disconnected`."""
-        try:
-            return await self._answer(exchange, receive)
-        except Disconnected:
-            raise
-        except Exception as error:
-            return self._failure(error, exchange)
-
-    async def _awaited(self, exchange: Exchange, reply: Awaitable[Response]) -> Response:
-        try:
-            return checked(await reply)
-        except Exception as error:
-            return self._failure(error, exchange)
-
-    async def whole(
-        self, exchange: Exchange, reply: Response | Awaitable[Response]
-    ) -> Response | None:
-        """The answer when it is there; None where nobody is, which ends the exchange."""
-        try:
-            return await whole(reply)
+            return checked(await self._answer(exchange, receive))
         except Disconnected:
             service = exchange.api.service.name
             facts = {"id": exchange.request_id, "service": service, "status": 499}
             requests.line({"event": "request", **facts})
             return None
+        except Exception as error:
+            return self._failure(error, exchange)
+
+    async def finish(
+        self,
+        exchange: Exchange,
+        answer: Awaitable[Response | None],
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Send the answer when it is there, if somebody is, and conclude the exchange."""
+        response = await answer
+        if response is not None:
+            _tell_reader(scope, exchange.reader)
+            await deliver(response, exchange, receive, send)
+            self.conclude(exchange, response)
 
     def conclude(self, exchange: Exchange, response: Response) -> None:
         """Count a request that was answered, and write its line in the log."""
@@ -198,11 +177,12 @@ class Engine(SpecMiddleware):
         api, method, headers = exchange.api, exchange.method, exchange.headers
         taker = route.methods.get(method)
         if taker is not None and taker.takes_files and media_type_of(headers) == MULTIPART:
+            await in_a_task()
             ctx = exchange.context_of(taker)
             await taker.admit(ctx, exchange, api.threads)  # nothing of a stranger's is kept
             async with arriving_form(taker, exchange, receive):
                 exchange.unread = False
-                return checked(await whole(taker.serve(ctx, exchange, api.threads)))
+                return await whole(taker.serve(ctx, exchange, api.threads))
         if api.service.method_override and method == "POST":
             await exchange.read(receive)
             meant = await find_overriding_method(exchange.body, headers, api.threads)
@@ -217,8 +197,9 @@ class Engine(SpecMiddleware):
             await exchange.read(receive)
         ctx = exchange.context_of(operation)
         if operation.is_async:
+            await in_a_task()
             ctx.bind_wait(partial(self.waiting.wait, receive))
-        return checked(await whole(operation.serve(ctx, exchange, api.threads)))
+        return await whole(operation.serve(ctx, exchange, api.threads))
 
     def _failure(self, error: Exception, exchange: Exchange) -> Response:
         """The service's own answer to an error; a 500 also goes to the log with its traceback, and

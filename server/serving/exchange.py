@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Mapping
 
-from starlette.types import Receive, Send
+from starlette.types import Message, Receive, Send
 
 from server.context import Context
 from server.document.bodies import read_body
 from server.document.operation import Call, Operation
-from server.errors import BodyTooLarge
 from server.response import Response
 from server.serving.request_log import Facts
 from server.serving.served import ServedAPI
@@ -93,14 +92,6 @@ class Exchange(Call):
         )
         self.unread = False
 
-    def take(self, body: bytes) -> None:
-        """Take the whole body, which has arrived as the parser framed it. Raises `BodyTooLarge`."""
-        limit = self.api.service.body_limit
-        if len(body) > limit:
-            raise BodyTooLarge(limit)
-        self.body = body
-        self.unread = False
-
     def line(self, status: int, seconds: float) -> Facts:
         """The request's line in the log."""
         service, operation = self.api.service, self.operation
@@ -148,17 +139,22 @@ class Exchange(Call):
         )
 
 
+def head_of(response: Response, exchange: Exchange) -> Message:
+    """Return the head of an answer as an ASGI message."""
+    request_id = (b"request-id", exchange.request_id.encode("ascii"))
+    return start(response, [request_id], exchange.extra_headers, exchange.api.standing)
+
+
 async def deliver(response: Response, exchange: Exchange, receive: Receive, send: Send) -> None:
     """Send an answer as ASGI messages; a body that nobody has read ends the connection."""
-    headers = [(b"request-id", exchange.request_id.encode("ascii"))]
+    head = head_of(response, exchange)
     body = b"" if exchange.method == "HEAD" else response.body
-    standing, extra = exchange.api.standing, exchange.extra_headers
     if not exchange.leaves_a_body():
-        await send(start(response, headers, extra, standing))
+        await send(head)
         await send({"type": "http.response.body", "body": body})
         return
-    headers.append((b"connection", b"close"))
-    await send(start(response, headers, extra, standing))
+    head["headers"].append((b"connection", b"close"))
+    await send(head)
     await send({"type": "http.response.body", "body": body, "more_body": True})
     if b"expect" not in exchange.headers:
         await linger(receive)

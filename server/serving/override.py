@@ -21,18 +21,13 @@ def media_type_of(headers: Mapping[bytes, bytes]) -> str:
     return headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
 
 
-def may_override(raw: bytes) -> bool:
-    """False for a body that certainly has no such field."""
-    return _FIELD in raw
-
-
 async def find_overriding_method(
     raw: bytes, headers: Mapping[bytes, bytes], threads: Threads
 ) -> str | None:
     """What `overriding_method` finds, off the event loop when that takes long: a form of a megabyte
     takes 15 ms.
     """
-    if len(raw) <= SOON or not may_override(raw):
+    if len(raw) <= SOON or _FIELD not in raw:
         return overriding_method(raw, headers)
     return await threads.run_reading(overriding_method, raw, headers)
 
@@ -42,7 +37,7 @@ def overriding_method(raw: bytes, headers: Mapping[bytes, bytes]) -> str | None:
 
     A body that cannot be read has no such field: whoever reads it later says what is wrong.
     """
-    if not may_override(raw):
+    if _FIELD not in raw:
         return None
     media_type = media_type_of(headers)
     if media_type == URLENCODED:

@@ -22,7 +22,7 @@ from uvicorn.server import ServerState
 
 from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
 from server.serving.app import answer_deadline_s, engine_of, stop_waiting
-from server.serving.at_once import Cycle, Rest, answer_at_once
+from server.serving.at_once import Rest, answer_at_once
 from server.serving.engine import Engine
 from server.serving.refusals import refused
 from server.wire.coalescing import Coalescer, CoalescingTransport
@@ -356,7 +356,7 @@ class Protocol(HttpToolsProtocol):
 
     def _go_on_in_a_task(self, rest: Rest) -> None:
         self._begin_scope()
-        self.cycle = self._running = cycle = Cycle(
+        self.cycle = self._running = cycle = RequestResponseCycle(
             scope={**self.scope, "method": self.parser.get_method().decode("ascii")},
             transport=self.transport,
             flow=self.flow,

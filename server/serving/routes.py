@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from server.document.operation import Operation
 from server.document.routing import Route
 from server.errors import MethodNotAllowed, NotFound
-from server.response import Response
+from server.response import JSON, Response
 from server.serving.exchange import Exchange
 from server.wire.browsers import SAFE_METHODS
 from server.wire.guard import check_answer_headers, check_headers, check_target
@@ -44,8 +44,11 @@ def operation_of(route: Route[Operation], method: str) -> Operation | Response:
 
 
 def checked(response: Response) -> Response:
-    """The same answer. Raises `ValueError` for headers that cannot go out."""
-    check_answer_headers(response.headers)
+    """Return the same answer. Raises `ValueError` for headers that cannot go out."""
+    if response.headers:
+        check_answer_headers(response.headers)
+    if response.media_type != JSON:
+        check_answer_headers((("Content-Type", response.media_type),))
     return response
 
 

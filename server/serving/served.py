@@ -8,7 +8,7 @@ from server.service import Service
 from server.serving.documents import published
 from server.serving.metrics import Meter
 from server.threads import Threads
-from server.wire.answering import Heads, raw_headers
+from server.wire.answering import raw_headers
 
 
 class ServedAPI:
@@ -17,7 +17,6 @@ class ServedAPI:
     def __init__(self, compiled: CompiledAPI, service: Service) -> None:
         self.service = service
         self.standing = raw_headers(standing_headers(is_https=service.origins.is_https))
-        self.heads = Heads(self.standing)
         self.router = compiled.router
         self.prefix = service.base_path.encode("ascii") + b"/"
         self.documents = {

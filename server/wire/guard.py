@@ -80,9 +80,16 @@ def _text(name: bytes) -> str:
     return name.decode("latin-1").title()
 
 
+_FRAMING = frozenset(("connection", "content-length", "transfer-encoding"))
+
+
 def check_answer_headers(headers: Iterable[tuple[str, str]]) -> None:
-    """Raises `ValueError` for a header that cannot go out, or would be read as several."""
+    """Raises `ValueError` for a header that cannot go out, would be read as several, or frames the
+    answer, which is the server's to say.
+    """
     for name, value in headers:
+        if name.lower() in _FRAMING:
+            raise ValueError(f"the header {name} is the server's")
         if not value.isprintable() and _BREAK.search(value):
             raise ValueError(f"the header {name} has a line break or NUL")
         value.encode("latin-1")

@@ -14,6 +14,7 @@ from server.wire.guard import (
     MAX_HEADERS,
     MAX_TARGET,
     MAX_VALUES,
+    check_answer_headers,
     check_headers,
     check_target,
     check_text,
@@ -294,3 +295,20 @@ class TestUnquoting:
     @given(st.text(st.sampled_from("%=_ +\r\n\t.éA0f9z")))
     def test_is_what_urllib_does(self, text: str) -> None:
         assert unquote(text.encode()) == unquote_to_bytes(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("X-A", "1\r\nX-B: 2"),
+        ("X-A", "\0"),
+        ("X-A", "\u20ac"),
+        ("Connection", "close"),
+        ("content-length", "1"),
+        ("Transfer-Encoding", "chunked"),
+    ],
+)
+def test_headers_that_no_handler_may_give(name: str, value: str) -> None:
+    check_answer_headers((("X-Good", "caf\xe9"),))
+    with pytest.raises(ValueError, match=r"header|latin-1"):
+        check_answer_headers((("X-Good", "yes"), (name, value)))
