@@ -36,7 +36,6 @@ loglevel = _settings.log_level
 
 _TURN_S = 0.001  # after so long a thread that computes lets the event loop take its turn
 _COLLECT_AFTER = 20_000  # container objects made and not freed: one large answer holds as many
-_YOUNG_COLLECTIONS = 20  # between two that also look through what the young ones left
 
 # What is imported and compiled from here on stays. A thousandth of its objects is garbage; to look
 # for that again and again takes a sixth of the start. `when_ready` ends this.
@@ -60,24 +59,8 @@ def when_ready(server: Any) -> None:
     """
     gc.freeze()
     gc.enable()
-    gc.set_threshold(_COLLECT_AFTER, _YOUNG_COLLECTIONS, 50)
+    gc.set_threshold(_COLLECT_AFTER, 20, 50)
     sys.setswitchinterval(_TURN_S)
-
-
-def post_fork(server: Any, worker: Any) -> None:
-    """Leave out what the worker's own first requests make for good, too: connections, statements,
-    the entries of caches, 15,000 objects. The first collection that is not young would look through
-    all of them at once. A collection has just taken the garbage away when its rest is frozen.
-    """
-    left = _YOUNG_COLLECTIONS
-
-    def freeze(phase: str, _: dict[str, Any]) -> None:
-        nonlocal left
-        if phase == "stop" and left:
-            gc.freeze()
-            left -= 1
-
-    gc.callbacks.append(freeze)
 
 
 def child_exit(server: Any, worker: Any) -> None:

@@ -6,7 +6,6 @@ makes every worker count in files of its own, which a scrape of any worker adds 
 
 from __future__ import annotations
 
-import gc
 import os
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -102,21 +101,11 @@ class _Told(Collector):
 
 
 def exposition(gauges: Iterable[Gauge] = ()) -> tuple[bytes, str]:
-    """All metrics in the Prometheus text format, and its media type.
-
-    The 24,000 objects that this makes go by themselves. A collection of garbage among them would
-    find none, and stop the whole process for as long as any collection ever does.
-    """
+    """Return all metrics in the Prometheus text format, and its media type."""
     registry = REGISTRY
     if COUNTS_IN_FILES:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     told = CollectorRegistry()
     told.register(_Told(gauges))
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        return generate_latest(registry) + generate_latest(told), CONTENT_TYPE_LATEST
-    finally:
-        if collects:
-            gc.enable()
+    return generate_latest(registry) + generate_latest(told), CONTENT_TYPE_LATEST

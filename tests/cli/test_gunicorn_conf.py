@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +15,6 @@ from cli import gunicorn_conf
 before = gc.get_freeze_count(), gc.isenabled()
 gunicorn_conf.when_ready(None)
 print(json.dumps([*before, gc.get_freeze_count(), gc.isenabled(), gc.get_threshold()[0]]))
-"""
-
-WORKER = """
-import gc, json
-from cli import gunicorn_conf
-gunicorn_conf.when_ready(None)
-gunicorn_conf.post_fork(None, None)
-counts = [gc.get_freeze_count()]
-kept = []
-for _ in range(22):
-    kept.append([[] for _ in range(1_000)])
-    lost = []
-    lost.append(lost)
-    del lost
-    gc.collect(0)
-    counts.append(gc.get_freeze_count())
-found = sum(isinstance(it, list) and len(it) == 1 and it[0] is it for it in gc.get_objects())
-print(json.dumps([counts, found, gc.get_threshold()[1]]))
 """
 
 
@@ -57,12 +38,3 @@ def test_what_was_compiled_is_left_out_of_garbage_collection(tmp_path: Path) -> 
     assert frozen > 10_000
     assert is_on
     assert threshold == 20_000
-
-
-def test_so_is_what_a_worker_makes_first_but_no_garbage(tmp_path: Path) -> None:
-    counts, garbage, young = run(WORKER, tmp_path)
-    grown = [after - before for before, after in pairwise(counts)]
-    assert young == 20
-    assert all(growth >= 1_000 for growth in grown[:young])
-    assert grown[young:] == [0, 0]
-    assert garbage == 0

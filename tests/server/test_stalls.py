@@ -7,10 +7,9 @@ import time
 from typing import Any
 
 import pytest
-from prometheus_client import REGISTRY, generate_latest
-from prometheus_client.registry import Collector
+from prometheus_client import REGISTRY
 
-from server.serving import metrics, stalls
+from server.serving import stalls
 from server.serving.app import build_app
 from server.serving.stalls import LEAST_LATENESS_S, STALL_S, TICK_S, StallMeter
 from tests.server.client import Client
@@ -88,27 +87,6 @@ def test_collections_are_timed_while_the_meter_runs() -> None:
     callbacks = list(gc.callbacks)
     asyncio.run(play())
     assert gc.callbacks == callbacks
-
-
-@pytest.mark.parametrize("is_on", [True, False])
-def test_a_scrape_is_not_searched_for_garbage(is_on: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    during: list[bool] = []
-
-    def generate(registry: Collector) -> bytes:
-        during.append(gc.isenabled())
-        return generate_latest(registry)
-
-    monkeypatch.setattr(metrics, "generate_latest", generate)
-    was_on = gc.isenabled()
-    try:
-        (gc.enable if is_on else gc.disable)()
-        text, _ = metrics.exposition()
-        is_left_on = gc.isenabled()
-    finally:
-        (gc.enable if was_on else gc.disable)()
-    assert b"specd_gc_pause_seconds" in text
-    assert during == [False, False]
-    assert is_left_on is is_on
 
 
 def test_a_scrape_shows_what_a_process_suffered() -> None:
