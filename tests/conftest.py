@@ -7,6 +7,7 @@ PostgreSQL; where there is no PostgreSQL its half is skipped with the reason.
 import os
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,27 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 # Machines differ: a test fails for what it found, never for how long it took.
 hypothesis_settings.register_profile("specd", deadline=None)
 hypothesis_settings.load_profile("specd")
+
+
+SLOW = ("tests/judges/fuzz/", "tests/judges/cost/", "tests/judges/continuity/", "tests/live/")
+"""Where tests take up to a minute each."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the modules of slow tests among the others, so that each process gets some of them and
+    none begins one when the others have nothing left to do.
+    """
+    modules = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
+    slow = [tests for tests in modules if tests[0].nodeid.startswith(SLOW)]
+    quick = [tests for tests in modules if not tests[0].nodeid.startswith(SLOW)]
+    total, given = sum(map(len, quick)), 0
+    items.clear()
+    for number, tests in enumerate(slow):
+        while quick and given * len(slow) < number * total:
+            given += len(quick[0])
+            items += quick.pop(0)
+        items += tests
+    items += (test for tests in quick for test in tests)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,19 +11,21 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.rows import TupleRow
 from sqlalchemy import URL, make_url
 
 VARIABLE = "SPECD_TEST_POSTGRES_URL"
 
-# What every table and sequence holds goes to a schema beside; `kept.restore()` brings it back.
-# Far faster than another copy of the database. The locks find out whoever still holds a table.
+# What every table and sequence holds goes to a schema beside. `kept.restore()` brings back the
+# tables that do not hold the same rows in the same order: far faster than another copy of the
+# database, or than to fill every table again. The locks find out whoever still holds a table.
 _KEEP = """
 CREATE SCHEMA kept;
-CREATE TABLE kept.tables (name text, columns text, has_rows boolean);
+CREATE TABLE kept.tables (name text, columns text);
 CREATE TABLE kept.sequences (name text, last_value bigint, is_called boolean);
 DO $$ DECLARE it record; BEGIN
   INSERT INTO kept.tables
-    SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position), false
+    SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position)
     FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND is_generated = 'NEVER'
       AND table_name <> 'alembic_version'
@@ -31,27 +33,30 @@ DO $$ DECLARE it record; BEGIN
   FOR it IN SELECT * FROM kept.tables LOOP
     EXECUTE format('CREATE TABLE kept.%I AS SELECT %s FROM public.%I',
                    it.name, it.columns, it.name);
-    EXECUTE format('UPDATE kept.tables SET has_rows = EXISTS (SELECT FROM kept.%I) WHERE name = %L',
-                   it.name, it.name);
   END LOOP;
   FOR it IN SELECT sequencename AS name FROM pg_sequences WHERE schemaname = 'public' LOOP
     EXECUTE format('INSERT INTO kept.sequences SELECT %L, last_value, is_called FROM public.%I',
                    it.name, it.name);
   END LOOP;
+  EXECUTE (
+    SELECT 'CREATE FUNCTION kept.changed() RETURNS SETOF text LANGUAGE plpgsql AS $f$ BEGIN '
+      || string_agg(format(
+        'IF ARRAY(SELECT ROW(%2$s)::text FROM public.%1$I)'
+        ' <> ARRAY(SELECT ROW(%2$s)::text FROM kept.%1$I) THEN RETURN NEXT %1$L; END IF;',
+        name, columns), ' ') || ' END $f$'
+    FROM kept.tables);
 END $$;
 CREATE FUNCTION kept.restore() RETURNS void LANGUAGE plpgsql AS $$ DECLARE it record; BEGIN
-  SET LOCAL session_replication_role = replica;
   EXECUTE (SELECT 'LOCK TABLE ' || string_agg(format('public.%I', name), ', ') FROM kept.tables);
-  FOR it IN SELECT * FROM kept.tables LOOP
+  FOR it IN SELECT * FROM kept.tables WHERE name IN (SELECT kept.changed()) LOOP
     EXECUTE format('DELETE FROM public.%I', it.name);
-    CONTINUE WHEN NOT it.has_rows;
     EXECUTE format('INSERT INTO public.%I (%s) SELECT %s FROM kept.%I',
                    it.name, it.columns, it.columns, it.name);
   END LOOP;
   PERFORM setval(format('public.%I', name), last_value, is_called) FROM kept.sequences;
 END $$;
 """
-_RESTORE = "SET lock_timeout = '1s'; SELECT kept.restore()"
+_RESTORING = "-c lock_timeout=1s -c session_replication_role=replica"
 
 
 class PostgresServer:
@@ -60,6 +65,7 @@ class PostgresServer:
     def __init__(self, url: URL) -> None:
         self._url = url.set(drivername="postgresql")
         self._made = 0
+        self._restorers: dict[str, psycopg.Connection[TupleRow]] = {}
 
     def url_of(self, database: str) -> str:
         url = self._url.set(database=database, drivername="postgresql+psycopg")
@@ -73,6 +79,8 @@ class PostgresServer:
         return name
 
     def drop(self, database: str) -> None:
+        if database in self._restorers:
+            self._restorers.pop(database).close()
         self._execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
 
     def keep(self, database: str) -> None:
@@ -81,17 +89,22 @@ class PostgresServer:
 
     def is_restored(self, database: str) -> bool:
         """Bring back what was kept; False when somebody still holds a table."""
+        # Most of the time would go to a new process that learns what every table is like.
+        if database not in self._restorers:
+            self._restorers[database] = self._connect(database, options=_RESTORING)
         try:
-            self._execute(_RESTORE, database=database)
+            self._restorers[database].execute("SELECT kept.restore()")
         except psycopg.errors.LockNotAvailable:
             return False
         return True
 
     def _execute(self, statement: str, *, database: str | None = None) -> None:
-        url = self._url if database is None else self._url.set(database=database)
-        address = url.render_as_string(hide_password=False)
-        with psycopg.connect(address, autocommit=True) as connection:
+        with self._connect(database or self._url.database) as connection:
             connection.execute(statement.encode())
+
+    def _connect(self, database: str | None, **options: str) -> psycopg.Connection[TupleRow]:
+        address = self._url.set(database=database).render_as_string(hide_password=False)
+        return psycopg.connect(address, autocommit=True, **options)  # type: ignore[arg-type]
 
 
 class Copies:
