@@ -61,9 +61,7 @@ POLICY = Policy(
         "SPECD_CHAT_DETACHED_UPLOAD_RETENTION_S (models/chat/uploads/removal.py)",
         "muted_user": "a state that people change",
         "draft": "until its author deletes it or turns their synchronization off",
-        "jwt_configuration": "one row for each organization, written over",
         "message_edit": "as long as its message, and gone with it",
-        "message_removal": "until the worker is through with it",
         "client_device": "until its user removes it",
         "vendor_token": "until its user or the vendor withdraws it",
         "data_export": "what was exported and by whom; archives go after "
