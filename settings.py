@@ -406,7 +406,8 @@ class Settings:
     chat_topic_policies_per_user: int = setting(
         5_000,
         whole(1, 1_000_000),
-        "Maximum number of topics that a chat user can mute, unmute or follow by request.",
+        "Maximum number of topics that a chat user can mute, unmute or follow by request. Of "
+        "users with 2,500 or more of them, no other topic is followed or unmuted automatically.",
     )
     chat_edits_per_message: int = setting(
         500, whole(1, 1_000_000), "Maximum number of edits per chat message, and of moves."

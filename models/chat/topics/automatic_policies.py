@@ -1,14 +1,15 @@
 """Topics that users come to follow or unmute by what they do there, as their settings say.
 
-A policy is only ever raised: none (0), muted (1), unmuted (2), followed (3).
+A policy is only ever raised: none (0), muted (1), unmuted (2), followed (3). Who has many gets no
+others by themselves, so that nobody's mentions use up what a user may set by request.
 """
 
 from collections.abc import Iterable
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import Table, bindparam, literal, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Table, bindparam, case, literal, select
+from sqlalchemy.orm import Session, aliased
 
 from models.chat.events import log
 from models.chat.events.account import UserTopicEvent
@@ -17,10 +18,14 @@ from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics.names import key_of
 from models.chat.topics.visibility import VisibilityPolicy
 from models.prepared import Query
-from models.reader import upsert
+from models.reader import id_in, upsert
 from models.types import UtcMs
 
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
+MOST = 2_500
+"""A user with so many policies, of whatever origin, gets none for another topic: half of what the
+settings let by request (`chat_topic_policies_per_user`) unless the operator has changed that.
+"""
 
 _USER_TOPIC = cast(Table, UserTopic.__table__)
 
@@ -92,7 +97,7 @@ def _follow(
     now: datetime,
     subscribers_only: bool = False,
 ) -> int | None:
-    """Raise the actor's policy; returns the new one, None if it stays."""
+    """Raise the actor's policy. Return the new one, None if it stays."""
     if not follows and not unmutes:
         return None
     key = {"user_id": actor.id, "channel_id": channel_id, "topic_key": key_of(topic)}
@@ -103,8 +108,8 @@ def _follow(
     wanted = VisibilityPolicy.FOLLOWED if follows else unmuted
     if wanted <= (current or 0):
         return None
-    _raise_policy(session, actor.realm_id, [actor.id], channel_id, topic, wanted, now)
-    return wanted
+    changed = _raise_policy(session, actor.realm_id, [actor.id], channel_id, topic, wanted, now)
+    return wanted if changed else None
 
 
 def has_policy_for_new_topics(sender: Actor) -> bool:
@@ -152,7 +157,23 @@ def _raise_policy(
     now: datetime,
     *,
     mentioned: bool = False,
-) -> None:
+) -> list[int]:
+    """Return the ids of those whose policy it has become."""
+    others, own = aliased(UserTopic), aliased(UserTopic)
+    last_one = (
+        select(others.user_id)
+        .where(others.user_id == User.id)
+        .offset(MOST - 1)
+        .limit(1)
+        .scalar_subquery()
+    )
+    current = (
+        select(own.visibility_policy)
+        .where(own.user_id == User.id, own.channel_id == channel_id, own.topic_key == key_of(topic))
+        .scalar_subquery()
+    )
+    # In this order: only those are counted who have no policy for the topic.
+    is_raised = case((current.is_(None), last_one.is_(None)), else_=current < int(policy))
     who = (
         select(
             User.id,
@@ -162,7 +183,7 @@ def _raise_policy(
             literal(int(policy)),
             literal(now, UtcMs),
         )
-        .where(User.id.in_(sorted(user_ids)))
+        .where(id_in(session, User.id, sorted(user_ids)), is_raised)
         .order_by(User.id)
     )
     if mentioned:
@@ -185,3 +206,4 @@ def _raise_policy(
         visibility_policy=int(policy),
     )
     log.append(session, realm_id, event, user_ids=changed, now=now)
+    return changed
