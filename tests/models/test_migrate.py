@@ -36,7 +36,7 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     server.drop(name)
 
 
-BESIDE_MODELS = {"alembic_version", "topic_change"} | {
+BESIDE_MODELS = {"alembic_version"} | {
     f"message_search{part}" for part in ("", "_config", "_content", "_data", "_docsize", "_idx")
 }
 """Tables that migrations make without a model, on one of the databases or on both."""

@@ -137,7 +137,8 @@ class Topic(ChatBase):
     """
 
     __tablename__ = "topic"
-    __table_args__ = (Index(None, "channel_id", "max_id"),)
+    # With the name, a list of topics reads the index alone.
+    __table_args__ = (Index(None, "channel_id", "max_id", "name"),)
 
     channel_id: Mapped[int] = mapped_column(
         BigInteger, ForeignKey("channel.id"), primary_key=True, autoincrement=False

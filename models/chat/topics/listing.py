@@ -12,9 +12,8 @@ from sqlalchemy.orm import aliased
 from models.chat.access.channels import ChannelView, access_channel
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription, Topic, UserMessage
-from models.chat.topics import kept
 from models.prepared import Query
-from models.reader import Db, dialect_of
+from models.reader import Db
 
 _ALL = Query(
     select(Topic.name, Topic.max_id)
@@ -76,12 +75,7 @@ def encode_topics(db: Connection, actor: Actor, channel_id: int, *, empty_name: 
     channel = access_channel(db, actor, channel_id)
     if channel.has_protected_history:
         return _encode(_find_own(db, actor, channel_id), empty_name)
-    if dialect_of(db) != "sqlite":
-        return _encode(_ALL.all(db, {"channel_id": channel_id}), empty_name)
-    listed = kept.encode_all(db, channel_id)
-    # No name has a quotation mark in it that stands alone.
-    named = b'{"name":%b,' % orjson.dumps(empty_name)
-    return listed.replace(b'{"name":"",', named, 1) if empty_name else listed
+    return _encode(_ALL.all(db, {"channel_id": channel_id}), empty_name)
 
 
 def _find_own(db: Db, actor: Actor, channel_id: int) -> list[tuple[str, int]]:

@@ -348,7 +348,7 @@ CREATE TABLE topic (
     CONSTRAINT pk_topic PRIMARY KEY (channel_id, topic_key),
     CONSTRAINT fk_topic_channel_id_channel FOREIGN KEY (channel_id) REFERENCES channel (id)
 );
-CREATE INDEX ix_topic_channel_id_max_id ON topic (channel_id, max_id);
+CREATE INDEX ix_topic_channel_id_max_id_name ON topic (channel_id, max_id, name);
 CREATE TABLE user_topic (
     user_id BIGINT NOT NULL,
     channel_id BIGINT NOT NULL,
@@ -936,32 +936,10 @@ CREATE TABLE message_search (
 CREATE INDEX ix_message_search_vector ON message_search USING gin (vector);
 """
 
-# How often the topics of a channel have changed otherwise than by a new message: by that,
-# connections to SQLite know the lists of topics that they may keep (models/chat/topics/kept.py).
-# Where another topic of the channel is newer, it was no new message.
-TOPIC_CHANGES_ON_SQLITE = """
-CREATE TABLE topic_change (channel_id INTEGER NOT NULL PRIMARY KEY, number INTEGER NOT NULL);
-CREATE TRIGGER topic_inserted AFTER INSERT ON topic
-    WHEN EXISTS (SELECT 1 FROM topic WHERE channel_id = NEW.channel_id AND max_id > NEW.max_id)
-    BEGIN INSERT INTO topic_change VALUES (NEW.channel_id, 1)
-    ON CONFLICT (channel_id) DO UPDATE SET number = number + 1; END;
-CREATE TRIGGER topic_updated AFTER UPDATE ON topic
-    WHEN NEW.max_id <= OLD.max_id OR NEW.topic_key <> OLD.topic_key
-    OR NEW.channel_id <> OLD.channel_id
-    OR EXISTS (SELECT 1 FROM topic WHERE channel_id = NEW.channel_id AND max_id > NEW.max_id)
-    BEGIN INSERT INTO topic_change
-    SELECT OLD.channel_id, 1 UNION SELECT NEW.channel_id, 1 WHERE true
-    ON CONFLICT (channel_id) DO UPDATE SET number = number + 1; END;
-CREATE TRIGGER topic_deleted AFTER DELETE ON topic
-    BEGIN INSERT INTO topic_change VALUES (OLD.channel_id, 1)
-    ON CONFLICT (channel_id) DO UPDATE SET number = number + 1; END;
-"""
-
 
 def upgrade() -> None:
     execute_all(TABLES)
     if op.get_bind().dialect.name == "sqlite":
         execute_all(SEARCH_ON_SQLITE)
-        execute_all(TOPIC_CHANGES_ON_SQLITE)
     else:
         execute_all(SEARCH_ON_POSTGRESQL)
