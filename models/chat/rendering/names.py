@@ -22,8 +22,8 @@ from models.chat.tables import Linkifier as LinkifierRow
 from models.prepared import Query
 from models.reader import Db
 
-MOST_NAMES = 200
-"""Of one kind in one message; what comes after them stays text."""
+MOST_NAMES = 3_000
+"""Of one kind, more than a message has room for: it bounds texts that are rendered together."""
 
 _BOLD = re.compile(r"([@#])_?\*\*([^*\n]{1,250})\*\*")
 _GROUP = re.compile(r"@_?\*([^*\n]{1,100})\*")

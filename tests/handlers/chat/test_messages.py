@@ -211,6 +211,17 @@ class TestSendMessage:
         followed = events(chat_database, "user_topic")
         assert [e["_to"] for e in followed] == [[cast.hamlet.id], [cast.othello.id]]
 
+    def test_mentions_whoever_is_named_after_many_others(
+        self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
+    ) -> None:
+        others = " ".join(f"@**{number:04}**" for number in range(900))
+        say(chat, content=f"{others} @**Othello**")
+        with chat_database.reading() as reader:
+            copies = reader.execute(
+                select(UserMessage.flags).where(UserMessage.user_id == cast.othello.id)
+            ).scalars()
+            assert list(copies) == [8]
+
     def test_reads_ones_own_message_before_a_screen_only(
         self, chat: ChatClient, denmark: int, cast: Cast
     ) -> None:
