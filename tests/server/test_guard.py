@@ -302,7 +302,12 @@ class TestUnquoting:
     [
         ("X-A", "1\r\nX-B: 2"),
         ("X-A", "\0"),
+        ("X-A", "\x01"),
+        ("X-A", "\x7f"),
         ("X-A", "\u20ac"),
+        ("X A", "1"),
+        ("X-A:", "1"),
+        ("X-A\r\nX-B", "1"),
         ("Connection", "close"),
         ("content-length", "1"),
         ("Transfer-Encoding", "chunked"),
