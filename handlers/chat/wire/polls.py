@@ -219,14 +219,18 @@ class Polls:
             loop = self._loop
             if loop is None or loop.is_closed():
                 return
-            loop.call_soon_threadsafe(self._hand_out, realm_id, entries, standings)
+            loop.call_soon_threadsafe(self._hand_out, cursors, realm_id, entries, standings)
 
     def _hand_out(
-        self, realm_id: int, entries: list[Entry], standings: Mapping[int, Standing]
+        self,
+        cursors: dict[int, int],
+        realm_id: int,
+        entries: list[Entry],
+        standings: Mapping[int, Standing],
     ) -> None:
         """Wake the polls that these events concern. Whose rights have changed polls again."""
-        if realm_id not in self._handed:
-            return
+        if self._cursors is not cursors or realm_id not in self._handed:
+            return  # nobody waits any more, or another database is served
         self._handed[realm_id] = entries[-1].id
         now = self.now()
         for user_id in self._concerned(realm_id, entries):

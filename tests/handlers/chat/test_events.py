@@ -99,6 +99,33 @@ class TestGetEvents:
         (event,) = polled.json()["events"]
         assert event["message"]["id"] == sent.json()["id"]
 
+    def test_events_of_a_database_that_is_served_no_longer_wake_nobody(
+        self,
+        chat: ChatClient,
+        as_cordelia: ChatClient,
+        queues: Queues,
+        cast: Cast,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """Its events may still be on their way to the event loop when another takes its place."""
+        hand_out, woken = Polls._hand_out, []
+
+        def hand_out_late(polls: Polls, cursors: dict[int, int], *batch: Any) -> None:
+            hand_out(polls, dict(cursors), *batch)
+            waiting = polls._waiting[cast.realm_id].get(cast.cordelia.id, {}).values()
+            woken.append([waiter for waiter in waiting if waiter.entries])
+            hand_out(polls, cursors, *batch)
+
+        monkeypatch.setattr(Polls, "_hand_out", hand_out_late)
+        place = queues.open(as_cordelia)
+        poll = as_cordelia.build("GET", "/events", place.query())
+        send = chat.build(
+            "POST", "/messages", {"type": "direct", "to": [cast.cordelia.id], "content": "Hi"}
+        )
+        polled, _ = chat.at_once(poll, send)
+        assert types(polled.json()["events"]) == ["message"]
+        assert woken and not any(woken)
+
     def test_a_heartbeat_ends_a_wait_in_vain(
         self, chat: ChatClient, queues: Queues, monkeypatch: pytest.MonkeyPatch
     ) -> None:
