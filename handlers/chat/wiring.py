@@ -81,5 +81,5 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         list_failures=failures.list_failures,
         chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
     )
-    adapters.polls.serve(lambda: cast(Database, service.database), clock.now)
+    adapters.polls.serve(lambda: cast(Database, service.database), clock)
     return service

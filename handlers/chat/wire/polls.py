@@ -31,6 +31,7 @@ from models.chat.queues.entries import (
 )
 from models.chat.queues.lazy import with_lists
 from models.chat.queues.queues import Poll, write_down
+from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.news import News
@@ -91,7 +92,7 @@ class Polls:
 
     def __init__(self) -> None:
         self._database: Callable[[], Database] = _not_serving
-        self.now: Callable[[], datetime] = _not_serving
+        self._clock: Clock = SystemClock()
         self._news: News | None = None
         self._guard = threading.Lock()
         self._cursors: dict[int, int] = {}
@@ -101,9 +102,13 @@ class Polls:
         self._reaching: dict[int, set[int]] = defaultdict(set)
         self._polled: dict[str, Poll] = {}
 
-    def serve(self, database: Callable[[], Database], now: Callable[[], datetime]) -> None:
+    def serve(self, database: Callable[[], Database], clock: Clock) -> None:
         """Serve the queues of this database; until then there are none."""
-        self._database, self.now = database, now
+        self._database, self._clock = database, clock
+
+    def now(self) -> datetime:
+        """Return the time on the clock of the service."""
+        return self._clock.now()
 
     def join(self, viewer: Viewer, position: int) -> Waiter | None:
         """A poll that waits for what comes after `position`; None: some of it has come already.
