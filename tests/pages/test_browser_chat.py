@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ from server.service import Service
 from server.serving.app import build_app
 from settings import Settings
 from tests.pages.browser import Browser
+from tests.pages.names import names, shows
 from tests.pages.person import Person
 from tests.pages.test_browser_service import running
 from tests.support.chat.fixtures import Template
@@ -430,3 +432,49 @@ def test_nothing_is_cut_off(hamlet: Person, width: int, dark: bool) -> None:
     assert hamlet.browser.run(end) == 844
     assert hamlet.browser.run("return document.documentElement.scrollHeight") <= 844
     assert hamlet.browser.console() == []
+
+
+def test_names_are_shown_as_they_are(
+    hamlet: Person, othello: Person, base: str, keys: dict[str, str]
+) -> None:
+    """Generated channels, topics and people, each that the service takes, on both widths."""
+    channels = names(40, seed=23, longest=60)
+    owner = httpx.Client(base_url=f"{base}/api/v1", auth=(OWNER, keys[OWNER]))
+    taken = []
+    for name in channels:
+        subscriptions = json.dumps([{"name": name}])
+        answer = owner.post(
+            "/users/me/subscriptions",
+            data={
+                "subscriptions": subscriptions,
+                "principals": json.dumps([HAMLET]),
+                "send_new_subscription_messages": "false",
+            },
+        )
+        taken += [name] if answer.status_code == 200 else []
+        assert answer.status_code in (200, 400), answer.text
+    assert len(taken) > len(channels) / 2
+    topics = []
+    for name in names(40, seed=24, longest=60):
+        content = {"type": "channel", "to": "stage", "topic": name, "content": name}
+        answer = owner.post("/messages", data=content)
+        topics += [name] if answer.status_code == 200 else []
+        assert answer.status_code in (200, 400), answer.text
+    assert len(topics) > 20
+    hamlet.enter()
+    renames = 0
+    for name in names(12, seed=25, longest=100):
+        renamed = httpx.patch(
+            f"{base}/api/v1/settings", auth=(OTHELLO, keys[OTHELLO]), data={"full_name": name}
+        )
+        if renamed.status_code == 200:
+            renames += shows(hamlet.browser, "#people .name", [name], base=base)
+    assert renames
+    for width in (1180, 390):
+        hamlet.browser.show(width=width, dark=False)
+        hamlet.browser.run("location.hash = ''")  # on a narrow screen the list alone
+        shown = [f"#{name}" for name in taken]
+        assert shows(hamlet.browser, "#channels .name", shown, base=base) >= len(taken)
+        hamlet.go_to("#stage")
+        shown = shows(hamlet.browser, "#messages .mark.topic a", topics, base=base)
+        assert shown == len(topics)

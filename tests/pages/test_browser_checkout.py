@@ -9,6 +9,7 @@ from selenium.webdriver.common.keys import Keys
 
 from models.errors import DatabaseUnavailable
 from tests.pages.browser import Browser
+from tests.pages.names import names, shows
 from tests.pages.stage import DEPOSIT, PAID, PARTIAL, PROCESSING, TOKEN, URI, Stage
 
 
@@ -190,3 +191,29 @@ class TestWithoutJavaScript:
         stage.set(**PAID)
         browser.find(".refresh a").click()
         assert browser.find("#status-title").text == "Paid"
+
+
+class TestNames:
+    def test_are_shown_as_they_are(
+        self, browser: Browser, stage: Stage, address: str, page: str
+    ) -> None:
+        """Generated names of shops and orders, and names of tokens and chains that lie."""
+        orders = names(15, seed=23, longest=150)
+        shops = names(15, seed=24, longest=100)
+        for width in (1180, 390):
+            browser.show(width=width, dark=False)
+            for merchant, order in zip(shops, orders, strict=True):
+                stage.set(merchant=merchant, external_order_id=order)
+                browser.open(page)
+                assert shows(browser, "#merchant", [merchant], base=address) == 1
+                assert shows(browser, "#order", [order], base=address) == 1
+
+    def test_a_page_that_takes_names_for_markup_is_seen(
+        self, browser: Browser, stage: Stage, address: str, page: str
+    ) -> None:
+        """Or the tests of names could not fail."""
+        browser.open(page)
+        for careless in ("<i>x</i>", "<span hidden>x</span>"):
+            browser.run(f"document.getElementById('order').innerHTML = '{careless}'")
+            with pytest.raises(AssertionError, match="elements"):
+                shows(browser, "#order", ["x"], base=address)

@@ -31,6 +31,7 @@ from server.serving.app import build_app
 from settings import Settings
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser
+from tests.pages.names import names, shows
 from tests.pages.shopkeeper import Shopkeeper
 from tests.pages.test_browser_service import running
 from tests.support.contract import operations_of
@@ -588,3 +589,22 @@ def test_nothing_is_cut_off(
         assert keeper.browser.run(wide) == []
     keeper.see("#endpoints h2", "https://shop.example/xxx")
     assert keeper.browser.console() == []
+
+
+def test_orders_are_shown_as_they_are_named(
+    keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
+) -> None:
+    """Generated ids of orders, as the document takes them, in the list and beside it."""
+    orders = names(20, seed=23, longest=150)
+    for name in orders:
+        order(name)
+    keeper.enter(ada.key)
+    for width in (1180, 390):
+        keeper.browser.show(width=width, dark=False)
+        shown = shows(keeper.browser, "#invoices .order", orders, base=keeper.base)
+        assert shown == len(orders)
+    keeper.browser.show(width=1180, dark=False)
+    for place in range(len(orders)):
+        keeper.browser.find_all("#invoices a")[place].click()
+        name = keeper.browser.find_all("#invoices .order")[place].get_property("textContent")
+        assert shows(keeper.browser, "#facts dd", [str(name)], base=keeper.base)
