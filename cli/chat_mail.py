@@ -16,10 +16,16 @@ from cli.output import answer, json_option
 from cli.shared_secrets import key_maker, open_with_secret
 from models.chat.errors import ChatError
 from models.chat.ground import outbox
-from models.chat.incoming_mail.addresses import open_mailbox
-from models.chat.incoming_mail.delivery import deliver_letter, prepare_letter
-from models.chat.incoming_mail.errors import AutomaticMail, NoSuchMailbox, UnreadableMail
-from models.chat.incoming_mail.mails import Mail, read_mail
+from models.chat.incoming_mail import (
+    AutomaticMail,
+    Mail,
+    NoSuchMailbox,
+    UnreadableMail,
+    deliver_letter,
+    open_mailbox,
+    prepare_letter,
+    read_mail,
+)
 from models.clock import SystemClock
 from models.errors import DatabaseUnavailable
 from settings import Settings

@@ -4,8 +4,8 @@ from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.bots import bots
-from models.chat.bots.bots import Address, BotChanges
+from models.chat import bots
+from models.chat.bots import Address, BotChanges
 from models.chat.ground.errors import MissingParameter
 from models.chat.ground.quotas import BOTS, require_within
 from models.chat.identity.roles import BotType

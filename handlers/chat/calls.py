@@ -16,16 +16,15 @@ from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.vendor_tokens import NEUTRAL, REFERENCE, create_call
+from models.chat import calls
 from models.chat.access.membership import require_role
-from models.chat.calls import sessions as vendor_sessions
-from models.chat.calls import tokens as vendor_tokens
-from models.chat.calls.errors import (
+from models.chat.calls import (
     InvalidVendorCredentials,
     InvalidVendorSession,
     NotFromVendor,
     VendorNotConfigured,
+    VendorSession,
 )
-from models.chat.calls.sessions import VendorSession
 from models.chat.identity.actors import Actor, access_realm
 from models.chat.identity.errors import NotLoggedIn
 from models.chat.identity.links import find_link, make_link, try_spend
@@ -87,7 +86,7 @@ def _send_to_vendor(ctx: Context, text: str) -> Response:
     if found is None:
         raise InvalidVendorSession()
     link, actor = found
-    begun = vendor_sessions.begin(actor, link, f"{_address(ctx)}/complete")
+    begun = calls.begin_session(actor, link, f"{_address(ctx)}/complete")
     url = vendor.authorization_url(
         redirect_uri=begun.redirect_uri,
         state=begun.state(vault, now=ctx.now),
@@ -113,7 +112,7 @@ async def complete_vendor_authorization(
 
     def find(db: Db) -> tuple[VendorSession, Actor]:
         realm = access_realm(db, host)
-        return vendor_sessions.access_session(
+        return calls.access_session(
             db, vault, state or "", realm_id=realm.id, browser=browser, now=ctx.now
         )
 
@@ -132,7 +131,7 @@ async def complete_vendor_authorization(
         _, actor = find(session)  # who may have left while the vendor was asked
         if not try_spend(session, begun.link, now=ctx.now):
             raise InvalidVendorSession()
-        vendor_tokens.store_tokens(
+        calls.store_tokens(
             session,
             vault,
             realm_id=actor.realm_id,
@@ -153,18 +152,16 @@ async def complete_vendor_authorization(
 
 def get_vendor_token_state(ctx: Context) -> Response:
     """Get whether you have authorized video calls."""
-    has_token = vendor_tokens.has_token(ctx.session, ctx.actor.id)
+    has_token = calls.has_token(ctx.session, ctx.actor.id)
     return envelope.success(ctx, has_vendor_token=has_token)
 
 
 async def revoke_vendor_token(ctx: Context) -> Response:
     """Revoke your authorization of video calls."""
     vault, user_id = ctx.adapters.vault, ctx.actor.id
-    tokens = await ctx.read(lambda db: vendor_tokens.find_tokens(db, vault, user_id))
+    tokens = await ctx.read(lambda db: calls.find_tokens(db, vault, user_id))
     await ctx.write(
-        lambda session: vendor_tokens.forget_tokens(
-            session, ctx.actor.realm_id, user_id, now=ctx.now
-        )
+        lambda session: calls.forget_tokens(session, ctx.actor.realm_id, user_id, now=ctx.now)
     )
     if tokens is not None:
         # Ours are gone whatever the vendor says; theirs end by themselves at the latest.
@@ -183,7 +180,7 @@ def receive_vendor_notice(ctx: Context, *, body: dict[str, Any]) -> Response:
     if not hmac.compare_digest(given, shared.encode("utf-8")):
         raise NotFromVendor()
     if body["event"] == WITHDRAWN:
-        vendor_tokens.forget_vendor_user(ctx.session, body["payload"]["user_id"], now=ctx.now)
+        calls.forget_vendor_user(ctx.session, body["payload"]["user_id"], now=ctx.now)
     return envelope.success(ctx)
 
 
@@ -193,7 +190,7 @@ def _is_browser(ctx: Context) -> bool:
 
 def _cookie(ctx: Context, value: str, *, max_age_s: int | None = None) -> str:
     """Lax, because the browser comes back from the vendor's site; no script ever sees it."""
-    age = vendor_sessions.LIFETIME.total_seconds() if max_age_s is None else max_age_s
+    age = calls.SESSION_LIFETIME.total_seconds() if max_age_s is None else max_age_s
     secure = "; Secure" if _is_https(ctx) else ""
     flags = f"Path={PATH}; Max-Age={age:.0f}; HttpOnly; SameSite=Lax{secure}"
     return f"{_cookie_name(ctx)}={value}; {flags}"

@@ -13,8 +13,7 @@ from models.chat.channels.channels import ChannelQuery
 from models.chat.channels.privacy import PrivacyChange
 from models.chat.channels.subscribing import one_line
 from models.chat.events.log import ABSENT
-from models.chat.incoming_mail.addresses import make_address
-from models.chat.incoming_mail.errors import MailNotReceived
+from models.chat.incoming_mail import MailNotReceived, make_address
 from models.chat.rendering.texts import render_texts
 from server.phases import prepared_by
 from server.response import Response

@@ -14,16 +14,16 @@ from adapters.push_relay.relay import (
 from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.context import Context
-from models.chat.devices import devices
-from models.chat.devices.devices import PushToken
-from models.chat.devices.errors import (
+from models.chat import devices
+from models.chat.devices import (
     AdminActionRequired,
     FailedToConnectBouncer,
     InternalServerErrorOnBouncer,
     NoActivePushDevice,
     PushServiceNotConfigured,
+    PushToken,
+    encrypt,
 )
-from models.chat.devices.push_crypto import encrypt
 from models.chat.errors import ChatError
 from models.chat.ground.quotas import DEVICES, require_within
 from models.types import to_ms

@@ -5,8 +5,8 @@ from sqlalchemy.orm import Session
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.steps import take_steps
+from models.chat import muted_users
 from models.chat.ground.quotas import MUTED_USERS, require_within
-from models.chat.muted_users import muting
 from models.chat.reading.marking import mark_next_from
 from server.response import Response
 
@@ -15,7 +15,7 @@ async def mute_user(ctx: Context, *, muted_user_id: int) -> Response:
     """Mute a user."""
 
     def mute(session: Session) -> None:
-        muting.mute_user(session, ctx.actor, muted_user_id, now=ctx.now)
+        muted_users.mute_user(session, ctx.actor, muted_user_id, now=ctx.now)
         require_within(session, ctx.settings, MUTED_USERS, ctx.actor.id)
 
     def mark(session: Session, after: int) -> int | None:
@@ -28,5 +28,5 @@ async def mute_user(ctx: Context, *, muted_user_id: int) -> Response:
 
 def unmute_user(ctx: Context, *, muted_user_id: int) -> Response:
     """Unmute a user."""
-    muting.unmute_user(ctx.session, ctx.actor, muted_user_id, now=ctx.now)
+    muted_users.unmute_user(ctx.session, ctx.actor, muted_user_id, now=ctx.now)
     return envelope.success(ctx)

@@ -2,14 +2,14 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from models.chat import navigation_views
 from models.chat.ground.quotas import NAVIGATION_VIEWS, require_within
-from models.chat.navigation_views import views
 from server.response import Response
 
 
 def list_navigation_views(ctx: Context) -> Response:
     """Get your navigation views."""
-    found = views.find_navigation_views(ctx.session, ctx.actor)
+    found = navigation_views.find_navigation_views(ctx.session, ctx.actor)
     return envelope.success(ctx, navigation_views=found)
 
 
@@ -17,7 +17,7 @@ def add_navigation_view(
     ctx: Context, *, fragment: str, is_pinned: bool, name: str | None = None
 ) -> Response:
     """Add a navigation view."""
-    views.add_navigation_view(
+    navigation_views.add_navigation_view(
         ctx.session, ctx.actor, fragment=fragment, is_pinned=is_pinned, name=name, now=ctx.now
     )
     require_within(ctx.session, ctx.settings, NAVIGATION_VIEWS, ctx.actor.id)
@@ -28,7 +28,7 @@ def update_navigation_view(
     ctx: Context, *, fragment: str, is_pinned: bool | None = None, name: str | None = None
 ) -> Response:
     """Change a navigation view."""
-    views.change_navigation_view(
+    navigation_views.change_navigation_view(
         ctx.session, ctx.actor, fragment, is_pinned=is_pinned, name=name, now=ctx.now
     )
     return envelope.success(ctx)
@@ -36,5 +36,5 @@ def update_navigation_view(
 
 def remove_navigation_view(ctx: Context, *, fragment: str) -> Response:
     """Remove a navigation view."""
-    views.remove_navigation_view(ctx.session, ctx.actor, fragment, now=ctx.now)
+    navigation_views.remove_navigation_view(ctx.session, ctx.actor, fragment, now=ctx.now)
     return envelope.success(ctx)

@@ -2,9 +2,9 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from models.chat import reactions
 from models.chat.ground.quotas import REACTION_EMOJI, REACTIONS, require_within
 from models.chat.people.emoji import own_kind
-from models.chat.reactions import reactions
 from server.response import Response
 
 

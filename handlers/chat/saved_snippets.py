@@ -2,25 +2,25 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from models.chat import saved_snippets
 from models.chat.ground.quotas import (
     SAVED_SNIPPET_TEXTS,
     SAVED_SNIPPETS,
     require_light,
     require_within,
 )
-from models.chat.saved_snippets import snippets
 from server.response import Response
 
 
 def list_saved_snippets(ctx: Context) -> Response:
     """Get your saved snippets."""
-    found = snippets.find_saved_snippets(ctx.session, ctx.actor)
+    found = saved_snippets.find_saved_snippets(ctx.session, ctx.actor)
     return envelope.success(ctx, saved_snippets=found)
 
 
 def create_saved_snippet(ctx: Context, *, title: str, content: str) -> Response:
     """Save a snippet."""
-    made = snippets.create_saved_snippet(
+    made = saved_snippets.create_saved_snippet(
         ctx.session, ctx.actor, title=title, content=content, now=ctx.now
     )
     require_within(ctx.session, ctx.settings, SAVED_SNIPPETS, ctx.actor.id)
@@ -32,7 +32,7 @@ def update_saved_snippet(
     ctx: Context, *, saved_snippet_id: int, title: str | None = None, content: str | None = None
 ) -> Response:
     """Change a saved snippet."""
-    snippets.change_saved_snippet(
+    saved_snippets.change_saved_snippet(
         ctx.session, ctx.actor, saved_snippet_id, title=title, content=content, now=ctx.now
     )
     require_light(ctx.session, SAVED_SNIPPET_TEXTS, ctx.actor.id)
@@ -41,5 +41,5 @@ def update_saved_snippet(
 
 def delete_saved_snippet(ctx: Context, *, saved_snippet_id: int) -> Response:
     """Delete a saved snippet."""
-    snippets.delete_saved_snippet(ctx.session, ctx.actor, saved_snippet_id, now=ctx.now)
+    saved_snippets.delete_saved_snippet(ctx.session, ctx.actor, saved_snippet_id, now=ctx.now)
     return envelope.success(ctx)

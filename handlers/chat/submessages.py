@@ -2,8 +2,8 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from models.chat import submessages
 from models.chat.ground.quotas import SUBMESSAGES, require_within
-from models.chat.submessages import submessages
 from models.json import Json
 from server.response import Response
 

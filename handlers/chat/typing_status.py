@@ -2,10 +2,10 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from models.chat import typing_status
 from models.chat.ground.errors import MissingParameter
 from models.chat.sending.errors import MissingTopic
-from models.chat.typing_status import edits, new_messages
-from models.chat.typing_status.new_messages import Op
+from models.chat.typing_status import Op
 from server.response import Response
 
 CHANNEL_TYPES = frozenset(("channel", "stream"))
@@ -27,15 +27,15 @@ def set_typing_status(
             raise MissingParameter(var_name="stream_id")
         if topic is None:
             raise MissingTopic()
-        new_messages.tell_typing_in_channel(session, actor, stream_id, topic, op, now=ctx.now)
+        typing_status.tell_typing_in_channel(session, actor, stream_id, topic, op, now=ctx.now)
     else:
         if to is None:
             raise MissingParameter(var_name="to")
-        new_messages.tell_typing_to_users(session, actor, to, op, now=ctx.now)
+        typing_status.tell_typing_to_users(session, actor, to, op, now=ctx.now)
     return envelope.success(ctx)
 
 
 def set_edit_typing_status(ctx: Context, *, message_id: int, op: Op) -> Response:
     """Set your typing status in an edit."""
-    edits.tell_editing(ctx.session, ctx.actor, message_id, op, now=ctx.now)
+    typing_status.tell_editing(ctx.session, ctx.actor, message_id, op, now=ctx.now)
     return envelope.success(ctx)

@@ -1,7 +1,9 @@
 """The bases of every failure of the chat service: a class each, with its wire code and its text.
 
-Each room holds the failures of its subject in its own `errors.py`; a failure that only handlers
-raise stands in the room of its subject too. Clients match the texts, so they are the reference's.
+Each package holds the failures of its subject in its own `errors.py`, and a module that is no
+package holds its own; the first line of that module's docstring is the subject on the page of
+errors. A failure that only handlers raise stands with its subject too. Clients match the texts, so
+they are the reference's.
 A class that says nothing else is a plain `BAD_REQUEST`; handlers/chat/wire/errors.py gives status
 and extra keys. Facts fill the text.
 """

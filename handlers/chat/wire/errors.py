@@ -11,10 +11,8 @@ from connexion.exceptions import ProblemException
 
 from handlers.chat.wire.envelope import failure
 from handlers.chat.wire.violations import first_error
+from models.chat import calls, devices, drafts, navigation_views, saved_snippets
 from models.chat.accounts import errors as accounts
-from models.chat.calls import errors as calls
-from models.chat.devices import errors as devices
-from models.chat.drafts import errors as drafts
 from models.chat.editing import errors as editing
 from models.chat.errors import ChatError
 from models.chat.exports import errors as exports
@@ -22,10 +20,8 @@ from models.chat.ground import errors as ground
 from models.chat.identity import errors as identity
 from models.chat.invitations import errors as invitations
 from models.chat.messages import errors as messages
-from models.chat.navigation_views import errors as navigation_views
 from models.chat.organization import errors as organization
 from models.chat.queues import errors as queues
-from models.chat.saved_snippets import errors as saved_snippets
 from models.chat.scheduling import errors as scheduling
 from models.chat.sending import errors as sending
 from models.chat.settings import errors as settings

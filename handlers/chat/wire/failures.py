@@ -35,12 +35,11 @@ def list_failures() -> tuple[Failure, ...]:
 
 
 def find_refusals() -> list[type[ChatError]]:
-    """The refusals of every room and of what serves the tags, by module, in the order in which
-    the module states them.
+    """Return the refusals of all packages and of what serves the tags, by module, in the order in
+    which the module states them.
     """
     for module in pkgutil.walk_packages(models.chat.__path__, f"{models.chat.__name__}."):
-        if module.name.endswith(".errors"):
-            importlib.import_module(module.name)
+        importlib.import_module(module.name)
     # By module: classes stand in the order of imports otherwise.
     return sorted(_below(ChatError), key=lambda kind: kind.__module__)
 

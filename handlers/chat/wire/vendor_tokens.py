@@ -7,16 +7,16 @@ from datetime import timedelta
 
 from adapters.video_vendor.vendor import TokenRejected, VendorFailed
 from handlers.chat.wire.context import Context
-from models.chat.calls import tokens as vendor_tokens
-from models.chat.calls.errors import (
+from models.chat import calls
+from models.chat.calls import (
     CallNotCreated,
     InvalidVendorToken,
     InvalidZoomToken,
+    KnownTokens,
     VendorNotConfigured,
     ZoomCallNotCreated,
     ZoomNotConfigured,
 )
-from models.chat.calls.tokens import KnownTokens
 
 LOOK_AGAIN_S = 0.05
 
@@ -72,7 +72,7 @@ async def _refresh(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownT
         if current.generation != stale.generation:
             return current
         if not current.is_being_refreshed(ctx.now) and await ctx.write(
-            lambda session: vendor_tokens.try_claim_refresh(
+            lambda session: calls.try_claim_refresh(
                 session, ctx.actor.id, stale.generation, lease=lease, now=ctx.now
             )
         ):
@@ -92,13 +92,11 @@ async def _fetch(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownTok
         await _forget(ctx, generation)
         raise wording.invalid_token() from None
     except VendorFailed:
-        await ctx.write_down(
-            lambda session: vendor_tokens.release_refresh(session, user_id, generation)
-        )
+        await ctx.write_down(lambda session: calls.release_refresh(session, user_id, generation))
         raise wording.failed() from None
     expires_at = ctx.now + timedelta(seconds=fresh.expires_in_s)
     await ctx.write_down(
-        lambda session: vendor_tokens.keep_refreshed(
+        lambda session: calls.keep_refreshed(
             session,
             ctx.adapters.vault,
             user_id,
@@ -111,15 +109,13 @@ async def _fetch(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownTok
 
 
 async def _find(ctx: Context) -> KnownTokens | None:
-    return await ctx.read(
-        lambda db: vendor_tokens.find_tokens(db, ctx.adapters.vault, ctx.actor.id)
-    )
+    return await ctx.read(lambda db: calls.find_tokens(db, ctx.adapters.vault, ctx.actor.id))
 
 
 async def _forget(ctx: Context, generation: int) -> None:
     """Forget tokens that the vendor does not take, unless newer ones have come meanwhile."""
     await ctx.write_down(
-        lambda session: vendor_tokens.forget_tokens(
+        lambda session: calls.forget_tokens(
             session, ctx.actor.realm_id, ctx.actor.id, generation=generation, now=ctx.now
         )
     )

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.accounts.administering import access_named, await_writes_of
 from models.chat.accounts.invitations import forget_invitations
-from models.chat.calls.tokens import forget_all_tokens
+from models.chat.calls import forget_all_tokens
 from models.chat.events import log
 from models.chat.events.account import DeviceRemoveEvent
 from models.chat.ground import audit

@@ -6,9 +6,8 @@ from typing import Any, cast
 from sqlalchemy import Column, Table, select, update
 from sqlalchemy.orm import Session
 
+from models.chat import calls, devices
 from models.chat.accounts import invitations
-from models.chat.calls import tokens as vendor_tokens
-from models.chat.devices import devices
 from models.chat.ground import outbox
 from models.chat.ground.vault import Vault
 from models.chat.ground.webhook_secrets import purpose_of as webhook_of
@@ -31,7 +30,7 @@ _jwt, _device, _tokens, _invitation, _mail, _webhook = (
 SEALED: tuple[tuple[Column[str], Column[int], Column[Any], Callable[..., str]], ...] = (
     (_jwt.c.sealed_key, _jwt.c.realm_id, _jwt.c.realm_id, jwt_sign_in.purpose_of),
     (_device.c.sealed_push_key, _device.c.id, _device.c.id, devices.purpose_of),
-    (_tokens.c.sealed_tokens, _tokens.c.user_id, _tokens.c.user_id, vendor_tokens.purpose_of),
+    (_tokens.c.sealed_tokens, _tokens.c.user_id, _tokens.c.user_id, calls.purpose_of),
     (_webhook.c.sealed_secret, _webhook.c.user_id, _webhook.c.user_id, webhook_of),
     (
         _invitation.c.sealed_token,

@@ -11,7 +11,7 @@ from sqlalchemy import Table, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
-from models.chat.alert_words.matching import find_alerted_with_copy
+from models.chat.alert_words import find_alerted_with_copy
 from models.chat.editing.errors import (
     ContentAndChannelEdited,
     DirectMessagesCannotMove,

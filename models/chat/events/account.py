@@ -84,7 +84,7 @@ class HasZoomTokenEvent(ClientEvent, type="has_zoom_token"):
 class SavedSnippetsAddEvent(ClientEvent, type="saved_snippets", op="add"):
     """A snippet was saved. Tells its author.
 
-    The record comes from `models.chat.saved_snippets.snippets`, here and below.
+    The record comes from `models.chat.saved_snippets`, here and below.
     """
 
     saved_snippet: WireObject
@@ -131,7 +131,7 @@ class AttachmentRemoveEvent(ClientEvent, type="attachment", op="remove"):
 class NavigationViewAddEvent(ClientEvent, type="navigation_view", op="add"):
     """The user added a navigation view. Tells the user.
 
-    The record comes from `models.chat.navigation_views.views`.
+    The record comes from `models.chat.navigation_views`.
     """
 
     navigation_view: WireObject

@@ -234,7 +234,7 @@ class RemindersRemoveEvent(ClientEvent, type="reminders", op="remove"):
 class DraftsAddEvent(ClientEvent, type="drafts", op="add"):
     """Drafts were stored. Tells their author.
 
-    The records come from `models.chat.drafts.records.record_of`.
+    The records come from `models.chat.drafts.record_of`.
     """
 
     drafts: Sequence[WireObject]
@@ -243,7 +243,7 @@ class DraftsAddEvent(ClientEvent, type="drafts", op="add"):
 class DraftsUpdateEvent(ClientEvent, type="drafts", op="update"):
     """A draft was changed. Tells its author.
 
-    The record comes from `models.chat.drafts.records.record_of`.
+    The record comes from `models.chat.drafts.record_of`.
     """
 
     draft: WireObject

@@ -1,1 +1,1 @@
-"""What every room stands on: audit, sealed secrets, mail, ids, idempotency keys."""
+"""What every package builds on: audit, sealed secrets, mail, ids, idempotency keys."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from models.chat.alert_words.words import find_alert_words
-from models.chat.muted_users.muting import find_muted_users
+from models.chat.alert_words import find_alert_words
+from models.chat.muted_users import find_muted_users
 from models.chat.organization.emoji import find_custom_emoji
 from models.chat.organization.linkifiers import list_linkifiers
 from models.chat.organization.playgrounds import find_playgrounds

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Select, Table, bindparam, insert, literal, se
 from sqlalchemy.orm import Session
 
 from models.chat.access.people import email_for_all
-from models.chat.alert_words.matching import find_alerted_among, find_alerted_in
+from models.chat.alert_words import find_alerted_among, find_alerted_in
 from models.chat.events import log
 from models.chat.events.log import ABSENT, WireObject
 from models.chat.events.messages import LocalEcho, MessageEvent

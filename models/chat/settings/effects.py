@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from models.chat.access.people import dummy_email
-from models.chat.drafts.drafts import forget_drafts
+from models.chat.drafts import forget_drafts
 from models.chat.events import log
 from models.chat.events.organization import RealmExportConsentEvent
 from models.chat.events.people import PersonChange, UserStatusEvent

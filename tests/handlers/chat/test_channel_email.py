@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from cli import chat_mail
-from models.chat.incoming_mail.errors import UnreadableMail
-from models.chat.incoming_mail.mails import read_mail
+from models.chat.incoming_mail import UnreadableMail, read_mail
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.tables import User
 from models.database import Database

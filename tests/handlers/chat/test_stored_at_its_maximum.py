@@ -9,7 +9,7 @@ from sqlalchemy import func, insert, select, update
 from models.chat.editing.history import MOST_BYTES as MOST_HISTORY
 from models.chat.ground import quotas
 from models.chat.reading.weights import MOST_BYTES
-from models.chat.submessages.submessages import MOST_BYTES as MOST_OF_A_WIDGET
+from models.chat.submessages import MOST_BYTES as MOST_OF_A_WIDGET
 from models.chat.tables import (
     Event,
     Message,

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
+from models.chat import typing_status
 from models.chat.queues.ephemeral import LASTS
 from models.chat.tables import Channel, Event, Realm, User, UserGroup
 from models.chat.tables.log import EPHEMERAL
-from models.chat.typing_status import settings
 from models.database import Database
 from tests.support.chat import flutter, zulip_term
 from tests.support.chat.app import ChatClient
@@ -191,13 +191,13 @@ class TestSetTypingStatus:
         self, chat: ChatClient, square: int, chat_database: Database,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        assert settings.MOST_SUBSCRIBERS == 100
+        assert typing_status.MOST_SUBSCRIBERS == 100
         channel = {"op": "start", "type": "channel", "stream_id": square, "topic": "t"}
         before = count_events(chat_database)
-        monkeypatch.setattr(settings, "MOST_SUBSCRIBERS", 3)
+        monkeypatch.setattr(typing_status, "MOST_SUBSCRIBERS", 3)
         assert chat.post("/typing", **channel) == DONE
         assert count_events(chat_database) == before + 1
-        monkeypatch.setattr(settings, "MOST_SUBSCRIBERS", 2)
+        monkeypatch.setattr(typing_status, "MOST_SUBSCRIBERS", 2)
         assert chat.post("/typing", **channel) == DONE
         assert count_events(chat_database) == before + 1
 

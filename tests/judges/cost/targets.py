@@ -23,13 +23,12 @@ import logs
 from adapters.images.pictures import NotAPicture, make_small
 from adapters.images.shrinking import CPU_S
 from cli.chat_mail import LARGEST_MAIL, read_at_once
-from models.chat.alert_words.matching import standing_alone
+from models.chat.alert_words import standing_alone
 from models.chat.editing.history import MOST_BYTES, MOST_DIFFED, MOST_EDITS
 from models.chat.errors import ChatError
 from models.chat.ground.url_templates import is_safe_template, is_url_template
 from models.chat.identity.passwords import LENGTH_MAX, is_strong
-from models.chat.incoming_mail.errors import AutomaticMail, UnreadableMail
-from models.chat.incoming_mail.mails import MOST_READ
+from models.chat.incoming_mail import MOST_READ, AutomaticMail, UnreadableMail
 from models.chat.messages import stems
 from models.chat.messages.search import vector_of
 from models.chat.messages.widgets import describe_widget

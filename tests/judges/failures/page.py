@@ -17,7 +17,7 @@ HEAD = """# What to do about an error
 For users who write clients: every error, its cause and its remedy.
 
 Written by `scripts/errors-table` from the error classes: `models/payment/errors.py`,
-`models/chat/*/errors.py`, `server/errors.py`. Change those, not this page.
+`models/chat`, `server/errors.py`. Change those, not this page.
 
 Every error answer has a header `Link: </docs/<service>/errors#...>; rel="help"`, which leads to its
 row on the running server's copy of this page. `{braces}` stand for values of the request.

@@ -1,7 +1,7 @@
 """Which 400s of the chat service speak of the state of things, not of the shape of a request.
 
 A schema promises which requests are well formed, not which channels exist and who may do what. The
-sentences come from the rooms of models/chat, so a new one is known here as soon as it is there.
+sentences come from models/chat, so a new one is known here as soon as it is there.
 What a document could have said (a type, a length, a range) is not among them.
 """
 

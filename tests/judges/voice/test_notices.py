@@ -14,9 +14,7 @@ from sqlalchemy import func, select, update
 from models.chat.channels.notices import CHANNEL_EVENTS, NEW_CHANNELS
 from models.chat.ground.webhook_secrets import open_secret
 from models.chat.identity.actors import find_actor
-from models.chat.incoming_mail.addresses import open_mailbox
-from models.chat.incoming_mail.delivery import deliver_letter, prepare_letter
-from models.chat.incoming_mail.mails import Mail
+from models.chat.incoming_mail import Mail, deliver_letter, open_mailbox, prepare_letter
 from models.chat.messages import flags
 from models.chat.outgoing_webhooks import answers, queue
 from models.chat.outgoing_webhooks.requests import find_request
@@ -39,7 +37,7 @@ WHOSE = {
     "models.chat.scheduling.reminders": ("reminder",),
     "models.chat.exports.runs": (),
     "models.chat.editing.moving": ("move",),
-    "models.chat.incoming_mail.addresses": ("mail",),
+    "models.chat.incoming_mail": ("mail",),
     "models.chat.accounts.newcomers": ("welcome",),
     "models.chat.sending.reports": ("report",),
     "models.chat.invitations.notices": ("invitation",),

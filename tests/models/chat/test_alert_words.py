@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.chat.alert_words.matching import standing_alone
+from models.chat.alert_words import standing_alone
 
 SIGNS = "ab -(*'"
 BEFORE, AFTER = ("", *" ([\"'.,;*`>"), ("", *" )]\"'?:.,;!*`")

@@ -4,7 +4,7 @@ from sqlalchemy import select
 
 from models.base import ChatBase
 from models.chat.accounts.resealing import SEALED, reseal_some
-from models.chat.devices.devices import purpose_of
+from models.chat.devices import purpose_of
 from models.chat.ground.outbox import enqueue_mail
 from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import KeyMaker

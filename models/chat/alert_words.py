@@ -1,4 +1,4 @@
-"""Which users have an alert word in a text.
+"""Words that users want to be alerted to: listed, added, removed, and found in texts.
 
 A word counts where it stands alone: between spaces, or punctuation as it stands around words. The
 database finds the few words that a text can have by their first run of letters and digits.
@@ -6,14 +6,20 @@ database finds the few words that a text can have by their first run of letters 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import cast
 
-from sqlalchemy import Select, bindparam, exists, select
+from sqlalchemy import Select, Table, bindparam, delete, exists, insert, select
 from sqlalchemy.orm import Session
 
+from models.chat.events import log
+from models.chat.events.account import AlertWordsEvent
+from models.chat.ground.one_line import require_one_line
+from models.chat.identity.actors import Actor
 from models.chat.tables import AlertWord, Subscription, UserMessage
 from models.prepared import Query
-from models.reader import bound_id_in, bound_ids, bound_text_in, dialect_of
+from models.reader import Db, bound_id_in, bound_ids, bound_text_in, dialect_of
 
 _TOKEN = re.compile(r"\w+")
 _BEFORE, _AFTER = frozenset("([\"'.,;*`>"), frozenset(")]\"'?:.,;!*`")
@@ -116,3 +122,59 @@ def standing_alone(keys: Collection[str], text: str) -> set[str]:
 def _is_edge(sign: str, signs: Collection[str]) -> bool:
     """Does a word end at that sign? Empty: at an end of the text."""
     return not sign or sign.isspace() or sign in signs
+
+
+_TABLE = cast(Table, AlertWord.__table__)
+_MINE = (
+    select(_TABLE.c.word).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)
+)
+
+
+def find_alert_words(db: Db, actor: Actor) -> list[str]:
+    """The actor's alert words, in the order and the case in which they were added."""
+    return list(db.execute(_MINE, {"of_user_id": actor.id}).scalars())
+
+
+def add_alert_words(
+    session: Session, actor: Actor, words: Iterable[str], *, now: datetime
+) -> list[str]:
+    """All words of the actor, after these were added but for those that are there, in any case.
+
+    Raises `NotOneLine`.
+    """
+    words = [require_one_line("alert_words", word.strip()) for word in words]
+    held = find_alert_words(session, actor)
+    known = {key_of(word) for word in held}
+    new = {key_of(word): word for word in reversed(words)}
+    rows = [
+        {
+            "realm_id": actor.realm_id,
+            "user_id": actor.id,
+            "word": word,
+            "word_key": key,
+            "first_part": first_part(key),
+        }
+        for key, word in reversed(new.items())
+        if key and key not in known
+    ]
+    if not rows:
+        return held
+    session.connection().execute(insert(_TABLE), rows)
+    return _tell(session, actor, now)
+
+
+def remove_alert_words(
+    session: Session, actor: Actor, words: Sequence[str], *, now: datetime
+) -> list[str]:
+    """All words of the actor, after these were removed, in any case; unknown ones are ignored."""
+    keys = sorted({key_of(word) for word in words})
+    mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id, _TABLE.c.word_key.in_(keys))
+    if session.connection().execute(mine.returning(_TABLE.c.id)).first() is None:
+        return find_alert_words(session, actor)
+    return _tell(session, actor, now)
+
+
+def _tell(session: Session, actor: Actor, now: datetime) -> list[str]:
+    """Tells the actor's clients which words there are now; returns them."""
+    log.append(session, actor.realm_id, AlertWordsEvent(), user_ids=[actor.id], now=now)
+    return find_alert_words(session, actor)

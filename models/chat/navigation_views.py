@@ -1,4 +1,7 @@
-"""Navigation views: kept, listed, changed and removed by their users."""
+"""Navigation views.
+
+Their users keep, list, change and remove them.
+"""
 
 from datetime import datetime
 from typing import Any, Protocol, cast
@@ -6,6 +9,7 @@ from typing import Any, Protocol, cast
 from sqlalchemy import Table, bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import (
     NavigationViewAddEvent,
@@ -16,15 +20,44 @@ from models.chat.events.account import (
 from models.chat.events.log import ClientEvent
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
-from models.chat.navigation_views.errors import (
-    BuiltInViewHasNoName,
-    CustomViewNeedsName,
-    EmptyFragment,
-    NavigationViewDoesNotExist,
-    NavigationViewExists,
-)
 from models.chat.tables import NavigationView
 from models.reader import Db, upsert
+
+
+class NavigationViewDoesNotExist(ChatError):
+    """The caller keeps no view with this fragment."""
+
+    sentence = "Navigation view does not exist."
+    advice = "Use a fragment that `GET /navigation_views` returns."
+
+
+class EmptyFragment(ChatError):
+    """The fragment consists of spaces."""
+
+    sentence = "Fragment cannot be empty."
+    advice = "Send the part of the view's URL after `#`."
+
+
+class NavigationViewExists(ChatError):
+    """The caller already keeps a view with this fragment or this name."""
+
+    sentence = "Navigation view already exists."
+    advice = "Change the existing view, or choose another name."
+
+
+class BuiltInViewHasNoName(ChatError):
+    """The fragment is a built-in view's, which clients name themselves."""
+
+    sentence = "Built-in views cannot have a custom name."
+    advice = "Leave out `name`."
+
+
+class CustomViewNeedsName(ChatError):
+    """The fragment is not a built-in view's, and the name is absent or empty."""
+
+    sentence = "Custom views must have a valid name."
+    advice = "Send a `name` of 1 to 100 characters."
+
 
 BUILT_IN = frozenset(
     (

@@ -1,12 +1,13 @@
-"""Drafts: stored, listed, changed and deleted by their authors, in the caller's transaction.
+"""Drafts.
 
-What a draft says is checked as if it were sent, but not whether its author may send it: that is
-decided when it is sent.
+Their authors store, list, change and delete them, in the caller's transaction. What a draft says is
+checked as if it were sent, but not whether its author may send it: that is decided when it is sent.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import orjson
 from sqlalchemy import Table, bindparam, delete, insert, select, update
@@ -15,13 +16,7 @@ from sqlalchemy.orm import Session
 from models.chat.access.channels import filter_readable, find_channels
 from models.chat.access.errors import InvalidChannelId
 from models.chat.access.naming import NamedUser, find_named
-from models.chat.drafts.errors import (
-    DraftDoesNotExist,
-    DraftsNotSynchronized,
-    NegativeTimestamp,
-    OneChannelRequired,
-)
-from models.chat.drafts.records import CHANNEL, DIRECT, DRAFT, DraftData, record_of
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.messages import DraftsAddEvent, DraftsRemoveEvent, DraftsUpdateEvent
 from models.chat.identity.actors import Actor
@@ -29,9 +24,91 @@ from models.chat.rendering.texts import shorten
 from models.chat.sending.drafts import check_stored
 from models.chat.sending.errors import InvalidRecipientId
 from models.chat.sending.recipients import require_active
-from models.chat.tables import User
+from models.chat.tables import StoredDraft, User
 from models.chat.topics.names import normalise_topic
 from models.reader import Db, id_in
+
+
+class DraftsNotSynchronized(ChatError):
+    """The caller has turned off the setting `enable_drafts_synchronization`."""
+
+    sentence = "User has disabled synchronizing drafts."
+    advice = "Keep drafts in the client, or turn `enable_drafts_synchronization` on."
+
+
+class DraftDoesNotExist(ChatError):
+    """The draft is unknown or belongs to another user. The answer is the same for both."""
+
+    sentence = "Draft does not exist"
+    advice = "Use an id that `GET /drafts` returns."
+
+
+class OneChannelRequired(ChatError):
+    """A draft to a channel names no channel, or more than one."""
+
+    sentence = "Must specify exactly 1 channel ID for channel messages"
+    advice = "Send the id of one channel as `to`."
+
+
+class NegativeTimestamp(ChatError):
+    """The time of a draft is before 1970."""
+
+    sentence = "Timestamp must not be negative."
+    advice = "Send Unix seconds, or leave `timestamp` out."
+
+
+DRAFT = cast(Table, StoredDraft.__table__)
+CHANNEL, DIRECT, NOBODY = "stream", "private", ""
+"""Kinds of recipients, as they are spelled on the wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftData:
+    """A draft as a client writes it. `to`: the id of one channel, or ids of users. `timestamp`:
+    Unix seconds of the last edit; None is now.
+    """
+
+    kind: str
+    to: Sequence[int]
+    topic: str
+    content: str
+    timestamp: float | None = None
+
+
+class DraftRow(Protocol):
+    """A draft with all of its columns."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def channel_id(self) -> int | None: ...
+    @property
+    def recipient_ids(self) -> str | None: ...
+    @property
+    def topic(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def edited_at(self) -> datetime: ...
+
+
+def record_of(row: DraftRow) -> dict[str, Any]:
+    """The draft object, as answers and events show it."""
+    kind: str = NOBODY
+    to: list[int] = []
+    if row.channel_id is not None:
+        kind, to = CHANNEL, [row.channel_id]
+    elif row.recipient_ids is not None:
+        kind, to = DIRECT, orjson.loads(row.recipient_ids)
+    return {
+        "id": row.id,
+        "type": kind,
+        "to": to,
+        "topic": row.topic,
+        "content": row.content,
+        "timestamp": int(row.edited_at.timestamp()),
+    }
+
 
 _INSERT = insert(DRAFT).returning(*DRAFT.c)
 _MINE = (

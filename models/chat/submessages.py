@@ -1,6 +1,7 @@
-"""Voting, adding options and tasks, and what else people do with polls and to-do lists.
+"""Polls and to-do lists.
 
-The server keeps what was done, in order; clients make the present state of it.
+People vote, add options and tasks, and more. The server keeps what was done, in order; clients make
+the present state of it.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from sqlalchemy import Table, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.messages import SubmessageEvent
 from models.chat.ground.errors import QuotaExceeded
@@ -19,14 +21,37 @@ from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_open_message
 from models.chat.messages.submessages import WIDGET, find_widget_type, insert_submessage
 from models.chat.messages.widgets import POLL, TODO
-from models.chat.submessages.errors import (
-    MessageHasNoWidget,
-    QuestionOfAnother,
-    TitleOfAnother,
-    UnknownWidgetChange,
-)
 from models.chat.tables import Submessage
 from models.json import Json
+
+
+class MessageHasNoWidget(ChatError):
+    """The message is neither a poll nor a to-do list."""
+
+    sentence = "You cannot attach a submessage to this message."
+    advice = "Send a message that begins with `/poll` or `/todo`, and use its id."
+
+
+class UnknownWidgetChange(ChatError):
+    """The submessage is for another kind of widget. Facts: `widget`, `type`."""
+
+    sentence = "Unknown type for {widget} data: {type}"
+    advice = "Read the `widget_type` in the first submessage of the message."
+
+
+class QuestionOfAnother(ChatError):
+    """Only the sender of a poll can change its question."""
+
+    sentence = "You can't edit a question unless you are the author."
+    advice = "Ask the sender of the message to change the question."
+
+
+class TitleOfAnother(ChatError):
+    """Only the sender of a to-do list can change its title."""
+
+    sentence = "You can't edit the task list title unless you are the author."
+    advice = "Ask the sender of the message to change the title."
+
 
 VOTE, QUESTION, TITLE = "vote", "question", "new_task_list_title"
 CHANGES = {

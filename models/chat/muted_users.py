@@ -1,5 +1,7 @@
-"""Muting users, and no longer. Messages that a muted user sends are read from the beginning for
-those who muted them (models/chat/sending/messages.py).
+"""Muted users.
+
+Messages that a muted user sends are read from the beginning for those who muted them
+(models/chat/sending/messages.py).
 """
 
 from datetime import datetime
@@ -9,12 +11,34 @@ from sqlalchemy import Table, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.naming import access_user
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import MutedUsersEvent
 from models.chat.identity.actors import Actor
-from models.chat.muted_users.errors import CannotMuteSelf, UserAlreadyMuted, UserNotMuted
 from models.chat.tables import MutedUser
 from models.reader import Db, upsert
+
+
+class CannotMuteSelf(ChatError):
+    """The caller tries to mute their own account."""
+
+    sentence = "Cannot mute self"
+    advice = "Send the id of another user."
+
+
+class UserAlreadyMuted(ChatError):
+    """The caller has already muted the user."""
+
+    sentence = "User already muted"
+    advice = "Treat the user as muted."
+
+
+class UserNotMuted(ChatError):
+    """The caller has not muted the user."""
+
+    sentence = "User is not muted"
+    advice = "Treat the user as not muted."
+
 
 _TABLE = cast(Table, MutedUser.__table__)
 _MINE = (

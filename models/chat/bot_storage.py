@@ -1,4 +1,7 @@
-"""A small store for each user, by key: bots keep their state here between their runs."""
+"""Bot storage.
+
+A small store for each user, by key: bots keep their state here between their runs.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import cast
@@ -6,15 +9,37 @@ from typing import cast
 from sqlalchemy import Select, Table, bindparam, delete, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.bot_storage.errors import (
-    StorageKeyDoesNotExist,
-    StorageKeyTooLong,
-    StorageLimitExceeded,
-)
+from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.tables import BotStorage
 from models.chat.tables.bot_storage import KEY_MAX
 from models.reader import Db, upsert
+
+
+class StorageKeyDoesNotExist(ChatError):
+    """Nothing is stored under one of the keys. Other users' keys are not looked at."""
+
+    sentence = "Key does not exist."
+    advice = "Use keys that `GET /bot_storage` without `keys` returns."
+
+
+class StorageKeyTooLong(ChatError):
+    """A key has more characters than a key can have. Facts: `limit`."""
+
+    sentence = "A key is too long (limit: {limit} characters)."
+    advice = "Store the value under a shorter key."
+
+
+class StorageLimitExceeded(ChatError):
+    """The caller would store more characters, keys included, than the operator permits. Facts:
+    `excess`, `limit`.
+    """
+
+    sentence = (
+        "Request exceeds storage limit by {excess} characters. The limit is {limit} characters."
+    )
+    advice = "Remove what is no longer used with `DELETE /bot_storage`."
+
 
 _TABLE = cast(Table, BotStorage.__table__)
 _MINE = (

@@ -1,24 +1,171 @@
-"""Users' OAuth 2 tokens at the video-call vendor: kept sealed, refreshed by one, forgotten.
+"""Video calls: no vendor, no authorization of the user's there, or a vendor that fails.
 
-A vendor takes a refresh token once. So whoever refreshes first takes a lease on the row; the others
-wait for what they bring. Every change names the generation it is about, and one that comes late
-changes nothing.
+The document's paths speak of a vendor; the reference's path names its vendor, and so do the texts
+that its clients match.
+
+A session is the authorization of this server at the vendor, from its beginning to its end. The
+vendor sends the user's browser back with the `state` we gave it. It is sealed: nobody can make or
+read one. It names the user, the link they came by, and the browser by a cookie that only the
+browser which began has; without that, somebody could begin for themselves and have another person's
+vendor account end up with theirs.
+
+The OAuth 2 tokens that follow are kept sealed. A vendor takes a refresh token once. So whoever
+refreshes first takes a lease on the row; the others wait for what they bring. Every change names
+the generation it is about, and one that comes late changes nothing.
 """
 
+import base64
+import hashlib
+import hmac
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import orjson
 from sqlalchemy import bindparam, delete, or_, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import HasVendorTokenEvent, HasZoomTokenEvent
 from models.chat.ground.vault import Vault
+from models.chat.identity.actors import Actor, find_actor, find_writer
+from models.chat.identity.errors import Unauthorized
+from models.chat.identity.links import Link, key_mark_of
 from models.chat.tables import User, VendorToken
 from models.reader import Db
+from models.types import to_ms
+
+
+class VendorNotConfigured(ChatError):
+    """The server has no video call vendor."""
+
+    sentence = "Video call credentials have not been configured"
+    advice = "Ask the operator of the server to configure a vendor."
+
+
+class InvalidVendorToken(ChatError):
+    """The user has not authorized the server at the vendor, or the authorization has ended."""
+
+    code = "INVALID_VENDOR_TOKEN"
+    sentence = "Invalid video call access token"
+    advice = (
+        "Have the user open the link of `GET /calls/vendor/register` in a browser, then try again."
+    )
+
+
+class CallNotCreated(ChatError):
+    """The vendor failed to create the call."""
+
+    sentence = "Failed to create video call"
+    advice = "Try again in a moment. If the failure lasts, use another way to call."
+
+
+class ZoomNotConfigured(VendorNotConfigured):
+    """The server has no video call vendor. This is the error of the path that names the vendor."""
+
+    sentence = "Zoom credentials have not been configured"
+
+
+class InvalidZoomToken(InvalidVendorToken):
+    """The same as `INVALID_VENDOR_TOKEN`, for the path that names the vendor."""
+
+    code = "INVALID_ZOOM_TOKEN"
+    sentence = "Invalid Zoom access token"
+
+
+class ZoomCallNotCreated(CallNotCreated):
+    """The vendor failed to create the call. This is the error of the path that names the vendor."""
+
+    sentence = "Failed to create Zoom call"
+
+
+class InvalidVendorSession(ChatError):
+    """The authorization was not started by this user in this browser, or it has expired."""
+
+    sentence = "Invalid video call session identifier"
+    advice = "Start the authorization again in the same browser."
+
+
+class InvalidVendorCredentials(ChatError):
+    """The vendor refused the authorization code and issued no tokens."""
+
+    sentence = "Invalid video call credentials"
+    advice = "Start the authorization again, and grant the rights that the vendor lists."
+
+
+class NotFromVendor(Unauthorized):
+    """The notice does not carry the token that the vendor and this server share."""
+
+    sentence = "This notice is not the vendor's"
+    advice = (
+        "Clients cannot fix this. The operator sets the same token at the server and at the vendor."
+    )
+
+
+SESSION_LIFETIME = timedelta(minutes=10)
+_SESSION_PURPOSE = "vendor_state"
+
+
+@dataclass(frozen=True, slots=True)
+class VendorSession:
+    """One authorization under way. `verifier` is PKCE's; all but the challenge are secrets."""
+
+    user_id: int
+    redirect_uri: str
+    link: Link
+    key_mark: str
+    browser: str = field(repr=False)
+    verifier: str = field(repr=False)
+
+    @property
+    def challenge(self) -> str:
+        """What the vendor is told of the verifier (RFC 7636, S256)."""
+        digest = hashlib.sha256(self.verifier.encode("ascii")).digest()
+        return base64.urlsafe_b64encode(digest).decode("ascii").rstrip("=")
+
+    def state(self, vault: Vault, *, now: datetime) -> str:
+        """The text that goes to the vendor and comes back."""
+        until = to_ms(now + SESSION_LIFETIME)
+        link = [self.link.key, to_ms(self.link.ends_at)]
+        facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until, self.key_mark]
+        facts += link
+        return vault.seal(orjson.dumps(facts).decode(), purpose=_SESSION_PURPOSE)
+
+
+def begin_session(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:
+    """A new authorization of the actor's, who came by that link."""
+    browser, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
+    return VendorSession(actor.id, redirect_uri, link, key_mark_of(actor), browser, verifier)
+
+
+def access_session(
+    db: Db, vault: Vault, state: str, *, realm_id: int, browser: str | None, now: datetime
+) -> tuple[VendorSession, Actor]:
+    """The authorization that a state is of, and its user, who must still be welcome in the realm
+    and have the same API key, in a write unit until it ends.
+
+    Raises `InvalidVendorSession`.
+    """
+    opened = vault.open(state, purpose=_SESSION_PURPOSE)
+    if opened is None:
+        raise InvalidVendorSession()
+    user_id, redirect_uri, began_in, verifier, until, key_mark, key, ends = orjson.loads(opened)
+    actor = find_writer(db, user_id) if isinstance(db, Session) else find_actor(db, user_id)
+    if (
+        to_ms(now) >= until
+        or not hmac.compare_digest(began_in.encode(), (browser or "").encode())
+        or actor is None
+        or actor.realm_id != realm_id
+        or actor.realm.is_deactivated
+        or not actor.is_active
+        or key_mark_of(actor) != key_mark
+    ):
+        raise InvalidVendorSession()
+    link = Link(key, user_id, datetime.fromtimestamp(ends / 1000, UTC))
+    return VendorSession(user_id, redirect_uri, link, key_mark, began_in, verifier), actor
+
 
 EARLY = timedelta(seconds=30)
 """A token is refreshed this long before it expires: a call must not find it just expired."""

@@ -1,4 +1,7 @@
-"""Adding a reaction to a message, and removing one's own. Who may read the message may do both."""
+"""Reactions to messages.
+
+Who may read a message may add a reaction, and remove their own.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import find_readers
 from models.chat.access.people import email_for_all
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.messages import (
     ReactingUser,
@@ -26,14 +30,33 @@ from models.chat.people.emoji import (
     complete_emoji,
     require_usable,
 )
-from models.chat.reactions.errors import (
-    NoEmojiNamed,
-    ReactionAlreadyExists,
-    ReactionDoesNotExist,
-)
 from models.chat.tables import Reaction, UserMessage
 from models.chat.topics.automatic_policies import follow_as_participant
 from models.reader import upsert
+
+
+class ReactionAlreadyExists(ChatError):
+    """The caller has already added this emoji to the message."""
+
+    code = "REACTION_ALREADY_EXISTS"
+    sentence = "Reaction already exists."
+    advice = "Treat the reaction as added."
+
+
+class ReactionDoesNotExist(ChatError):
+    """The caller has no reaction with this emoji to the message."""
+
+    code = "REACTION_DOES_NOT_EXIST"
+    sentence = "Reaction doesn't exist."
+    advice = "Treat the reaction as removed."
+
+
+class NoEmojiNamed(ChatError):
+    """The request contains neither the name nor the code of an emoji."""
+
+    sentence = "At least one of the following arguments must be present: emoji_name, emoji_code"
+    advice = "Send `emoji_code` and `reaction_type` as the message has them, or `emoji_name`."
+
 
 _REACTION = cast(Table, Reaction.__table__)
 _COPY = cast(Table, UserMessage.__table__)

@@ -1,6 +1,7 @@
-"""Bots that people make: their names, their owners, their keys and their end.
+"""Bots.
 
-A bot's owner and the administrators manage it. Its key is told to its owner alone.
+People make them, with names, owners and keys, and end them. A bot's owner and the administrators
+manage it. Its key is told to its owner alone.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from models.chat.accounts.changes import change_full_name, change_role
 from models.chat.accounts.deactivation import deactivate_bot, set_owner
 from models.chat.accounts.errors import BadNameOrUsername
 from models.chat.accounts.key_renewal import renew_key
-from models.chat.bots.errors import BotNameInUse, NoSuchBot, OwnerRefused, UsernameInUse
+from models.chat.errors import ChatError
 from models.chat.events.people import UserGroupAddMembersEvent
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor
@@ -41,6 +42,35 @@ from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
 from models.chat.tables import User
 from models.reader import Db
+
+
+class NoSuchBot(ChatError):
+    """No bot of the organization has this id. A person's id gets the same answer."""
+
+    sentence = "No such bot"
+    advice = "Use the id of a bot, as `GET /users` returns it."
+
+
+class BotNameInUse(ChatError):
+    """An active user of the organization has this name, in any case."""
+
+    sentence = "Name is already in use."
+    advice = "Choose another `full_name`."
+
+
+class UsernameInUse(ChatError):
+    """Another account has the email address that the bot would get."""
+
+    sentence = "Username already in use"
+    advice = "Choose another `short_name`."
+
+
+class OwnerRefused(ChatError):
+    """The bot cannot belong to this user. Facts: `problem`."""
+
+    sentence = "Failed to change owner, {problem}"
+    advice = "Name an active person who is no guest."
+
 
 _NAMED = select(User.id).where(
     User.realm_id == bindparam("realm_id"),

@@ -1,4 +1,7 @@
-"""Saved snippets: stored, listed, changed and deleted by their authors."""
+"""Saved snippets.
+
+Their authors store, list, change and delete them.
+"""
 
 from datetime import datetime
 from typing import Any, Protocol, cast
@@ -6,6 +9,7 @@ from typing import Any, Protocol, cast
 from sqlalchemy import Table, bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import (
     SavedSnippetsAddEvent,
@@ -15,14 +19,37 @@ from models.chat.events.account import (
 from models.chat.events.log import ClientEvent
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
-from models.chat.saved_snippets.errors import (
-    EmptySnippetContent,
-    EmptySnippetTitle,
-    NoNewSnippetData,
-    SavedSnippetDoesNotExist,
-)
 from models.chat.tables import SavedSnippet
 from models.reader import Db
+
+
+class SavedSnippetDoesNotExist(ChatError):
+    """The snippet is unknown or belongs to another user. The answer is the same for both."""
+
+    sentence = "Saved snippet does not exist."
+    advice = "Use an id that `GET /saved_snippets` returns."
+
+
+class EmptySnippetTitle(ChatError):
+    """The title is empty or consists of spaces."""
+
+    sentence = "Title cannot be empty."
+    advice = "Send a `title` of 1 to 60 characters."
+
+
+class EmptySnippetContent(ChatError):
+    """The content is empty or consists of spaces."""
+
+    sentence = "Content cannot be empty."
+    advice = "Send some `content`."
+
+
+class NoNewSnippetData(ChatError):
+    """The request contains neither a title nor a content."""
+
+    sentence = "No new data is supplied"
+    advice = "Send `title`, `content` or both."
+
 
 _TABLE = cast(Table, SavedSnippet.__table__)
 _MINE = select(*_TABLE.c).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)

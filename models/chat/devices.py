@@ -1,24 +1,26 @@
-"""The devices of a user: made known, set up for push notifications, removed.
+"""Push notifications: devices that are not there, and a relay that does not take them.
 
-Setting one up takes two units of work with the relay's answer between them; `pending_push_token_id`
-says that one is under way.
+The devices of a user are made known, set up for push notifications and removed. Setting one up
+takes two units of work with the relay's answer between them; `pending_push_token_id` says that one
+is under way.
+
+Notifications are encrypted for a device with libsodium's secretbox (XSalsa20 and Poly1305). A push
+key is 33 bytes in base64: 0x31, which names the cryptosystem, and the 32 bytes of its key.
 """
 
+import base64
+import binascii
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import orjson
+from nacl.secret import SecretBox
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from models.chat.devices.errors import (
-    InvalidDeviceId,
-    MissingPushFields,
-    NoActivePushDevice,
-    NoRegistrationToRotate,
-    RegistrationInProgress,
-)
-from models.chat.devices.push_crypto import check_push_key, check_push_key_id, check_token_id
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import DeviceAddEvent, DeviceRemoveEvent, DeviceUpdateEvent
 from models.chat.events.log import ClientEvent
@@ -27,6 +29,147 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import ClientDevice
 from models.reader import Db
 from models.types import to_ms
+
+
+class NoActivePushDevice(ChatError):
+    """The caller has no device that is registered for notifications."""
+
+    code = "NO_ACTIVE_PUSH_DEVICE"
+    sentence = "No active registered push device"
+    advice = "Register the device first, with `POST /mobile_push/register`."
+
+
+class AdminActionRequired(ChatError):
+    """The push relay refuses this server or organization because of its credentials, plan or
+    registration.
+    """
+
+    code = "ADMIN_ACTION_REQUIRED"
+    sentence = (
+        "Push notification configuration issue on server, contact the server administrator or "
+        "retry later."
+    )
+    advice = "Tell the operator of the server. A retry helps only after the operator has acted."
+
+
+class FailedToConnectBouncer(ChatError):
+    """The push relay did not answer, or its answer is invalid."""
+
+    code = "FAILED_TO_CONNECT_BOUNCER"
+    sentence = "Network error while connecting to Zulip push notification service."
+    advice = "Try again in a moment."
+
+
+class InternalServerErrorOnBouncer(ChatError):
+    """The push relay reported an internal error."""
+
+    code = "INTERNAL_SERVER_ERROR_ON_BOUNCER"
+    sentence = "Internal server error on Zulip push notification service, retry later."
+    advice = "Try again in a moment."
+
+
+class PushServiceNotConfigured(ChatError):
+    """The server has no push relay."""
+
+    code = "PUSH_SERVICE_NOT_CONFIGURED"
+    sentence = "Server is not configured to use push notification service."
+    advice = "Ask the operator of the server to configure a push relay."
+
+
+class InvalidDeviceId(ChatError):
+    """The device is unknown or belongs to another user. The answer is the same for both."""
+
+    sentence = "Invalid `device_id`"
+    advice = "Register the device, and use the `device_id` of the answer."
+
+
+class MissingPushFields(ChatError):
+    """The request contains only some fields of the key or of the token."""
+
+    sentence = (
+        "Missing parameters: must provide either all push key fields, all token fields, or both."
+    )
+    advice = "Send all fields of the key, all fields of the token, or both."
+
+
+class InvalidPushKey(ChatError):
+    """The key cannot be used to encrypt notifications."""
+
+    sentence = "Invalid `push_key`"
+    advice = "Send the Base64 form of the byte 0x31 followed by the 32 bytes of the key."
+
+
+class InvalidPushKeyId(ChatError):
+    """The id of the key is not an unsigned 32-bit integer."""
+
+    sentence = "Invalid push_key_id: Value error, Not a valid unsigned 32-bit integer"
+    advice = "Send a number from 0 to 4294967295."
+
+
+class TokenIdNotBase64(ChatError):
+    """The id of the token is not Base64."""
+
+    sentence = "`token_id` is not Base64 encoded"
+    advice = "Send the Base64 form of the 8 bytes."
+
+
+class NoRegistrationToRotate(ChatError):
+    """The device has no registration whose key or token could be replaced. Facts: `what`, key or
+    token.
+    """
+
+    sentence = "No push registration exists to rotate {what} for."
+    advice = "Register the device with all fields first."
+
+
+class RegistrationInProgress(ChatError):
+    """The push relay has not answered the last registration yet."""
+
+    sentence = "A registration for the device already in progress."
+    advice = "Wait until the registration has succeeded or failed."
+
+
+SECRETBOX = 0x31
+KEY_BYTES = 33
+TOKEN_ID_BYTES = 8
+KEY_ID_MAX = 2**32 - 1
+
+
+def check_push_key(push_key: str) -> str:
+    """The key, as it is. Raises `InvalidPushKey`."""
+    raw = _decode(push_key)
+    if raw is None or len(raw) != KEY_BYTES or raw[0] != SECRETBOX:
+        raise InvalidPushKey()
+    return push_key
+
+
+def check_push_key_id(push_key_id: int) -> int:
+    """Raises `InvalidPushKeyId`."""
+    if not 0 <= push_key_id <= KEY_ID_MAX:
+        raise InvalidPushKeyId()
+    return push_key_id
+
+
+def check_token_id(token_id: str) -> str:
+    """Raises `TokenIdNotBase64`, also for the base64 of another length."""
+    raw = _decode(token_id)
+    if raw is None or len(raw) != TOKEN_ID_BYTES:
+        raise TokenIdNotBase64()
+    return token_id
+
+
+def encrypt(payload: Mapping[str, Any], push_key: str) -> str:
+    """The payload's JSON, readable with the push key alone: nonce and box, in base64."""
+    box = SecretBox(base64.b64decode(push_key)[1:])
+    return base64.b64encode(box.encrypt(orjson.dumps(payload))).decode("ascii")
+
+
+def _decode(text: str) -> bytes | None:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
 
 ABANDONED_AFTER = timedelta(minutes=1)
 """A registration that takes longer lost its process; another one may begin."""

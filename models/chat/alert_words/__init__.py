@@ -1,1 +1,0 @@
-"""Words that users want to be alerted to."""

@@ -1,1 +1,0 @@
-"""What bots keep between their runs."""

@@ -1,1 +1,0 @@
-"""Bots: made, changed and ended by those who manage them."""

@@ -1,1 +1,0 @@
-"""Authorization at the vendor of video calls."""

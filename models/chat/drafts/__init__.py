@@ -1,1 +1,0 @@
-"""Unsent messages that the server keeps for all clients of a user."""

@@ -1,0 +1,244 @@
+"""Mail that becomes messages of channels.
+
+A mail is read (RFC 5322 and MIME) as far as a message can hold it. An address says which channel,
+who asked for it and who the sender is. It is derived, not stored: an HMAC under the server's secret
+and the nonce of the API key of who asked for it. It ends with that key, and with the right to send
+to the channel. The message is in the words of who asked for the address, or quoted by a bot.
+"""
+
+import binascii
+import hmac
+import re
+import struct
+from base64 import b32decode, b32encode
+from dataclasses import dataclass
+from datetime import datetime
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+
+import nh3
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.channels import ChannelView, access_channel, can_send_to_channel
+from models.chat.errors import ChatError, RefusedCommand
+from models.chat.identity.actors import Actor, find_actor
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.organization.realms import find_notification_bot_id
+from models.chat.rendering.quotes import Quotes, fenced, inert_line
+from models.chat.rendering.sanitising import plain_text
+from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.sending.drafts import check_message
+from models.chat.sending.errors import NotAuthorizedToSend
+from models.chat.sending.messages import send_message
+from models.chat.sending.recipients import ToChannel
+from models.chat.tables import User
+from models.reader import Db
+
+
+class MailNotReceived(ChatError):
+    """The operator has set up no domain for incoming mail."""
+
+    sentence = "This server does not receive mail."
+    advice = "Send messages with `POST /messages`, or ask the operator to set up incoming mail."
+
+
+class MailSenderNotAllowed(ChatError):
+    """The sender is neither the caller, nor a bot of the caller, nor the notification bot."""
+
+    sentence = "Invalid sender ID"
+    advice = "Send your own id or a bot's that you own, or leave out `sender_id`."
+
+
+class NoSuchMailbox(RefusedCommand):
+    """The address belongs to no channel, or to nobody any more."""
+
+    sentence = "No mail is received at this address."
+
+
+class UnreadableMail(RefusedCommand):
+    """The mail has no text."""
+
+    sentence = "The mail contains no text."
+
+
+class AutomaticMail(RefusedCommand):
+    """The mail answers another one by itself."""
+
+    sentence = "Automatic replies are not received."
+
+
+NO_SUBJECT = "Email with no subject"
+TEXT_MAX = 9_500
+"""Characters: with what stands around it a text fits into a message."""
+_REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs)\s*(?:\[[0-9]+\])?:)+", re.IGNORECASE)
+MOST_READ = 256 * 1024
+"""Bytes of a mail that are read: texts come first, and attachments are left out anyway."""
+MOST_HTML = 100_000
+"""Characters of HTML that are read."""
+MOST_HEADER = 2_000
+"""Characters of one header that are read."""
+# Parses as browsers do and leaves well-formed tags: what is searched for afterwards ends.
+_READER = nh3.Cleaner(
+    tags={"br", "p", "div", "tr", "li", "h1", "h2", "h3", "h4", "h5", "h6"},
+    clean_content_tags={"script", "style", "title"},
+    attributes={},
+)
+_LINES = re.compile(r"<br>|</(?:p|div|tr|li|h[1-6])>")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """`sender`: the From line, one line. `topic`: the subject without `Re:`. `text`: plain."""
+
+    sender: str
+    topic: str
+    text: str
+
+
+def read_mail(raw: bytes) -> Mail:
+    """Raises `UnreadableMail`, and `AutomaticMail` (RFC 3834) for what nobody wrote."""
+    message = message_from_bytes(raw[:MOST_READ], policy=policy.default)
+    assert isinstance(message, EmailMessage)  # what that policy makes
+    if _header(message, "Auto-Submitted").partition(";")[0].strip().lower() == "auto-replied":
+        raise AutomaticMail()
+    text = _text_of(message).replace("\0", "").strip()
+    if not text:
+        raise UnreadableMail()
+    subject = _REPLY.sub("", _header(message, "Subject")).strip()
+    if len(text) > TEXT_MAX:
+        text = f"{text[:TEXT_MAX]}\n[…]"
+    return Mail(_header(message, "From")[:200], subject or NO_SUBJECT, text)
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    named = (raw for key, raw in message.raw_items() if key.lower() == name.lower())
+    raw = str(next(named, ""))[:MOST_HEADER]
+    try:
+        value = str(message.policy.header_fetch_parse(name, raw))
+    except (ValueError, IndexError, AttributeError, RecursionError):  # the parser of headers' own
+        return ""
+    return _CONTROLS.sub(" ", value).strip()
+
+
+def _text_of(message: EmailMessage) -> str:
+    """The first text for people; of HTML the words."""
+    body = message.get_body(preferencelist=("plain", "html"))
+    if not isinstance(body, EmailMessage):
+        return ""
+    try:
+        text = str(body.get_content())
+    except (LookupError, ValueError, KeyError):  # an unknown charset or transfer encoding
+        payload = body.get_payload(decode=True)
+        text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+    text = text.replace("\r\n", "\n")
+    if body.get_content_type() == "text/html":
+        text = plain_text(_LINES.sub("\n", _READER.clean(text[:MOST_HTML])))
+    return text
+
+
+_FACTS = struct.Struct(">III")
+_MAC_BYTES = 13  # 104 bits; with the facts 25 bytes, which are 40 signs of base 32
+_SLUG_MAX = 20
+_NONCE = select(User.api_key_nonce).where(User.id == bindparam("user_id"), User.is_active)
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """Where mail to an address goes: who asked for the address, the channel, and the sender."""
+
+    asker: Actor
+    channel: ChannelView
+    sender: Actor
+
+
+def make_address(
+    db: Db, keys: KeyMaker, actor: Actor, channel_id: int, sender_id: int | None, *, domain: str
+) -> str:
+    """The address of a channel; None: mail comes from the notification bot.
+
+    Raises `InvalidChannelId`, `NotAuthorizedToSend`, `MailSenderNotAllowed`.
+    """
+    channel = access_channel(db, actor, channel_id, content=False)
+    if not can_send_to_channel(db, actor, channel):
+        raise NotAuthorizedToSend(channel=channel.name)
+    bot_id = find_notification_bot_id(db, actor.realm_id)
+    sender = find_actor(db, bot_id if sender_id is None else sender_id)
+    if sender is None or not _may_speak(actor, sender):
+        raise MailSenderNotAllowed()
+    facts = _FACTS.pack(channel.id, actor.id, sender.id)
+    nonce = db.execute(_NONCE, {"user_id": actor.id}).scalar_one()
+    token = b32encode(facts + keys.mail_token(nonce, facts)[:_MAC_BYTES]).decode().lower()
+    slug = re.sub("[^a-z0-9]+", "-", channel.name.casefold())[:_SLUG_MAX].strip("-")
+    return f"{slug or 'channel'}.{token}@{domain}"
+
+
+def open_mailbox(db: Db, keys: KeyMaker, address: str) -> Mailbox:
+    """Where mail to an address goes by now. Raises `NoSuchMailbox`, `NotAuthorizedToSend`."""
+    try:
+        token = address.partition("@")[0].rpartition(".")[2]
+        raw = b32decode(token.upper())
+        channel_id, asker_id, sender_id = _FACTS.unpack(raw[: _FACTS.size])
+    except (binascii.Error, struct.error, ValueError):
+        raise NoSuchMailbox() from None
+    facts, mac = raw[: _FACTS.size], raw[_FACTS.size :]
+    nonce = db.execute(_NONCE, {"user_id": asker_id}).scalar()
+    if nonce is None or not any(
+        hmac.compare_digest(made[:_MAC_BYTES], mac) for made in keys.mail_tokens(nonce, facts)
+    ):
+        raise NoSuchMailbox()
+    asker, sender = find_actor(db, asker_id), find_actor(db, sender_id)
+    if asker is None or sender is None or asker.realm.is_deactivated:
+        raise NoSuchMailbox()
+    if not _may_speak(asker, sender):
+        raise NoSuchMailbox()
+    channel = access_channel(db, asker, channel_id, content=False)
+    if not can_send_to_channel(db, asker, channel):
+        raise NotAuthorizedToSend(channel=channel.name)
+    return Mailbox(asker, channel, sender)
+
+
+def _may_speak(asker: Actor, sender: Actor) -> bool:
+    """Whose messages the asker's mail can be: the organization's bot's, one's own, one's bots'."""
+    if sender.realm_id != asker.realm_id or not sender.is_active:
+        return False
+    own_bot = sender.is_bot and sender.bot_owner_id == asker.id
+    return sender.is_system_bot or sender.id == asker.id or own_bot
+
+
+CLIENT = "Email"
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A mail, ready to be sent."""
+
+    topic: str
+    text: PreparedText
+
+
+def prepare_letter(db: Db, mailbox: Mailbox, mail: Mail) -> Letter:
+    """Rendered outside any transaction. A bot of the organization quotes what others wrote."""
+    sender = mailbox.sender
+    if sender.is_system_bot:
+        content = f"Mail from {inert_line(mail.sender)}:\n\n{fenced(mail.text, 'quote', least=4)}"
+        text = prepare_text(db, sender, content, Quotes().names)
+    else:
+        text = prepare_text(db, sender, mail.text)
+    return Letter(mail.topic, text)
+
+
+def deliver_letter(session: Session, mailbox: Mailbox, letter: Letter, *, now: datetime) -> int:
+    """The new message's id; the mailbox was opened in the same unit. Raises what `check_message`
+    raises.
+    """
+    draft = check_message(
+        session,
+        mailbox.sender,
+        ToChannel(mailbox.channel.id),
+        topic=letter.topic,
+        text=letter.text,
+        client=CLIENT,
+    )
+    return send_message(session, draft, now=now).id

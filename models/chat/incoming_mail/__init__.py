@@ -1,1 +1,0 @@
-"""Mail that becomes messages of channels."""

@@ -1,1 +1,0 @@
-"""Users whose messages others do not want to hear of."""

@@ -1,1 +1,0 @@
-"""Views that users keep at hand in the sidebar of their clients."""

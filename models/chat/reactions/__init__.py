@@ -1,1 +1,0 @@
-"""Emoji under messages: adding and removing them."""

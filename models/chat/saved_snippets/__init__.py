@@ -1,1 +1,0 @@
-"""Texts that users keep to write again."""

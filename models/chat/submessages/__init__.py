@@ -1,1 +1,0 @@
-"""What users do with the polls and to-do lists of messages."""

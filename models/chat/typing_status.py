@@ -1,0 +1,194 @@
+"""Typing notifications.
+
+Only who may send a new message, or edit an old one, may say that they type it, and only those hear
+who would get it or can read it. A setting says who lets others know, another who wants to know.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Literal, cast
+
+from sqlalchemy import Table, bindparam, select
+from sqlalchemy.orm import Session
+
+from models.chat.access.audiences import find_readers
+from models.chat.access.channels import access_channel, can_send_to_channel
+from models.chat.access.naming import find_named
+from models.chat.access.people import dummy_email, email_fact
+from models.chat.editing.messages import require_may_edit_content
+from models.chat.errors import ChatError
+from models.chat.events import log
+from models.chat.events.typing_status import (
+    EditPlace,
+    TypingEditMessageStartEvent,
+    TypingEditMessageStopEvent,
+    TypingStartEvent,
+    TypingStopEvent,
+)
+from models.chat.identity.actors import Actor
+from models.chat.messages.access import MessageView, access_message
+from models.chat.messages.conversations import find_members
+from models.chat.messages.errors import InvalidMessage
+from models.chat.sending.errors import InvalidRecipientId, NotAuthorizedToSend
+from models.chat.sending.recipients import check_may_write
+from models.chat.tables import Subscription, User
+from models.chat.topics.names import normalise_topic
+from models.reader import Db, id_in
+
+
+class NobodyToNotify(ChatError):
+    """The list of users is empty."""
+
+    sentence = "Empty 'to' list"
+    advice = "Send the ids of the users in the conversation as `to`."
+
+
+class ChannelTypingDisabled(ChatError):
+    """The caller has disabled the setting `send_stream_typing_notifications`."""
+
+    sentence = "User has disabled typing notifications for channel messages"
+    advice = "Change the setting with `PATCH /settings`, or send no notifications."
+
+
+class DirectTypingDisabled(ChatError):
+    """The caller has disabled the setting `send_private_typing_notifications`."""
+
+    sentence = "User has disabled typing notifications for direct messages"
+    advice = "Change the setting with `PATCH /settings`, or send no notifications."
+
+
+MOST_SUBSCRIBERS = 100
+"""Nobody is told who types in a channel that has more active subscribers."""
+
+_USER = cast(Table, User.__table__)
+_SENDING = select(
+    _USER.c.send_stream_typing_notifications, _USER.c.send_private_typing_notifications
+).where(_USER.c.id == bindparam("user_id"))
+_SUBSCRIBERS = (
+    select(_USER.c.id, _USER.c.receives_typing_notifications)
+    .join(Subscription, Subscription.user_id == _USER.c.id)
+    .where(
+        Subscription.channel_id == bindparam("channel_id"),
+        Subscription.is_active,
+        _USER.c.is_active,
+    )
+    .limit(MOST_SUBSCRIBERS + 1)
+)
+
+
+def require_lets_know(db: Db, actor: Actor, *, in_channels: bool) -> None:
+    """Raises `ChannelTypingDisabled` or `DirectTypingDisabled` where the actor's own setting hides
+    that they type.
+    """
+    row = db.execute(_SENDING, {"user_id": actor.id}).one()
+    if in_channels and not row.send_stream_typing_notifications:
+        raise ChannelTypingDisabled()
+    if not in_channels and not row.send_private_typing_notifications:
+        raise DirectTypingDisabled()
+
+
+def find_subscribers_who_want(db: Db, channel_id: int) -> list[int]:
+    """Ids of the active subscribers who want to know who types; nobody in a large channel."""
+    rows = db.execute(_SUBSCRIBERS, {"channel_id": channel_id}).all()
+    if len(rows) > MOST_SUBSCRIBERS:
+        return []
+    return [row.id for row in rows if row.receives_typing_notifications]
+
+
+def find_users_who_want(db: Db, user_ids: Iterable[int]) -> Collection[int]:
+    """Of these users the active ones who want to know who types."""
+    wanted = select(_USER.c.id).where(
+        id_in(db, _USER.c.id, user_ids), _USER.c.is_active, _USER.c.receives_typing_notifications
+    )
+    return db.execute(wanted).scalars().all()
+
+
+Op = Literal["start", "stop"]
+_EVENTS: dict[Op, type[TypingStartEvent] | type[TypingStopEvent]] = {
+    "start": TypingStartEvent,
+    "stop": TypingStopEvent,
+}
+
+
+def tell_typing_in_channel(
+    session: Session, actor: Actor, channel_id: int, topic: str, op: Op, *, now: datetime
+) -> None:
+    """The actor types in a topic, or no longer does.
+
+    Raises `ChannelTypingDisabled`, `InvalidChannelId`, `NotAuthorizedToSend`,
+    `InvalidCharacterInTopic`.
+    """
+    require_lets_know(session, actor, in_channels=True)
+    channel = access_channel(session, actor, channel_id)
+    if not can_send_to_channel(session, actor, channel):
+        raise NotAuthorizedToSend(channel=channel.name)
+    event = _EVENTS[op](
+        message_type="stream",
+        sender={"user_id": actor.id, "email": actor.dummy_email},
+        stream_id=channel.id,
+        topic=normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name),
+        emails=[email_fact(actor)],
+    )
+    told = find_subscribers_who_want(session, channel.id)
+    log.append(session, actor.realm_id, event, user_ids=told, now=now)
+
+
+def tell_typing_to_users(
+    session: Session, actor: Actor, user_ids: Sequence[int], op: Op, *, now: datetime
+) -> None:
+    """The actor types a direct message to these users, or no longer does. Those who have left are
+    named and told nothing.
+
+    Raises `NobodyToNotify`, `DirectTypingDisabled`, `InvalidRecipientId`, and what
+    `check_may_write` raises.
+    """
+    if not user_ids:
+        raise NobodyToNotify()
+    require_lets_know(session, actor, in_channels=False)
+    found = find_named(session, actor, [*user_ids, actor.id], system_bots=True)
+    for user_id in user_ids:
+        if user_id not in found:
+            raise InvalidRecipientId(user_id=user_id)
+    rows = sorted(found.values(), key=lambda row: row.id)
+    check_may_write(session, actor, [row for row in rows if row.id != actor.id])
+    host = actor.realm.host
+    event = _EVENTS[op](
+        message_type="direct",
+        sender={"user_id": actor.id, "email": actor.dummy_email},
+        recipients=[{"user_id": row.id, "email": dummy_email(row.id, host)} for row in rows],
+        emails=[email_fact(row) for row in rows],
+    )
+    told = find_users_who_want(session, [row.id for row in rows])
+    log.append(session, actor.realm_id, event, user_ids=told, now=now)
+
+
+def tell_editing(session: Session, actor: Actor, message_id: int, op: Op, *, now: datetime) -> None:
+    """The actor edits the content of a message, or no longer does.
+
+    Raises `InvalidMessage`, what `require_may_edit_content` raises, `ChannelTypingDisabled` and
+    `DirectTypingDisabled`.
+    """
+    message = access_message(session, actor, message_id)
+    if message.is_archived:
+        raise InvalidMessage()
+    require_may_edit_content(actor, message, now)
+    require_lets_know(session, actor, in_channels=message.channel is not None)
+    place, told = _place_and_listeners(session, message)
+    kind = TypingEditMessageStartEvent if op == "start" else TypingEditMessageStopEvent
+    event = kind(sender_id=actor.id, message_id=message.id, recipient=place)
+    log.append(session, actor.realm_id, event, user_ids=told, now=now)
+
+
+def _place_and_listeners(session: Session, message: MessageView) -> tuple[EditPlace, set[int]]:
+    if message.channel is None:
+        assert message.conversation_id is not None
+        members = find_members(session, [message.conversation_id])[message.conversation_id]
+        return {"type": "direct", "user_ids": members}, set(find_users_who_want(session, members))
+    told = set(find_subscribers_who_want(session, message.channel.id))
+    if told and message.channel.has_protected_history:
+        told &= find_readers(session, message.channel, [message.id])
+    return {
+        "type": "channel",
+        "channel_id": message.channel.id,
+        "topic": message.topic,
+    }, told
