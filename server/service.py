@@ -11,10 +11,10 @@ from typing import Any, Protocol, TypeVar
 
 from security_events import SecurityEvent
 from server.context import Context
-from server.document.union import Document, unite
 from server.error_docs import Failure
 from server.files import FileIntake
 from server.response import Response
+from server.union import Document, unite
 from server.wire.browsers import Origins
 
 T = TypeVar("T")

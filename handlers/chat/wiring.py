@@ -12,11 +12,11 @@ from models.clock import Clock, SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.revisions import has_all_migrations
-from server.document.union import Document
 from server.errors import NotFound
 from server.files import FileIntake
 from server.rate_limit import SharedTable
 from server.service import Chore, Service
+from server.union import Document
 from server.wire.browsers import Origins
 from settings import Settings
 

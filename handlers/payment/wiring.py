@@ -13,9 +13,9 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.webhooks import backlog
 from models.revisions import has_all_migrations
-from server.document.union import Document
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 from server.service import Chore, Gauge, Service
+from server.union import Document
 from server.wire.browsers import Origins
 from server.wire.proxies import place_of
 from settings import Settings

@@ -9,11 +9,11 @@ from typing import Any
 import yaml
 
 from server.context import Context
-from server.document.union import Document
 from server.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
 from server.response import Response, encode
 from server.service import Service
 from server.serving.app import build_app
+from server.union import Document
 from tests.server.client import Client
 
 SHOP_TEXT = (Path(__file__).parent / "shop" / "shop.yaml").read_bytes()

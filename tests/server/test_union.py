@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from server.context import Context
-from server.document.union import Document, unite
 from server.errors import DocumentError
 from server.serving.app import build_app
+from server.union import Document, unite
 from tests.server.client import Client
 from tests.server.services import module, shop_service
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import specs
-from server.document.union import Document, unite
+from server.union import Document, unite
 from services import DOCUMENTS
 
 
