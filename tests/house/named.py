@@ -14,7 +14,7 @@ import click
 
 from cli.main import specd
 from settings import Settings
-from tests.house.rooms import ROOT, SHIPPED
+from tests.house.imports import ROOT, SHIPPED
 from tests.house.tracked import find_files
 
 Exists = Callable[[str], bool]

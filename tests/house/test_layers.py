@@ -1,15 +1,13 @@
-"""The arrows of the architecture: what each layer may import of ours, read from the source."""
+"""What each layer may import of ours, read from the source."""
 
 import ast
-from collections.abc import Iterator
-from itertools import permutations
-from pathlib import Path
+import pkgutil
 
 import pytest
 
+from models.errors import DomainError
 from services import NAMES, SERVICES
-
-ROOT = Path(__file__).parent.parent.parent
+from tests.house.imports import Modules, imports, shipped
 
 # Layer -> the modules of ours it may import, besides itself; a dotted name allows that module only.
 ALLOWED = {
@@ -44,11 +42,11 @@ ALLOWED = {
 }
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
 MAY_KNOW_THE_ENGINE = {
-    *(f"{entry.wiring.replace('.', '/')}.py" for entry in SERVICES),
-    *(f"handlers/{name}/wire/{module}.py" for name in NAMES for module in ("errors", "failures")),
-    "handlers/chat/wire/context.py",
-    "handlers/chat/wire/limits.py",
-    "handlers/chat/wire/violations.py",
+    *(entry.wiring for entry in SERVICES),
+    *(f"handlers.{name}.wire.{module}" for name in NAMES for module in ("errors", "failures")),
+    "handlers.chat.wire.context",
+    "handlers.chat.wire.limits",
+    "handlers.chat.wire.violations",
 }
 # Heavy, or an optional extra: only a process that needs it pays for it. Prefix -> who may wait.
 LAZY = {
@@ -64,55 +62,109 @@ LAZY = {
 }
 
 
-def sources(layer: str) -> list[Path]:
-    module = ROOT / f"{layer}.py"
-    return [module] if module.exists() else sorted((ROOT / layer).rglob("*.py"))
+def layer_of(name: str) -> str:
+    return name.partition(".")[0]
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
-    """(absolute dotted module, statement) of each import in the tree, at any depth."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute here"
-            # `from server import context` means the module server.context.
-            yield from ((f"{node.module}.{alias.name}", node) for alias in node.names)
+def find_upward(modules: Modules) -> list[str]:
+    """Return the imports that a module's layer does not allow."""
+    found = []
+    for module, tree in modules.items():
+        layer = layer_of(module)
+        engine = {"server"} if module in MAY_KNOW_THE_ENGINE else set()
+        allowed = tuple(f"{name}." for name in ALLOWED[layer] | {layer} | engine)
+        found += [
+            f"{module}:{node.lineno} imports {name}"
+            for name, node in imports(tree)
+            if layer_of(name) in ALLOWED and not f"{name}.".startswith(allowed)
+        ]
+    return found
 
 
-@pytest.mark.parametrize("layer", ALLOWED)
-def test_imports_follow_the_arrows(layer: str) -> None:
-    assert sources(layer), f"{layer} has no source"
-    for path in sources(layer):
-        name = path.relative_to(ROOT).as_posix()
-        allowed = ALLOWED[layer] | {layer} | ({"server"} if name in MAY_KNOW_THE_ENGINE else set())
-        for module, node in imports(ast.parse(path.read_text())):
-            if module.partition(".")[0] in ALLOWED:
-                ok = any(module == a or module.startswith(f"{a}.") for a in allowed)
-                assert ok, f"{name}:{node.lineno} imports {module}: {layer} may not"
+def find_crossings(modules: Modules) -> list[str]:
+    """Return the imports from one service into another."""
+
+    def service_of(name: str) -> set[str]:
+        return {part for part in name.split(".")[1:2] if part in NAMES}
+
+    return [
+        f"{module}:{node.lineno} imports {name}"
+        for module, tree in modules.items()
+        for name, node in imports(tree)
+        if service_of(module) and service_of(name) - service_of(module)
+    ]
 
 
-@pytest.mark.parametrize("layer", ["handlers", "models"])
-def test_services_do_not_know_each_other(layer: str) -> None:
-    for service, other in permutations(NAMES, 2):
-        for path in sorted((ROOT / layer / service).rglob("*.py")):
-            for module, node in imports(ast.parse(path.read_text())):
-                parts = module.split(".")
-                assert other not in parts[1:2], f"{path}:{node.lineno} imports {module}"
+def test_no_layer_imports_upward() -> None:
+    assert {layer_of(module) for module in shipped()} == set(ALLOWED)
+    assert find_upward(shipped()) == []
+
+
+def test_services_do_not_know_each_other() -> None:
+    assert find_crossings(shipped()) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "is_refused"),
+    [
+        ("models.chat.bots", "from models import clock", False),
+        ("models.chat.bots", "import handlers.chat.bots", True),
+        ("models.chat.bots", "def f():\n    from handlers import chat", True),
+        ("handlers.chat.bots", "from server.context import Context", False),
+        ("handlers.chat.bots", "from server.contexts import Context", True),
+        ("handlers.chat.bots", "from server.service import Service", True),
+        (SERVICES[0].wiring, "from server.service import Service", False),
+    ],
+)
+def test_an_upward_import_is_found(module: str, source: str, is_refused: bool) -> None:
+    assert bool(find_upward({module: ast.parse(source)})) is is_refused
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "is_refused"),
+    [
+        ("handlers.chat.bots", "from models.chat import bots", False),
+        ("handlers.chat.bots", "from models.payment import money", True),
+        ("models.payment.money", "from models import chat", True),
+        ("workers.registry", "from workers import chat, payment", False),
+    ],
+)
+def test_an_import_of_the_other_service_is_found(
+    module: str, source: str, is_refused: bool
+) -> None:
+    assert bool(find_crossings({module: ast.parse(source)})) is is_refused
+
+
+def is_refusal(name: str) -> bool:
+    value = pkgutil.resolve_name(name)
+    is_error = isinstance(value, type) and issubclass(value, DomainError)
+    return is_error or "errors" in name.split(".")
 
 
 def test_adapters_raise_exceptions_of_their_own() -> None:
     """How a client is told of a failure outside is for the caller of the adapter to say."""
-    for path in sources("adapters"):
-        for module, node in imports(ast.parse(path.read_text())):
-            is_refusal = module.startswith("models.") and "errors" in module.split(".")
-            assert not is_refusal, f"{path}:{node.lineno} imports {module}"
+    for module, tree in shipped().items():
+        for name, node in imports(tree):
+            if layer_of(module) == "adapters" and layer_of(name) == "models":
+                assert not is_refusal(name), f"{module}:{node.lineno} imports {name}"
 
 
-@pytest.mark.parametrize("layer", ALLOWED)
-def test_imports_stand_at_the_top(layer: str) -> None:
-    for path in sources(layer):
-        tree = ast.parse(path.read_text())
-        for module, node in imports(tree):
-            lazy = any(module.startswith(name) and layer in who for name, who in LAZY.items())
-            assert node in tree.body or lazy, f"{path}:{node.lineno} imports {module} inside"
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("models.errors", True),
+        ("models.chat.calls.ZoomCallNotCreated", True),
+        ("models.webhooks.addresses.AddressRefused", False),
+    ],
+)
+def test_a_refusal_is_told_from_other_names(name: str, expected: bool) -> None:
+    assert is_refusal(name) is expected
+
+
+def test_imports_stand_at_the_top() -> None:
+    for module, tree in shipped().items():
+        for name, node in imports(tree):
+            lazy = any(
+                name.startswith(prefix) and layer_of(module) in who for prefix, who in LAZY.items()
+            )
+            assert node in tree.body or lazy, f"{module}:{node.lineno} imports {name} inside"

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from tests.house.test_layers import ALLOWED, ROOT, sources
+from tests.house.imports import ROOT, SHIPPED, sources
 
 SHARED = {"to_thread", "run_in_threadpool", "run_sync", "FileResponse", "StaticFiles"}
 """What works in threads that everything in the process shares, by the name it is called by."""
@@ -22,7 +22,7 @@ KNOWN = {
     ("adapters/webhooks/guarded_network.py", "ThreadPoolExecutor"): "names that are resolved",
 }
 """Place and kind -> what works there."""
-SERVED = sorted(set(ALLOWED) - {"cli", "demo"})
+SERVED = sorted(set(SHIPPED) - {"cli", "demo"})
 """What runs where users are served; a command has its process for itself."""
 
 
@@ -46,8 +46,7 @@ def uses(tree: ast.AST) -> Iterator[str]:
 def test_all_who_use_threads_are_known() -> None:
     found = {
         (str(path.relative_to(ROOT)), use)
-        for layer in SERVED
-        for path in sources(layer)
+        for path in sources(*SERVED)
         for use in uses(ast.parse(path.read_text()))
     }
     assert found == set(KNOWN)

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tests.house.rooms import ROOT
+from tests.house.imports import ROOT
 
 
 def find_files(*options: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.house.rooms import SHIPPED
+from tests.house.imports import SHIPPED
 from tests.live import guides
 from tests.live.running_server import ROOT, free_port, until_it_answers
 
@@ -21,7 +21,7 @@ BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts", "tests/
 JUDGES = [
     *(
         f"tests/house/test_{name}.py"
-        for name in ("settings", "types", "services", "layers", "rooms", "commit_once")
+        for name in ("settings", "types", "services", "layers", "packages", "commit_once")
     ),
     "tests/house/test_docs.py::test_the_settings_table_is_what_settings_py_says",
 ]

@@ -1,0 +1,52 @@
+"""What imports what in the source of the product."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = (
+    *("adapters", "cli", "demo", "handlers", "models", "pages", "server", "specs", "workers"),
+    *(
+        "logs.py",
+        "security_events.py",
+        "services.py",
+        "setting_values.py",
+        "settings.py",
+        "wsgi.py",
+    ),
+)
+
+Modules = dict[str, ast.Module]
+"""The source by the dotted names of modules; a package is the name of its `__init__`."""
+
+
+def sources(*places: str) -> list[Path]:
+    """Return every Python file below these files and folders of the tree."""
+    found = []
+    for place in places:
+        path = ROOT / place
+        found += [path] if path.is_file() else sorted(path.rglob("*.py"))
+    return found
+
+
+@cache
+def shipped() -> Modules:
+    """Return every module of the product."""
+    found = {}
+    for path in sources(*SHIPPED):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = ast.parse(path.read_text())
+    return found
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield the dotted name and the statement of each import, at any depth."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute here"
+            # `from server import context` means the module server.context.
+            yield from ((f"{node.module}.{alias.name}", node) for alias in node.names)
