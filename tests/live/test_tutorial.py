@@ -12,18 +12,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.house.imports import SHIPPED
+from tests.architecture.imports import SHIPPED
 from tests.live import guides
 from tests.live.running_server import ROOT, free_port, until_it_answers
 
-BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts", "tests/house")
+BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts", "tests/architecture")
 """What the copy needs beyond what ships: the tests that judge the source, and what they read."""
 JUDGES = [
     *(
-        f"tests/house/test_{name}.py"
+        f"tests/architecture/test_{name}.py"
         for name in ("settings", "types", "services", "layers", "packages", "commit_once")
     ),
-    "tests/house/test_docs.py::test_the_settings_table_is_what_settings_py_says",
+    "tests/architecture/test_docs.py::test_the_settings_table_is_what_settings_py_says",
 ]
 """The tests of the source that a new service can break."""
 LEFT = re.compile(r"(^|/)(var|__pycache__|\.[^/]+)/")

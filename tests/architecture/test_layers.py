@@ -7,7 +7,7 @@ import pytest
 
 from models.errors import DomainError
 from services import NAMES, SERVICES
-from tests.house.imports import Modules, imports, shipped
+from tests.architecture.imports import Modules, imports, shipped
 
 # Layer -> the modules of ours it may import, besides itself; a dotted name allows that module only.
 ALLOWED = {

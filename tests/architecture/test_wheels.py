@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import wheels
+from tests.architecture import wheels
 
 LINUX, ARM, MAC = wheels.PLATFORMS
 

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from tests.house.imports import ROOT, SHIPPED, sources
+from tests.architecture.imports import ROOT, SHIPPED, sources
 
 SHARED = {"to_thread", "run_in_threadpool", "run_sync", "FileResponse", "StaticFiles"}
 """What works in threads that everything in the process shares, by the name it is called by."""

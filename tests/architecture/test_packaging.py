@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from services import NAMES
-from tests.house.tracked import find_present
+from tests.architecture.tracked import find_present
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import decisions_page, named, settings_page
-from tests.house.tracked import find_files
+from tests.architecture import decisions_page, named, settings_page
+from tests.architecture.tracked import find_files
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -107,7 +107,7 @@ def test_names_of_every_kind_are_looked_for() -> None:
     [
         "see `scripts/no-such` first",
         "models/payment/gone.py has it",
-        "`tests/house/test_gone.py` checks it",
+        "`tests/architecture/test_gone.py` checks it",
         "`models.reader.find_gone` has it",
         "the module server.gone.engine",
         "set `SPECD_GONE_URL`",

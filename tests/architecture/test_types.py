@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.house.imports import ROOT, sources
+from tests.architecture.imports import ROOT, sources
 
 PACKAGES = ("models", "handlers", "workers", "pages")
 HOLDERS = frozenset(

@@ -5,7 +5,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.house.imports import Modules, imports, shipped
+from tests.architecture.imports import Modules, imports, shipped
 
 
 def parent(name: str) -> str:

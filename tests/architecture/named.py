@@ -14,8 +14,8 @@ import click
 
 from cli.main import specd
 from settings import Settings
-from tests.house.imports import ROOT, SHIPPED
-from tests.house.tracked import find_files
+from tests.architecture.imports import ROOT, SHIPPED
+from tests.architecture.tracked import find_files
 
 Exists = Callable[[str], bool]
 

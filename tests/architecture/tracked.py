@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tests.house.imports import ROOT
+from tests.architecture.imports import ROOT
 
 
 def find_files(*options: str) -> list[str]:
