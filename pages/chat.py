@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flask import Flask
 
-from pages import chat_client, emoji, exports, uploads
+from pages import emoji, exports, uploads
+from pages.clients import add_client
 from pages.served import Served
 
 
@@ -13,4 +14,11 @@ def install_for(app: Flask, service: Served) -> None:
     uploads.install_for(app, service)
     emoji.install_for(app, service)
     if service.settings.chat_page:
-        chat_client.install(app)
+        add_chat(app)
+
+
+def add_chat(app: Flask) -> None:
+    """Add GET /chat, a small client of the service in the browser. It asks for an email address
+    and a password.
+    """
+    add_client(app, "chat", document="chat")

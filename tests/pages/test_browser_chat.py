@@ -25,8 +25,9 @@ from models.chat.people.users import create_user
 from models.chat.tables import EventQueue, Realm, User
 from models.clock import SystemClock
 from models.database import Database
-from pages import chat_client, emoji
+from pages import emoji
 from pages.app import build_pages
+from pages.chat import add_chat
 from server.service import Service
 from server.serving.app import build_app
 from settings import Settings
@@ -72,7 +73,7 @@ def service(place: Path) -> Service:
 @pytest.fixture(scope="module")
 def base(service: Service) -> Iterator[str]:
     documents = {"chat": "/api/v1/openapi"}
-    pages = build_pages(documents=documents, own=[chat_client.install, emoji.install])
+    pages = build_pages(documents=documents, own=[add_chat, emoji.install])
     service.database.news.follow(lambda _logs: None)  # its thread stays as long as the service
     with running(build_app([service], pages=pages)) as address:
         yield address

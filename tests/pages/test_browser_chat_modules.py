@@ -10,8 +10,8 @@ import pytest
 
 from models.chat import rendering
 from models.chat.rendering.sanitising import ATTRIBUTES, SCHEMES, TAGS, sanitise
-from pages import chat_client
 from pages.app import build_pages
+from pages.chat import add_chat
 from tests.live.injections import documents
 from tests.models.chat.injections import ADDRESS_PLACES, ADDRESSES, UNREADABLE, vectors
 from tests.pages.browser import Browser
@@ -71,7 +71,7 @@ import("/static/chat/timeline.js").then(async ({ Timeline, announceMessage }) =>
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Browser]:
     """The page of a server that has no chat service."""
-    with serving(build_pages(documents={}, own=[chat_client.install])) as base:
+    with serving(build_pages(documents={}, own=[add_chat])) as base:
         browser.open(f"{base}/chat")
         browser.wait(lambda: browser.text("#sign-in-refusal"), "what is missing")
         browser.console()

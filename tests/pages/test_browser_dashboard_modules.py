@@ -14,8 +14,8 @@ import specs
 from models.payment.errors import InvalidAmount, MalformedAmount
 from models.payment.lifecycle import STATES
 from models.payment.money import MAX_ATOMS, format_units, parse_amount
-from pages import dashboard
 from pages.app import build_pages
+from pages.payment import add_dashboard
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
 
@@ -49,7 +49,7 @@ TEXTS = ("0", "1", "12.5", "12.50", "0.000001", "0.0000001", "1.", ".5", "01", "
 def page(chromium: Browser) -> Iterator[Browser]:
     """The page of a server that has no payment service."""
     chromium.reset()
-    with serving(build_pages(documents={}, own=[dashboard.install])) as base:
+    with serving(build_pages(documents={}, own=[add_dashboard])) as base:
         chromium.open(f"{base}/dashboard")
         yield chromium
         chromium.open("about:blank")

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from models.clock import SystemClock
 from models.database import Database
-from pages import chat, chat_client, clients, dashboard, payment
+from pages import chat, clients, payment
 from pages.app import build_pages
 from pages.assets import STATIC
 from settings import Settings
@@ -44,7 +44,7 @@ class Seat:
 @pytest.fixture
 def client() -> FlaskClient:
     documents = {name: f"/{name}" for name in ("chat", "payment", "payment-events")}
-    own = [chat_client.install, dashboard.install]
+    own = [chat.add_chat, payment.add_dashboard]
     return build_pages(documents=documents, own=own).test_client()
 
 
