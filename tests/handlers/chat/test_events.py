@@ -124,7 +124,8 @@ class TestGetEvents:
         )
         polled, _ = chat.at_once(poll, send)
         assert types(polled.json()["events"]) == ["message"]
-        assert woken and not any(woken)
+        assert woken
+        assert not any(woken)
 
     def test_a_heartbeat_ends_a_wait_in_vain(
         self, chat: ChatClient, queues: Queues, monkeypatch: pytest.MonkeyPatch
