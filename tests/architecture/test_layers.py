@@ -24,6 +24,7 @@ ALLOWED = {
         "adapters",
         "models",
         "security_events",
+        "services",
         "settings",
         "specs",
         "server.context",
@@ -44,6 +45,7 @@ ALLOWED = {
 MAY_KNOW_THE_ENGINE = {
     *(entry.wiring for entry in SERVICES),
     *(f"handlers.{name}.wire.{module}" for name in NAMES for module in ("errors", "failures")),
+    "handlers.composition",
     "handlers.chat.wire.context",
     "handlers.chat.wire.limits",
     "handlers.chat.wire.violations",
