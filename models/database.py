@@ -24,6 +24,7 @@ from models.held import HeldConnections, Reading, Taken
 from models.news import News
 from models.outages import is_lost_race, raise_outage
 from models.reader import UNIT_CONNECTION
+from seams import require_seams
 from settings import Settings
 
 T = TypeVar("T")
@@ -95,6 +96,7 @@ class Database:
         rewrites_tables: bool = False,
     ) -> None:
         """`rewrites_tables`: a statement may change more than there is room for in memory."""
+        require_seams("sqlalchemy")
         given = make_url(url)
         self._prepares = given.query.get(PREPARE_THRESHOLD) != "none"
         self._url = given.difference_update_query([PREPARE_THRESHOLD])

@@ -15,10 +15,11 @@ ALLOWED = {
     "setting_values": set(),
     "settings": {"services", "setting_values"},
     "logs": set(),
+    "seams": set(),
     "security_events": set(),
     "specs": set(),
-    "server": {"logs", "security_events"},
-    "models": {"security_events", "settings"},
+    "server": {"logs", "seams", "security_events"},
+    "models": {"seams", "security_events", "settings"},
     "adapters": {"models", "settings"},
     "handlers": {
         "adapters",
@@ -37,7 +38,7 @@ ALLOWED = {
     "workers": {"adapters", "logs", "models", "services", "settings"},
     "pages": {"models", "security_events", "settings"},
     "demo": {"adapters", "models"},
-    "cli": {"adapters", "demo", "models", "services", "settings", "workers"},
+    "cli": {"adapters", "demo", "models", "seams", "services", "settings", "workers"},
     # What it serves it finds through the registry.
     "wsgi": {"logs", "models", "pages", "server", "services", "settings"},
 }
