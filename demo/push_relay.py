@@ -50,7 +50,7 @@ class LocalRelay:
                 case "GET", "/":
                     return Reply(200, {"bouncer_public_key": self.public_key})
                 case "GET", "/delivered":
-                    return Reply(200, {"delivered": self.delivered(request.query.get("token", ""))})
+                    return Reply(200, {"delivered": self.delivered(request.args.get("token", ""))})
                 case "POST", path if path in (REGISTER, NOTIFY):
                     if request.credentials != self._credentials:
                         return _error(401, "INVALID_ZULIP_SERVER", "Unknown organization or key")

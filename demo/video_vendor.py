@@ -100,7 +100,7 @@ class LocalVendor:
         return len(self._grants)
 
     def _ask_for_consent(self, request: Request) -> Reply:
-        asked = request.query
+        asked = request.args
         if asked.get("client_id") != self._client[0] or asked.get("response_type") != "code":
             return Reply(400, body=b"Unknown client or response_type")
         hidden = "".join(
