@@ -61,11 +61,6 @@ class LocalRelay:
         """What the device with that token has been sent, the newest last."""
         return list(self._delivered.get(token, ()))
 
-    def uninstall(self, token: str) -> None:
-        """The push service no longer knows that token."""
-        with self._turn:
-            self._tokens = {at: known for at, known in self._tokens.items() if known != token}
-
     def _register(self, request: Request) -> Reply:
         form = request.form
         if form.get("bouncer_public_key") != self.public_key:
