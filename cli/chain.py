@@ -1,5 +1,7 @@
 """`specd chain`: runs the local test chain, adds blocks and simulates reorganizations."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import click
@@ -71,7 +73,7 @@ def chain(
 @click.pass_obj
 def mine(port: int, count: int, as_json: bool) -> None:
     """Mine N blocks now."""
-    with _Acting(port) as testnet:
+    with _acting(port) as testnet:
         head = testnet.mine(count)
     answer(
         {"mined": count, "head": head}, as_json=as_json, text=f"Mined {count}; the head is {head}."
@@ -84,7 +86,7 @@ def mine(port: int, count: int, as_json: bool) -> None:
 @click.pass_obj
 def reorg(port: int, depth: int, as_json: bool) -> None:
     """Simulate a reorganization: empty blocks replace the newest ones and their payments."""
-    with _Acting(port) as testnet:
+    with _acting(port) as testnet:
         head = testnet.reorg(depth)
     answer(
         {"depth": depth, "head": head},
@@ -111,22 +113,17 @@ def forget(chain_id: int, as_json: bool) -> None:
     )
 
 
-class _Acting:
+@contextmanager
+def _acting(port: int) -> Iterator[Testnet]:
     """A `Testnet` on the local chain whose failures become ClickExceptions."""
-
-    def __init__(self, port: int) -> None:
-        self._testnet = Testnet(f"http://127.0.0.1:{port}", timeout_s=120)
-
-    def __enter__(self) -> Testnet:
-        return self._testnet
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._testnet.close()
-        if isinstance(error, TestnetUnreachable):
+    with closing(Testnet(f"http://127.0.0.1:{port}", timeout_s=120)) as testnet:
+        try:
+            yield testnet
+        except TestnetUnreachable as error:
             raise click.ClickException(
                 f"{error}; start one with `specd chain`, or choose with `specd chain --port N ...`"
             ) from None
-        if isinstance(error, TestnetError):
+        except TestnetError as error:
             raise click.ClickException(str(error)) from None
 
 

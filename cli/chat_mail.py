@@ -2,6 +2,7 @@
 receive-mail` makes a message of a mail.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -68,8 +69,6 @@ def dead_mail(retry: bool, as_json: bool) -> None:
 LARGEST_MAIL = 25 * 1024 * 1024
 CPU_S = 0.2
 """Of reading one mail: the longest of people's take a quarter of it."""
-EX_DATAERR, EX_NOUSER, EX_TEMPFAIL, EX_NOPERM = 65, 67, 75, 77
-"""Exit statuses of sysexits.h, which mail servers understand."""
 
 
 @click.command("receive-mail")
@@ -84,7 +83,7 @@ def receive_mail(address: str) -> None:
     settings = Settings.from_env()
     raw = sys.stdin.buffer.read(LARGEST_MAIL + 1)
     if len(raw) > LARGEST_MAIL:
-        _refuse("The mail is too large.", EX_DATAERR)
+        _refuse("The mail is too large.", os.EX_DATAERR)
     keys = key_maker(settings)
     try:
         with open_with_secret("chat", settings) as database:
@@ -102,13 +101,13 @@ def receive_mail(address: str) -> None:
     except AutomaticMail as thrown_away:
         click.echo(str(thrown_away))
     except UnreadableMail as problem:
-        _refuse(str(problem), EX_DATAERR)
+        _refuse(str(problem), os.EX_DATAERR)
     except NoSuchMailbox as problem:
-        _refuse(str(problem), EX_NOUSER)
+        _refuse(str(problem), os.EX_NOUSER)
     except ChatError as problem:
-        _refuse(str(problem), EX_NOPERM)
+        _refuse(str(problem), os.EX_NOPERM)
     except (DatabaseUnavailable, click.ClickException) as problem:
-        _refuse(str(problem), EX_TEMPFAIL)
+        _refuse(str(problem), os.EX_TEMPFAIL)
     else:
         click.echo(f"Message {sent} sent.")
 

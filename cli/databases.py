@@ -1,7 +1,7 @@
 """Opens the databases of a command; rejects a missing or outdated one."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import click
@@ -16,15 +16,9 @@ SQLITE = "sqlite:///"
 @contextmanager
 def open_database(service: str, settings: Settings) -> Iterator[Database]:
     """A service's database, migrated. Raises ClickException or DatabaseUnavailable."""
-    url = settings.database_urls[service]
-    require_migrated(service, url)
-    database = Database(
-        url, lock_timeout_s=settings.lock_timeout_s, pool_size=settings.database_pool_size
-    )
-    try:
+    require_migrated(service, settings.database_urls[service])
+    with closing(Database.for_service(service, settings)) as database:
         yield database
-    finally:
-        database.dispose()
 
 
 def require_all_migrated(settings: Settings, *only: str | None) -> None:

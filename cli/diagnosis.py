@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
@@ -46,13 +47,10 @@ def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Fi
         if not is_current(url, service):
             yield Finding(name, "broken", "not migrated to this release; run `specd migrate`")
             return
-        database = Database(url, lock_timeout_s=settings.lock_timeout_s, pool_size=1)
-        try:
+        with closing(Database.for_service(service, settings)) as database:
+            looks = _sqlite if database.dialect == "sqlite" else _postgresql
             with database.reading() as connection:
-                looks = _sqlite if database.dialect == "sqlite" else _postgresql
                 yield looks(name, connection)
-        finally:
-            database.dispose()
     except DatabaseUnavailable:
         yield Finding(
             name, "broken", f"does not answer; check SPECD_{service.upper()}_DATABASE_URL"
@@ -105,12 +103,13 @@ def diagnose_chains(settings: Settings) -> Iterator[Finding]:
 
 def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Finding:
     name = str(endpoint)
-    client = sync_client(endpoint)
     try:
-        began = time.monotonic()
-        chain_id = parse_quantity(ask(client, endpoint, "eth_chainId", [], timeout_s=timeout_s))
-        took = time.monotonic() - began
-        head = ask(client, endpoint, "eth_getBlockByNumber", ["latest", False], timeout_s=timeout_s)
+        with sync_client(endpoint) as client:
+            began = time.monotonic()
+            chain_id = parse_quantity(ask(client, endpoint, "eth_chainId", [], timeout_s=timeout_s))
+            took = time.monotonic() - began
+            latest = ["latest", False]
+            head = ask(client, endpoint, "eth_getBlockByNumber", latest, timeout_s=timeout_s)
         number, stamp = parse_quantity(head["number"]), parse_quantity(head["timestamp"])
     except EndpointFailed as error:
         return Finding(name, "broken", str(error))
@@ -118,8 +117,6 @@ def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Findi
         return Finding(name, "broken", f"answered with {error}")
     except (TypeError, KeyError):
         return Finding(name, "broken", "has no latest block")
-    finally:
-        client.close()
     if chain_id in MAIN_NETS:
         return Finding(name, "broken", f"serves main network {chain_id}; only test chains are used")
     if served is not None and chain_id != served:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import groupby
 
 from adapters.chain.tokens import ChainUnreadable, TokenReader
@@ -64,12 +65,11 @@ def _find(settings: Settings) -> Sequence[EnabledMethod]:
     try:
         if not url or is_missing(url) or not is_current(url, "payment"):
             return ()
-        database = Database(url, lock_timeout_s=settings.lock_timeout_s, pool_size=1)
-        try:
-            with database.reading() as reader:
-                return find_enabled(reader)
-        finally:
-            database.dispose()
+        with (
+            closing(Database.for_service("payment", settings)) as database,
+            database.reading() as reader,
+        ):
+            return find_enabled(reader)
     except DatabaseUnavailable:
         return ()
 

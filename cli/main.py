@@ -18,6 +18,7 @@ import structlog
 
 from cli.output import one_sentence, without_secrets
 from models.errors import DatabaseUnavailable, DomainError
+from seams import SeamGone
 from services import SERVICES
 from settings import SettingsError
 
@@ -140,7 +141,7 @@ def _wording(error: Exception) -> str:
             return error.format_message()
         case click.Abort():
             return "Interrupted."
-        case DomainError() | SettingsError():
+        case DomainError() | SettingsError() | SeamGone():
             return str(error)
         case OSError() if error.strerror:
             return f"{error.strerror}: {error.filename or error.errno}"

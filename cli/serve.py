@@ -10,6 +10,7 @@ import services
 from cli.databases import require_all_migrated
 from cli.output import without_secrets
 from cli.shared_secrets import require_secrets
+from seams import require_seams
 from settings import Settings
 
 EVERYTHING = "app"
@@ -36,6 +37,7 @@ def gunicorn_argv(application: str) -> list[str]:
 )
 def serve(only: str | None) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
+    require_seams()
     settings = Settings.from_env()
     require_all_migrated(settings, only)
     require_secrets(settings, only)

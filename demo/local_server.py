@@ -5,16 +5,15 @@ A counterpart is a function from a request to a reply; faults are played on top 
 
 from __future__ import annotations
 
-import base64
-import binascii
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import orjson
+import werkzeug
+from werkzeug.test import EnvironBuilder
 
 LONGEST_BODY = 1024 * 1024
 HANG_S = 30.0
@@ -22,45 +21,24 @@ FAULTS = ("none", "forbidden", "down", "garbage", "redirect", "flood", "break", 
 """What a counterpart can be told to do instead of answering."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What came in; names of `headers` in lower case."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def form(self) -> dict[str, str]:
-        """The fields of an urlencoded body."""
-        return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True))
+class Request(werkzeug.Request):
+    """What came in."""
 
     @property
     def document(self) -> Any:
         """The JSON of the body; None when it is none."""
-        try:
-            return orjson.loads(self.body)
-        except ValueError:
-            return None
+        return self.get_json(force=True, silent=True)
 
     @property
-    def credentials(self) -> tuple[str, str] | None:
+    def credentials(self) -> tuple[str | None, str | None] | None:
         """Name and password of HTTP Basic."""
-        kind, _, text = self.headers.get("authorization", "").partition(" ")
-        if kind.lower() != "basic":
-            return None
-        try:
-            name, _, password = base64.b64decode(text).decode("utf-8").partition(":")
-        except (binascii.Error, ValueError):
-            return None
-        return name, password
+        given = self.authorization
+        return (given.username, given.password) if given and given.type == "basic" else None
 
     @property
     def bearer(self) -> str | None:
-        kind, _, token = self.headers.get("authorization", "").partition(" ")
-        return token if kind.lower() == "bearer" else None
+        given = self.authorization
+        return given.token if given and given.type == "bearer" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +130,9 @@ class _Handler(BaseHTTPRequestHandler):
             case "flood":
                 self._send(Reply(200, body=b'{"result": "' + b"x" * 1_000_000))
             case _:
-                self._send(self.server.counterpart(self._request(body)))
-
-    def _request(self, body: bytes) -> Request:
-        parts = urlsplit(self.path)
-        return Request(
-            self.command,
-            parts.path,
-            dict(parse_qsl(parts.query, keep_blank_values=True)),
-            {name.lower(): value for name, value in self.headers.items()},
-            body,
-        )
+                headers = list(self.headers.items())
+                made = EnvironBuilder(self.path, method=self.command, headers=headers, data=body)
+                self._send(self.server.counterpart(Request(made.get_environ())))
 
     def _send(self, reply: Reply) -> None:
         content, kind = reply.body, "text/html; charset=utf-8"

@@ -50,7 +50,7 @@ class LocalRelay:
                 case "GET", "/":
                     return Reply(200, {"bouncer_public_key": self.public_key})
                 case "GET", "/delivered":
-                    return Reply(200, {"delivered": self.delivered(request.query.get("token", ""))})
+                    return Reply(200, {"delivered": self.delivered(request.args.get("token", ""))})
                 case "POST", path if path in (REGISTER, NOTIFY):
                     if request.credentials != self._credentials:
                         return _error(401, "INVALID_ZULIP_SERVER", "Unknown organization or key")
@@ -60,11 +60,6 @@ class LocalRelay:
     def delivered(self, token: str) -> list[dict[str, Any]]:
         """What the device with that token has been sent, the newest last."""
         return list(self._delivered.get(token, ()))
-
-    def uninstall(self, token: str) -> None:
-        """The push service no longer knows that token."""
-        with self._turn:
-            self._tokens = {at: known for at, known in self._tokens.items() if known != token}
 
     def _register(self, request: Request) -> Reply:
         form = request.form

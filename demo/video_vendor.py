@@ -62,7 +62,6 @@ class LocalVendor:
         self._codes: dict[str, Code] = {}
         self._grants: list[Grant] = []
         self.meetings: list[dict[str, Any]] = []
-        self.refreshes = 0
 
     def __call__(self, request: Request) -> Reply:
         with self._turn:
@@ -83,24 +82,8 @@ class LocalVendor:
                     return _page("This is where the call would be.")
         return Reply(404, {"code": 404, "message": "Not found."})
 
-    def expire_access_tokens(self) -> None:
-        """As if their lifetime were over; refresh tokens stay good."""
-        with self._turn:
-            for grant in self._grants:
-                grant.expires_at = 0.0
-
-    def forget_users(self) -> None:
-        """As if every user had withdrawn their consent at the vendor."""
-        with self._turn:
-            self._grants.clear()
-
-    @property
-    def grants(self) -> int:
-        """How many consents are standing."""
-        return len(self._grants)
-
     def _ask_for_consent(self, request: Request) -> Reply:
-        asked = request.query
+        asked = request.args
         if asked.get("client_id") != self._client[0] or asked.get("response_type") != "code":
             return Reply(400, body=b"Unknown client or response_type")
         hidden = "".join(
@@ -148,7 +131,6 @@ class LocalVendor:
                 if not found:
                     return Reply(400, {"error": "invalid_grant"})
                 grant = found[0]
-                self.refreshes += 1
             case _:
                 return Reply(400, {"error": "unsupported_grant_type"})
         grant.access_token = secrets.token_urlsafe(32)

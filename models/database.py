@@ -24,6 +24,8 @@ from models.held import HeldConnections, Reading, Taken
 from models.news import News
 from models.outages import is_lost_race, raise_outage
 from models.reader import UNIT_CONNECTION
+from seams import require_seams
+from settings import Settings
 
 T = TypeVar("T")
 
@@ -94,6 +96,7 @@ class Database:
         rewrites_tables: bool = False,
     ) -> None:
         """`rewrites_tables`: a statement may change more than there is room for in memory."""
+        require_seams("sqlalchemy")
         given = make_url(url)
         self._prepares = given.query.get(PREPARE_THRESHOLD) != "none"
         self._url = given.difference_update_query([PREPARE_THRESHOLD])
@@ -118,6 +121,15 @@ class Database:
         self._held_apart: HeldConnections | None = None
         self._writer: Engine | None = None
         self._held_for_writing: HeldConnections | None = None
+
+    @classmethod
+    def for_service(cls, service: str, settings: Settings) -> "Database":
+        """Return the database of a service, as the settings name it."""
+        return cls(
+            settings.database_urls[service],
+            lock_timeout_s=settings.lock_timeout_s,
+            pool_size=settings.database_pool_size,
+        )
 
     def reading(self) -> Reading:
         """A Core connection in AUTOCOMMIT, for reads: each statement sees the latest state.

@@ -6,7 +6,6 @@ for a small read. So a connection stays taken from the pool once it is, and the 
 
 import time
 from queue import Empty, LifoQueue
-from types import TracebackType
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -114,12 +113,7 @@ class Taken:
             raise
         return connection
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         held, connection = self._held, self._connection
         if self._keeps and not connection.invalidated and (error is None or not _shakes(error)):
             held.give_back(connection)

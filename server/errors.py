@@ -22,10 +22,12 @@ class DocumentError(Exception):
 class Violation:
     """One thing wrong with a request.
 
-    `path` is a JSON pointer such as `/body/amount`; `rule` the JSON Schema keyword that failed, or
-    `encoding` for what could not even be decoded; `facts` that keyword's values, for services that
-    word their own messages (`{"limit": 60}`, `{"property": "topic"}`, `{"types": ["integer"]}`);
-    of an `enum` also the `value`, if it is text.
+    `path` is a JSON pointer such as `/body/amount`; `rule` the JSON Schema keyword that failed,
+    `encoding` for what could not even be decoded, or `nul` for text with a NUL character; `facts`
+    that keyword's values, for services that word their own messages (`{"limit": 60}`,
+    `{"property": "topic"}`, `{"types": ["integer"]}`); of an `enum` also the `value`, if it is
+    text. Where the schema that failed names an error for the keyword (`x-errors: {enum: ...}`),
+    `facts["error"]` is that name.
     """
 
     path: str
@@ -48,9 +50,9 @@ class InvalidRequest(ProblemException):
         )
 
 
-def invalid(path: str, message: str) -> InvalidRequest:
+def invalid(path: str, message: str, rule: str = "encoding") -> InvalidRequest:
     """An `InvalidRequest` with one violation."""
-    return InvalidRequest((Violation(path, message),))
+    return InvalidRequest((Violation(path, message, rule),))
 
 
 class Unauthenticated(ProblemException):

@@ -41,9 +41,12 @@ def run(names: Sequence[str], settings: Settings) -> None:
     with ExitStack() as stack:
         contexts = {
             service: WorkerContext(
-                settings, stack.enter_context(closing(_open(url, settings))), clock, pool
+                settings,
+                stack.enter_context(closing(Database.for_service(service, settings))),
+                clock,
+                pool,
             )
-            for service, url in settings.database_urls.items()
+            for service in settings.database_urls
         }
         for context in contexts.values():
             context.database.availability.on_return(pool.wake)
@@ -55,9 +58,3 @@ def run(names: Sequence[str], settings: Settings) -> None:
         pool.run_until_signal(workers)
     if pool.failed:
         raise SystemExit(1)
-
-
-def _open(url: str, settings: Settings) -> Database:
-    return Database(
-        url, lock_timeout_s=settings.lock_timeout_s, pool_size=settings.database_pool_size
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -32,7 +32,6 @@ from models.payment.methods import MAIN_NETS
 if TYPE_CHECKING:
     from web3 import Web3
 
-T = TypeVar("T")
 
 LEVEL = 8
 """Endpoints whose heads are this many blocks apart at most are as far as each other."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 import httpx
@@ -67,12 +66,7 @@ class TokenReader:
     def __enter__(self) -> TokenReader:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._chosen is not None:
             self._chosen[0].close()
 

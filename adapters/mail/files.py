@@ -4,6 +4,7 @@ import os
 from email.policy import SMTPUTF8
 from pathlib import Path
 
+from adapters.archives import sync_folder
 from adapters.mail.mailer import Mail, MailNotSent, compose
 
 SUFFIX = ".eml"
@@ -31,13 +32,6 @@ class FileMailer:
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(target)
-            self._sync_folder()
+            sync_folder(self.folder)
         except OSError as problem:
             raise MailNotSent(f"cannot write to the mail folder: {problem.strerror}") from None
-
-    def _sync_folder(self) -> None:
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

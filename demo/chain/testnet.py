@@ -132,32 +132,6 @@ class Testnet:
         """The same without waiting: the transaction may still be in the pool when this returns."""
         return self.submit(self._transfer(to, atoms, token))
 
-    def pay_native(self, to: str, wei: int) -> str:
-        """Send the chain's own coin, which no invoice takes."""
-        return str(self.send({"to": to, "value": hex(wei)})["transactionHash"])
-
-    def deploy_second_token(self) -> str:
-        """Another token of the same code: the wrong one for every invoice."""
-        return self.deploy(load_artifact("TestToken"))
-
-    def deploy_payer_contract(self, atoms: int, *, token: str = TOKEN) -> str:
-        """A contract that holds `atoms` and can pay with them."""
-        address = self.deploy(load_artifact("PayFromContract"))
-        self.pay(address, atoms, token=token)
-        return address
-
-    def pay_by_contract(self, contract: str, to: str, atoms: int, *, token: str = TOKEN) -> str:
-        """Let the contract pay once; the sender of the transfer is the contract."""
-        data = self._encode("PayFromContract", "pay", [token, to, atoms])
-        return str(self.send({"to": contract, "data": data})["transactionHash"])
-
-    def pay_twice_by_contract(
-        self, contract: str, to: str, first: int, second: int, *, token: str = TOKEN
-    ) -> str:
-        """Let the contract pay twice in one transaction."""
-        data = self._encode("PayFromContract", "payTwice", [token, to, first, second])
-        return str(self.send({"to": contract, "data": data})["transactionHash"])
-
     def mine(self, count: int = 1) -> int:
         """Mine `count` blocks now; the head's number afterwards."""
         self.require_local()
@@ -175,10 +149,6 @@ class Testnet:
             raise TestnetError(f"the depth must be 1 to {height}, the chain's height")
         self.call("anvil_reorg", depth, [])
         return self.height
-
-    def advance_clock(self, seconds: int) -> None:
-        """Let the next block's timestamp be `seconds` later than it would have been."""
-        self.call("evm_increaseTime", hex(seconds))
 
     def submit(self, transaction: dict[str, Any]) -> str:
         """Hand the payer's transaction to the node; its hash."""

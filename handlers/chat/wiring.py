@@ -1,23 +1,17 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
-from typing import cast
-
-import specs
 from adapters.file_store.wiring import ARRIVING
 from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.limits import request_limits
+from handlers.composition import service_from_settings
 from models.chat.uploads.errors import UploadTooLarge
 from models.clock import Clock, SystemClock
 from models.database import Database
-from models.errors import DatabaseUnavailable
-from models.revisions import has_all_migrations
 from server.errors import NotFound
 from server.files import FileIntake
 from server.rate_limit import SharedTable
 from server.service import Chore, Service
-from server.union import Document
-from server.wire.browsers import Origins
 from settings import Settings
 
 BODY_LIMIT = 1024 * 1024
@@ -32,11 +26,7 @@ def compose(settings: Settings) -> Service:
 
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
     """The chat service, ready for `server.serving.app.build_app`."""
-
-    def check_migrations() -> None:
-        if not has_all_migrations(cast(Database, service.database), "chat"):
-            raise DatabaseUnavailable()
-
+    database = Database.for_service("chat", settings)
     rate_limit = None
     if settings.rate_limits:
         rate_limit = request_limits(
@@ -44,29 +34,19 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
             per_user=settings.chat_rate_limit_per_user,
             per_address=settings.chat_rate_limit_per_address,
         )
-    service = Service(
-        name="chat",
-        documents=[Document("chat", specs.load("chat"), specs.text("chat"))],
-        handlers="handlers.chat",
+    adapters.polls.serve(lambda: database, clock)
+    return service_from_settings(
+        settings,
+        "chat",
         base_path="/api/v1",
         respond=errors.respond,
         refuse=auth.refuse,
         require_role=auth.require_role,
-        database=Database(
-            settings.database_urls["chat"],
-            lock_timeout_s=settings.lock_timeout_s,
-            pool_size=settings.database_pool_size,
-        ),
-        settings=settings,
+        database=database,
         adapters=adapters,
         clock=clock,
         rate_limit=rate_limit,
-        ready=check_migrations,
         body_limit=BODY_LIMIT,
-        body_timeout_s=settings.body_read_timeout_s,
-        answer_timeout_s=settings.answer_read_timeout_s,
-        validate_responses=settings.validate_responses,
-        origins=Origins(settings.public_url, settings.allowed_origins),
         merge_slashes=True,
         form_in_query=True,
         ignore_foreign_bodies=True,
@@ -81,5 +61,3 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         list_failures=failures.list_failures,
         chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
     )
-    adapters.polls.serve(lambda: cast(Database, service.database), clock)
-    return service

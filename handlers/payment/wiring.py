@@ -1,26 +1,20 @@
 """Puts the payment service together: documents, handlers, database, adapters, chores."""
 
 from datetime import datetime
-from typing import cast
 
-import specs
 from adapters.chain.gateway import RpcChainGateway
+from handlers.composition import service_from_settings
 from handlers.payment.wire import errors, failures
 from handlers.payment.wire.context import Context, PaymentAdapters
 from handlers.payment.wire.webhooks import webhooks_of
 from models.clock import Clock, SystemClock
 from models.database import Database
-from models.errors import DatabaseUnavailable
 from models.payment.webhooks import backlog
-from models.revisions import has_all_migrations
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 from server.service import Chore, Gauge, Service
-from server.union import Document
-from server.wire.browsers import Origins
 from server.wire.proxies import place_of
 from settings import Settings
 
-DOCUMENTS = ("payment", "payment-events")
 FLUSH_S = 10.0
 MINUTE = 60.0
 
@@ -34,11 +28,7 @@ def compose(settings: Settings) -> Service:
 
 def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters) -> Service:
     """The payment service, ready for `server.serving.app.build_app`."""
-
-    def check_migrations() -> None:
-        if not has_all_migrations(cast(Database, service.database), "payment"):
-            raise DatabaseUnavailable()
-
+    database = Database.for_service("payment", settings)
     rate_limit = None
     if settings.rate_limits:
         rate_limit = RateLimiter(
@@ -47,34 +37,22 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
             counted=_counted,
             announced=policy_headers,
         )
-    service = Service(
-        name="payment",
-        documents=[Document(name, specs.load(name), specs.text(name)) for name in DOCUMENTS],
-        handlers="handlers.payment",
+    adapters.polls.serve(lambda: database)
+    return service_from_settings(
+        settings,
+        "payment",
         base_path="/v1",
         respond=errors.respond,
-        database=Database(
-            settings.database_urls["payment"],
-            lock_timeout_s=settings.lock_timeout_s,
-            pool_size=settings.database_pool_size,
-        ),
-        settings=settings,
+        database=database,
         adapters=adapters,
         clock=clock,
         chores=(Chore("write down key uses", FLUSH_S, adapters.key_uses.flush),),
         rate_limit=rate_limit,
-        ready=check_migrations,
-        body_timeout_s=settings.body_read_timeout_s,
-        answer_timeout_s=settings.answer_read_timeout_s,
-        validate_responses=settings.validate_responses,
         strict_queries=True,
-        origins=Origins(settings.public_url, settings.allowed_origins),
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,
         gauges=find_gauges,
     )
-    adapters.polls.serve(lambda: cast(Database, service.database))
-    return service
 
 
 def find_gauges(database: Database, now: datetime) -> list[Gauge]:

@@ -27,7 +27,7 @@ running `settle` twice, or after any order of reorganisations, gives the same an
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -43,29 +43,6 @@ UNDECIDED = (UNPAID, PROCESSING)
 """As stored: what is in either may still become paid without a reorganisation."""
 NONE, PARTIAL, OVER, LATE, REORGED = EXCEPTIONS = ("none", "partial", "over", "late", "reorged")
 PENDING, CONFIRMED, ORPHANED = PAYMENT_STATUSES = ("pending", "confirmed", "orphaned")
-
-STATES = frozenset(
-    {
-        *((UNPAID, exception) for exception in (NONE, PARTIAL, LATE, REORGED)),
-        *((PROCESSING, exception) for exception in (NONE, REORGED)),
-        *((PAID, exception) for exception in (NONE, OVER)),
-        *((EXPIRED, exception) for exception in (NONE, PARTIAL, LATE, REORGED)),
-        *((CANCELED, exception) for exception in (NONE, LATE)),
-    }
-)
-"""Every pair of status and exception that an invoice can have. `unpaid`, `late`: the chain dates a
-payment after the expiry while the service's clock has not come so far."""
-
-TRANSITIONS: Mapping[str, frozenset[str]] = {
-    UNPAID: frozenset({UNPAID, PROCESSING, PAID, EXPIRED, CANCELED}),
-    PROCESSING: frozenset({PROCESSING, PAID, UNPAID, EXPIRED}),
-    PAID: frozenset({PAID, PROCESSING, UNPAID, EXPIRED}),
-    EXPIRED: frozenset({EXPIRED, UNPAID, PROCESSING, PAID}),
-    CANCELED: frozenset({CANCELED}),
-}
-"""Where one settlement may lead. One step may pass through several rows of the table above (a
-watcher that was down sees the confirmed payment at once). Out of `expired` only a reorganisation
-leads: it can move a payment into a block before `expires_at`, or take back the chain's time."""
 
 
 class InvoiceFacts(Protocol):

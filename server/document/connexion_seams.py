@@ -2,16 +2,15 @@
 
 connexion loads and checks documents, and the engine replaces its other half. connexion offers no
 public method for this, so the engine overrides four private methods and calls two. They stand here
-and nowhere else: whoever raises connexion's version reads this module. `require_seams` stops the
-start when connexion no longer has one of them; an override that connexion does not call would
+and nowhere else: whoever raises connexion's version reads this module. The start stops when
+connexion no longer has one of them (`seams.py`); an override that connexion does not call would
 leave a service without operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any, NoReturn, TypeVar
 
 from connexion import ConnexionMiddleware
@@ -21,29 +20,8 @@ from connexion.security import AbstractSecurityHandler
 from connexion.spec import OpenAPISpecification
 
 from server.document.validity import is_certainly_valid
-from server.errors import DocumentError
 
 Compiled = TypeVar("Compiled")
-
-SEAMS: tuple[tuple[type, str], ...] = (
-    (AbstractRoutingAPI, "_framework_path_and_name"),
-    (AbstractRoutingAPI, "_add_operation_internal"),
-    (AbstractRoutingAPI, "_handle_add_operation_error"),
-    (AbstractSecurityHandler, "_resolve_func"),
-    (ConnexionMiddleware, "_build_middleware_stack"),
-    (OpenAPISpecification, "_validate_spec"),
-)
-"""Every private method of connexion that the engine overrides or calls."""
-
-
-def require_seams(seams: Iterable[tuple[type, str]] = SEAMS) -> None:
-    """Raises `DocumentError` when the installed connexion lacks one of the methods."""
-    missing = [f"{owner.__name__}.{name}" for owner, name in seams if not hasattr(owner, name)]
-    if missing:
-        raise DocumentError(
-            f"connexion {version('connexion')} has no {', '.join(missing)}; "
-            "server/document/connexion_seams.py must follow it"
-        )
 
 
 class OperationsOfDocument(AbstractRoutingAPI[Compiled]):

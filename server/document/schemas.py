@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
+from functools import reduce
 from typing import Any
 
 import jsonschema_rs
@@ -21,6 +22,7 @@ Validate = Callable[[Any, str], "tuple[Violation, ...]"]
 MAX_VIOLATIONS = 20
 LARGE_WEIGHT = 1000
 HUGE_WEIGHT = 8000
+ERRORS = "x-errors"
 
 _ANNOTATIONS = frozenset(
     ("example", "examples", "discriminator", "xml", "externalDocs", "deprecated", "description")
@@ -55,7 +57,7 @@ def translate(schema: Any, *, drop: str) -> Any:
         return {"$ref": schema["$ref"]}
     result: dict[str, Any] = {}
     for key, value in schema.items():
-        if key in _ANNOTATIONS or key.startswith("x-") or key == "nullable":
+        if key in _ANNOTATIONS or (key.startswith("x-") and key != ERRORS) or key == "nullable":
             continue
         if key in _SCHEMA_MAPS:
             value = {name: translate(item, drop=drop) for name, item in value.items()}
@@ -136,7 +138,7 @@ class Schemas:
         def validate(value: Any, pointer: str) -> tuple[Violation, ...]:
             if is_valid(value):
                 return ()
-            return _violations(validator, value, pointer)
+            return _violations(validator, root, value, pointer)
 
         return validate
 
@@ -174,7 +176,9 @@ def _references(schema: Any) -> Iterator[str]:
             yield from _references(part)
 
 
-def _violations(validator: Any, value: Any, pointer: str) -> tuple[Violation, ...]:
+def _violations(
+    validator: Any, root: Mapping[str, Any], value: Any, pointer: str
+) -> tuple[Violation, ...]:
     """What is wrong with `value`: all of it (up to a number), in a large value the first thing, in
     a huge one only that something is.
 
@@ -196,10 +200,18 @@ def _violations(validator: Any, value: Any, pointer: str) -> tuple[Violation, ..
         facts = error.kind.as_dict()
         if error.kind.name == "enum" and isinstance(error.instance, str):
             facts["value"] = error.instance
+        *place, rule = error.schema_path
+        if named := reduce(_part, place, root).get(ERRORS, {}).get(rule):
+            facts["error"] = named
         found.append(Violation("/".join(steps), _sentence(error), error.kind.name, facts))
         if len(found) == MAX_VIOLATIONS:
             break
     return tuple(found)
+
+
+def _part(schema: Any, step: Any) -> Any:
+    """Return a part of a schema; jsonschema-rs takes a name of digits for an index."""
+    return schema[step] if isinstance(schema, list) else schema.get(str(step), {})
 
 
 def _first_error(validator: Any, value: Any) -> tuple[jsonschema_rs.ValidationError, ...]:

@@ -16,7 +16,8 @@ from connexion.json_schema import RefResolutionError
 from connexion.middleware.lifespan import LifespanMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.document.connexion_seams import build, documents_checked_soon, require_seams
+from seams import require_seams
+from server.document.connexion_seams import build, documents_checked_soon
 from server.document.schemas import check_references
 from server.errors import DocumentError
 from server.response import NOT_KEPT, Response, is_kept, standing_headers
@@ -41,7 +42,7 @@ def build_app(
 
     Documents are compiled here and now: raises `DocumentError` naming operation and place.
     """
-    require_seams()
+    require_seams("connexion", "uvicorn")
     services = tuple(services)
     inner: ASGIApp = _no_page
     if pages is not None:

@@ -42,6 +42,7 @@ _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{},"'))
 NUL, BACKSLASH, PERCENT = b"\0\\%"  # numbers, which `in` looks for ten times as fast
 _NO_NAME = re.compile(r"[^A-Za-z0-9-]")  # within RFC 9110, section 5.6.2
 _NO_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # RFC 9110, section 5.5
+WITH_NUL = "must not hold a NUL character"
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # signed: one level down, one up
 _ENCODED = re.compile(rb"(?:%[0-9a-fA-F]{2})++")
 _BAD_PERCENT = re.compile(rb"%(?![0-9a-fA-F]{2})")
@@ -61,7 +62,7 @@ def check_headers(raw: Sent, mapped: dict[bytes, bytes] | None = None) -> dict[b
         raise HeadersTooLarge(MAX_HEADERS)
     if NUL in text:
         name = next(name for name, value in headers.items() if NUL in name + value)
-        raise invalid(f"/header/{_text(name)}", "must not hold a NUL character")
+        raise invalid(f"/header/{_text(name)}", WITH_NUL, "nul")
     if b"transfer-encoding" in headers and b"content-length" in headers:
         raise invalid("/header/Content-Length", "must not come with Transfer-Encoding")
     return headers
@@ -137,7 +138,7 @@ def decode_text(raw: bytes, pointer: str) -> str:
     except UnicodeDecodeError:
         raise invalid(pointer, "is not valid UTF-8") from None
     if "\0" in text:
-        raise invalid(pointer, "must not hold a NUL character")
+        raise invalid(pointer, WITH_NUL, "nul")
     return text
 
 
@@ -275,14 +276,15 @@ def check_text(value: Any, pointer: str) -> None:
     steps: list[str] = []
     message = _bad_text(value, steps)
     if message is not None:
-        raise invalid("/".join((pointer, *reversed(steps))), message)
+        rule = "nul" if message == WITH_NUL else "encoding"
+        raise invalid("/".join((pointer, *reversed(steps))), message, rule)
 
 
 def _bad_text(value: Any, steps: list[str]) -> str | None:
     """What is wrong with the first bad string in `value`; its place goes to `steps`, last first."""
     if isinstance(value, str):
         if "\0" in value:
-            return "must not hold a NUL character"
+            return WITH_NUL
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:

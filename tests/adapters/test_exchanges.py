@@ -22,7 +22,7 @@ class Echo:
             {
                 "method": request.method,
                 "path": request.path,
-                "form": request.form,
+                "form": request.form.to_dict(),
                 "document": request.document,
                 "credentials": request.credentials,
                 "bearer": request.bearer,

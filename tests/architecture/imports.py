@@ -10,6 +10,7 @@ SHIPPED = (
     *("adapters", "cli", "demo", "handlers", "models", "pages", "server", "specs", "workers"),
     *(
         "logs.py",
+        "seams.py",
         "security_events.py",
         "services.py",
         "setting_values.py",

@@ -15,15 +15,17 @@ ALLOWED = {
     "setting_values": set(),
     "settings": {"services", "setting_values"},
     "logs": set(),
+    "seams": set(),
     "security_events": set(),
     "specs": set(),
-    "server": {"logs", "security_events"},
-    "models": {"security_events", "settings"},
+    "server": {"logs", "seams", "security_events"},
+    "models": {"seams", "security_events", "settings"},
     "adapters": {"models", "settings"},
     "handlers": {
         "adapters",
         "models",
         "security_events",
+        "services",
         "settings",
         "specs",
         "server.context",
@@ -36,7 +38,7 @@ ALLOWED = {
     "workers": {"adapters", "logs", "models", "services", "settings"},
     "pages": {"models", "security_events", "settings"},
     "demo": {"adapters", "models"},
-    "cli": {"adapters", "demo", "models", "services", "settings", "workers"},
+    "cli": {"adapters", "demo", "models", "seams", "services", "settings", "workers"},
     # What it serves it finds through the registry.
     "wsgi": {"logs", "models", "pages", "server", "services", "settings"},
 }
@@ -44,6 +46,7 @@ ALLOWED = {
 MAY_KNOW_THE_ENGINE = {
     *(entry.wiring for entry in SERVICES),
     *(f"handlers.{name}.wire.{module}" for name in NAMES for module in ("errors", "failures")),
+    "handlers.composition",
     "handlers.chat.wire.context",
     "handlers.chat.wire.limits",
     "handlers.chat.wire.violations",

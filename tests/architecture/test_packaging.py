@@ -41,6 +41,7 @@ def expected() -> set[str]:
     return {
         *find_present(*PACKAGES),
         "logs.py",
+        "seams.py",
         "security_events.py",
         "services.py",
         "setting_values.py",

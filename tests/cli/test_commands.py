@@ -1,13 +1,17 @@
 """The commands that run an installation: what they print, and how they refuse."""
 
 import json
+import re
 import socket
 import sqlite3
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 
 import click
 import pytest
+from sqlalchemy import Connection
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cli.main import COMMANDS, listed
 from cli.main import specd as specd_group
@@ -137,6 +141,21 @@ def test_a_wrong_command_line_is_one_sentence(
     specd: Specd, words: tuple[str, ...], told: str
 ) -> None:
     assert told.lower() in specd.refusal(*words).lower()
+
+
+@pytest.mark.parametrize(
+    ("owner", "part"), [(Connection, "_has_events"), (HttpToolsProtocol, "_start_asgi_task")]
+)
+def test_a_library_without_a_part_that_we_use_is_named(
+    specd: Specd, monkeypatch: pytest.MonkeyPatch, owner: type, part: str
+) -> None:
+    monkeypatch.delattr(owner, part)
+    library = owner.__module__.partition(".")[0]
+    assert re.fullmatch(
+        rf"{library} {re.escape(version(library))} has no \S+:{owner.__name__}\.{part},"
+        r" which specd uses; install the versions of constraints\.txt\.",
+        specd.refusal("serve"),
+    )
 
 
 def test_an_unforeseen_failure_tells_its_kind_but_not_its_text(

@@ -21,22 +21,50 @@ from pathlib import Path
 import pytest
 
 from demo.chain.anvil import find_anvil, start_anvil
+from demo.chain.artifacts import load_artifact
 from demo.chain.embedded import PyEvmServed
-from demo.chain.testnet import CHAIN_ID, Testnet, TestnetError
+from demo.chain.testnet import CHAIN_ID, TOKEN, Testnet, TestnetError
 from tests.live.running_server import free_port
 
 NO_ANVIL = "anvil is not installed: set SPECD_ANVIL, or npm install @foundry-rs/anvil"
 
 
 class LocalChain(Testnet):
-    """`Testnet` that knows its URL: pay, pay_native, mine, reorg, deploy_second_token,
-    deploy_payer_contract, pay_by_contract, pay_twice_by_contract, advance_clock, balance, height,
-    call.
-    """
+    """`Testnet` that knows its URL, and pays in ways in which no demo does."""
 
     def __init__(self, url: str, *, chain_id: int = CHAIN_ID) -> None:
         super().__init__(url, chain_id=chain_id)
         self.url = url
+
+    def pay_native(self, to: str, wei: int) -> str:
+        """Send the chain's own coin, which no invoice takes."""
+        return str(self.send({"to": to, "value": hex(wei)})["transactionHash"])
+
+    def deploy_second_token(self) -> str:
+        """Another token of the same code: the wrong one for every invoice."""
+        return self.deploy(load_artifact("TestToken"))
+
+    def deploy_payer_contract(self, atoms: int, *, token: str = TOKEN) -> str:
+        """A contract that holds `atoms` and can pay with them."""
+        address = self.deploy(load_artifact("PayFromContract"))
+        self.pay(address, atoms, token=token)
+        return address
+
+    def pay_by_contract(self, contract: str, to: str, atoms: int, *, token: str = TOKEN) -> str:
+        """Let the contract pay once; the sender of the transfer is the contract."""
+        data = self._encode("PayFromContract", "pay", [token, to, atoms])
+        return str(self.send({"to": contract, "data": data})["transactionHash"])
+
+    def pay_twice_by_contract(
+        self, contract: str, to: str, first: int, second: int, *, token: str = TOKEN
+    ) -> str:
+        """Let the contract pay twice in one transaction."""
+        data = self._encode("PayFromContract", "payTwice", [token, to, first, second])
+        return str(self.send({"to": contract, "data": data})["transactionHash"])
+
+    def advance_clock(self, seconds: int) -> None:
+        """Let the next block's timestamp be `seconds` later than it would have been."""
+        self.call("evm_increaseTime", hex(seconds))
 
     def hold_blocks(self) -> None:
         """Stop mining by itself: transactions wait in the pool until `mine`."""

@@ -13,12 +13,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from models.payment import lifecycle
-from models.payment.lifecycle import STATES
 from pages import wording
 from pages.checkout import amount_due, uri_for_rest
 from pages.wording import describe, is_payable
 from tests.pages.stage import PAGE, START, URI, Stage, make_view
 from tests.support.payment import stories
+from tests.support.payment.states import STATES
 from tests.support.payment.stories import EXPIRY, State, Story, find_stories, tell
 
 STORIES = [tell(steps) for steps in stories.all_steps(3)]

@@ -7,9 +7,14 @@ from typing import Any
 
 from jsonschema_rs import ValidationError
 
-from models.chat.channels.errors import UnknownSubscriptionProperty
+from models.chat.channels.errors import InvalidColor, UnknownSubscriptionProperty
 from models.chat.errors import ChatError
-from models.chat.ground.errors import ConfusingParameters, InvalidParameter, MissingParameter
+from models.chat.ground.errors import (
+    ConfusingParameters,
+    InvalidChoice,
+    InvalidParameter,
+    MissingParameter,
+)
 from models.chat.reading.errors import InvalidNarrow
 from models.chat.uploads.errors import NoFileGiven, SeveralFilesGiven
 from server.errors import Violation
@@ -22,17 +27,18 @@ TYPES = {
     "object": "is not a dict",
     "number": "is not a float",
 }
-LISTED = frozenset(
-    (
-        "emojiset",
-        "report_type",
-        "resolved_topic_notice_auto_read_policy",
-        "web_animate_image_previews",
-        "web_home_view",
-    )
-)
-"""Texts that the reference checks against a list as it does numbers, and words so."""
-LENGTHS = frozenset(("minItems", "maxItems", "minProperties", "maxProperties"))
+PROBLEMS = {
+    "encoding": "is not valid JSON",
+    "maxLength": "is too long (limit: {limit} characters)",
+    "minLength": "is too short",
+    "minimum": "is too small",
+    "exclusiveMinimum": "is too small",
+    "maximum": "is too large",
+    "exclusiveMaximum": "is too large",
+    "maxItems": "is not length {limit}",
+    "minItems": "is not length {limit}",
+}
+"""By rule."""
 
 
 class InvalidEncoding(ChatError):
@@ -63,18 +69,18 @@ class InvalidValue(ChatError):
     advice = "Send one of the values that the document lists."
 
 
-class InvalidNumber(ChatError):
-    """The value is not one of the permitted values. Facts: `name`."""
-
-    sentence = "Invalid {name}: Value error, Not in the list of possible values"
-    advice = "Send one of the values that the document lists."
-
-
 class NullBytes(ChatError):
     """The text contains NUL characters. Facts: `name`."""
 
     sentence = "{name} must not contain null bytes"
     advice = "Remove the NUL characters from the parameter that `msg` names."
+
+
+NAMED: dict[str, type[ChatError]] = {
+    kind.__name__: kind
+    for kind in (InvalidChoice, InvalidColor, NoFileGiven, UnknownSubscriptionProperty)
+}
+"""The errors that the document names in `x-errors`, beside the keyword that fails."""
 
 
 def first_error(violations: tuple[Violation, ...]) -> ChatError:
@@ -96,6 +102,8 @@ def _steps(violation: Violation) -> list[str]:
 
 def _name(steps: list[str]) -> str:
     """`narrow[0]["operator"]`, as the reference writes places inside a parameter."""
+    if not steps:
+        return "request"
     head, *rest = steps
     return head + "".join(f"[{s}]" if re.fullmatch(r"[0-9]+", s) else f'["{s}"]' for s in rest)
 
@@ -108,8 +116,8 @@ def error_of(violation: Violation) -> ChatError:
         return InvalidEncoding(problem=violation.message)
     if rule == "oneFile":
         return SeveralFilesGiven()
-    if rule == "required" and not steps and facts.get("property") == "file":
-        return NoFileGiven()
+    if "error" in facts:
+        return NAMED[facts["error"]](name=_name(steps), value=facts.get("value"))
     if rule == "alias":
         first, second = facts["names"]
         return ConfusingParameters(var_name1=first, var_name2=second)
@@ -119,50 +127,31 @@ def error_of(violation: Violation) -> ChatError:
         if not steps or (where == ["query"] and not facts):
             return MissingParameter(var_name=steps[0] if steps else facts["property"])
         return MissingField(name=_name([*steps, facts["property"]]))
-    if not steps:
-        return UnexpectedArgument(key=facts["unexpected"][0], name="request")
-    if steps[0] == "narrow" and len(steps) > 1 and steps[1].isdecimal():
+    if steps[:1] == ["narrow"] and len(steps) > 1 and steps[1].isdecimal():
         return _narrow_error_of(violation, steps)
     name = _name(steps)
     match rule:
-        case "encoding":
-            if "NUL" in violation.message:
-                # The guard looks before anybody knows what the parameter is for.
-                return NullBytes(name="Message" if name == "content" else name)
-            return InvalidParameter(name=name, problem="is not valid JSON")
+        case "nul":  # found before anybody knows what the parameter is for
+            return NullBytes(name="Message" if name == "content" else name)
         case "additionalProperties":
             return UnexpectedArgument(key=facts["unexpected"][0], name=name)
         case "anyOf" | "oneOf":
             return _branch_error_of(violation, steps)
-        case "enum" if steps[-1] == "property" and "value" in facts:
-            return UnknownSubscriptionProperty(property=facts["value"])
         case "enum":
-            numbers = all(isinstance(option, int) for option in facts["options"])
-            listed = numbers or name in LISTED
-            return InvalidNumber(name=name) if listed else InvalidValue(name=name)
-        case "pattern" if steps[-1] == "color":
-            return InvalidParameter(name=name, problem="is not a valid hex color code")
+            is_number = all(isinstance(option, int) for option in facts["options"])
+            return InvalidChoice(name=name) if is_number else InvalidValue(name=name)
     return InvalidParameter(name=name, problem=_problem(rule, facts))
 
 
 def _problem(rule: str, facts: Mapping[str, Any]) -> str:
-    match rule:
-        case "type":
-            if "text" in facts and not _is_json(facts["text"]):
-                return "is not valid JSON"
-            wanted = next((kind for kind in facts["types"] if kind != "null"), "null")
-            return TYPES.get(wanted, "is not valid")
-        case "maxLength":
-            return f"is too long (limit: {facts['limit']} characters)"
-        case "minLength":
-            return "cannot be blank" if facts["limit"] == 1 else "is too short"
-        case "minimum" | "exclusiveMinimum":
-            return "is too small"
-        case "maximum" | "exclusiveMaximum":
-            return "is too large"
-        case "maxItems" | "minItems":
-            return f"is not length {facts['limit']}"
-    return "has invalid format"
+    if rule == "type":
+        if "text" in facts and not _is_json(facts["text"]):
+            return PROBLEMS["encoding"]
+        wanted = next((kind for kind in facts["types"] if kind != "null"), "null")
+        return TYPES.get(wanted, "is not valid")
+    if rule == "minLength" and facts["limit"] == 1:
+        return "cannot be blank"
+    return PROBLEMS.get(rule, "has invalid format").format_map(facts)
 
 
 def _is_json(text: str) -> bool:

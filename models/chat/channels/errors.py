@@ -94,10 +94,17 @@ class NotSubscribed(ChatError):
     advice = "Subscribe to the channel first."
 
 
-class UnknownSubscriptionProperty(ChatError):
-    """Subscriptions have no property with this name. Facts: `property`."""
+class InvalidColor(ChatError):
+    """A color is not written as in `#f00f00`. Facts: `name`."""
 
-    sentence = "Unknown subscription property: {property}"
+    sentence = "{name} is not a valid hex color code"
+    advice = "Send `#` and three to six hexadecimal digits."
+
+
+class UnknownSubscriptionProperty(ChatError):
+    """Subscriptions have no property with this name. Facts: `value`."""
+
+    sentence = "Unknown subscription property: {value}"
     advice = "Use one of the properties that the operation's description lists."
 
 

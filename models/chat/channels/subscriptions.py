@@ -20,7 +20,7 @@ from models.chat.access.errors import InvalidChannelId
 from models.chat.access.naming import access_principals
 from models.chat.access.people import find_known_ids
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
-from models.chat.channels.errors import NotSubscribed, UnknownSubscriptionProperty
+from models.chat.channels.errors import InvalidColor, NotSubscribed, UnknownSubscriptionProperty
 from models.chat.events import log
 from models.chat.events.channels import SubscriptionUpdateEvent
 from models.chat.events.log import Told
@@ -62,9 +62,9 @@ def color_of(channel_id: int) -> str:
 
 
 def check_color(name: str, value: Json) -> str:
-    """Raises `InvalidParameter` for `name`."""
+    """Return the color. Raises `InvalidColor` for `name`."""
     if not isinstance(value, str) or _COLOR.fullmatch(value) is None:
-        raise InvalidParameter(name=name, problem="is not a valid hex color code")
+        raise InvalidColor(name=name)
     return value
 
 
@@ -190,7 +190,8 @@ def change_settings(
 ) -> None:
     """Change the actor's own settings; all or none. The same value again is told again.
 
-    Raises `UnknownSubscriptionProperty`, `InvalidChannelId`, `NotSubscribed`, `InvalidParameter`.
+    Raises `UnknownSubscriptionProperty`, `InvalidChannelId`, `NotSubscribed`, `InvalidParameter`,
+    `InvalidColor`.
     """
     ids = {change.channel_id for change in changes}
     found = find_channels(session, actor, channel_ids=ids)
@@ -199,7 +200,7 @@ def change_settings(
     told: list[Told] = []
     for change in changes:
         if change.property not in PROPERTIES:
-            raise UnknownSubscriptionProperty(property=change.property)
+            raise UnknownSubscriptionProperty(value=change.property)
         if change.channel_id not in known:
             raise InvalidChannelId()
         if change.channel_id not in held:

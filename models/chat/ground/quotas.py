@@ -238,35 +238,6 @@ CHANNEL_FOLDERS = Quota(
     select(ChannelFolder.id).where(ChannelFolder.realm_id == _OWNER),
 )
 
-ALL = (
-    DEVICES,
-    BOTS,
-    STORED_KEYS,
-    SCHEDULED_MESSAGES,
-    REMINDERS,
-    DRAFTS,
-    SAVED_SNIPPETS,
-    ATTACHMENTS,
-    NAVIGATION_VIEWS,
-    ALERT_WORDS,
-    MUTED_USERS,
-    GROUPS,
-    INVITATIONS,
-    CHANNELS,
-    TOPIC_POLICIES,
-    MESSAGE_EDITS,
-    MESSAGE_MOVES,
-    SUBMESSAGES,
-    REACTIONS,
-    REACTION_EMOJI,
-    LINKIFIERS,
-    PLAYGROUNDS,
-    PROFILE_FIELDS,
-    CUSTOM_EMOJI,
-    DOMAINS,
-    CHANNEL_FOLDERS,
-)
-
 
 def require_within(
     session: Session,

@@ -17,7 +17,7 @@ from models.json import Json
 from models.reader import Db
 from models.webhooks import signing
 
-GENERIC, SLACK = 1, 2
+SLACK = 2
 _RAW = ViewOptions(apply_markdown=False, client_gravatar=False, allow_empty_topic_name=True)
 _HTML = ViewOptions(apply_markdown=True, client_gravatar=False, allow_empty_topic_name=True)
 

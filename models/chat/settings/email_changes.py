@@ -24,7 +24,6 @@ from models.chat.tables import EmailChange, User
 from models.reader import Db
 
 LIFETIME = timedelta(days=1)
-TOKEN_MAX = 100
 ASKED = """Hi {name},
 
 We received a request to change the email address of your account at {realm}

@@ -18,8 +18,6 @@ from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, Webh
 from models.ranges import for_each
 
 TAKEN, GIVEN_UP = "taken", "given_up"
-ANSWER_KEPT = 1024
-"""Bytes of an answer that are kept."""
 
 _DELIVERY = cast(Table, WebhookDelivery.__table__)
 _ATTEMPT = cast(Table, WebhookAttempt.__table__)

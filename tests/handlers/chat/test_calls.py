@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
 from adapters.video_vendor.vendor import HttpVideoVendor
-from demo.local_server import LocalServer, Reply
+from demo.local_server import LocalServer, Reply, Request
 from demo.video_vendor import LocalVendor
 from handlers.chat.calls import CONTINUE
 from models.chat.tables import ClientDevice, Event, User, VendorToken
@@ -60,11 +60,39 @@ def refusal(path: str, which: int) -> dict[str, Any]:
     return {"result": "error", "msg": texts[which], "code": code}
 
 
+class Vendor(LocalVendor):
+    """One that counts refreshes, and whose side can be changed."""
+
+    refreshes = 0
+
+    def _give_tokens(self, request: Request) -> Reply:
+        reply = super()._give_tokens(request)
+        if reply.status == 200 and request.form["grant_type"] == "refresh_token":
+            self.refreshes += 1
+        return reply
+
+    def expire_access_tokens(self) -> None:
+        """As if their lifetime were over; refresh tokens stay good."""
+        with self._turn:
+            for grant in self._grants:
+                grant.expires_at = 0.0
+
+    def forget_users(self) -> None:
+        """As if every user had withdrawn their consent at the vendor."""
+        with self._turn:
+            self._grants.clear()
+
+    @property
+    def grants(self) -> int:
+        """How many consents are standing."""
+        return len(self._grants)
+
+
 @dataclass
 class Stage:
     """The vendor, its server, and the application that talks to it."""
 
-    vendor: LocalVendor
+    vendor: Vendor
     server: LocalServer
     app: ChatApp
 
@@ -104,7 +132,7 @@ class Stage:
 
 @pytest.fixture
 def stage(chat_app: ChatApp) -> Iterator[Stage]:
-    vendor = LocalVendor(client_id="acme", client_secret=SECRET)
+    vendor = Vendor(client_id="acme", client_secret=SECRET)
     server = LocalServer(vendor)
     server.start()
     before = chat_app.vendor.target

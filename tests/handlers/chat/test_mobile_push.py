@@ -43,11 +43,19 @@ FAULTS = [
 ]
 
 
+class Relay(LocalRelay):
+    """One whose push service can forget a token."""
+
+    def uninstall(self, token: str) -> None:
+        with self._turn:
+            self._tokens = {at: known for at, known in self._tokens.items() if known != token}
+
+
 @dataclass
 class Stage:
     """The relay, its server, and the application that talks to it."""
 
-    relay: LocalRelay
+    relay: Relay
     server: LocalServer
     app: ChatApp
 
@@ -75,7 +83,7 @@ class Stage:
 
 @pytest.fixture
 def stage(chat_app: ChatApp) -> Iterator[Stage]:
-    relay = LocalRelay(organization="acme", key="relay key")
+    relay = Relay(organization="acme", key="relay key")
     server = LocalServer(relay)
     server.start()
     before = chat_app.push.target

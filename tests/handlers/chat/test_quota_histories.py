@@ -28,6 +28,7 @@ from models.database import Database
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import KEYS, Cast, Member
+from tests.support.chat.quotas import QUOTAS
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import PIXEL
 
@@ -100,7 +101,7 @@ class Office:
         self._people: list[Member] = [cast.hamlet, cast.othello, cast.iago, cast.cordelia]
         self._made: list[tuple[int, datetime]] = []
         """Who has made a bot, and when."""
-        self.most: dict[str, int] = {quota.what: 0 for quota in quotas.ALL}
+        self.most: dict[str, int] = {quota.what: 0 for quota in QUOTAS}
         """Of each thing, the most that one owner has had."""
         everybody = [*self._people, cast.reminder]
         database.run(lambda s: make_channel(s, cast, "Denmark", subscribers=everybody))
@@ -342,7 +343,7 @@ ENDS: tuple[Action, ...] = (
 @pytest.fixture
 def bounded(chat_app: ChatApp) -> Iterator[Callable[[int], None]]:
     """Sets every quota to a number."""
-    own = {quota.setting: getattr(chat_app.settings, quota.setting) for quota in quotas.ALL}
+    own = {quota.setting: getattr(chat_app.settings, quota.setting) for quota in QUOTAS}
 
     def bound(most: int) -> None:
         for name in own:
@@ -354,7 +355,7 @@ def bounded(chat_app: ChatApp) -> Iterator[Callable[[int], None]]:
 
 
 def test_every_quota_is_counted() -> None:
-    assert set(STORED) == set(quotas.ALL)
+    assert set(STORED) == set(QUOTAS)
 
 
 @pytest.mark.parametrize("seed", [1])
@@ -370,6 +371,6 @@ def test_quotas_hold_in_every_history(
     bounded(MOST)
     office.play(STEPS)
     office.fill()
-    assert office.most == {quota.what: MOST for quota in quotas.ALL}, (
+    assert office.most == {quota.what: MOST for quota in QUOTAS}, (
         "each was reached, and none passed"
     )

@@ -14,6 +14,7 @@ from models.database import Database
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
+from tests.support.chat.quotas import QUOTAS
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import PIXEL
@@ -216,18 +217,18 @@ MAKING = ("create_", "register_", "add_", "send_message", "subscribe")
 def test_whatever_makes_things_is_bounded() -> None:
     making = {name for name in operations_of(specs.load("chat")) if name.startswith(MAKING)}
     assert making <= set(CASES) | set(BOUNDED_OTHERWISE)
-    assert {quota for quota, _ in CASES.values()} == set(quotas.ALL)
+    assert {quota for quota, _ in CASES.values()} == set(QUOTAS)
 
 
 def test_each_has_a_setting() -> None:
-    for quota in quotas.ALL:
+    for quota in QUOTAS:
         assert getattr(settings.Settings(), quota.setting) >= 100
 
 
 @pytest.fixture
 def few(chat_app: ChatApp) -> Iterator[None]:
     """An application whose operator is a miser."""
-    own = {quota.setting: getattr(chat_app.settings, quota.setting) for quota in quotas.ALL}
+    own = {quota.setting: getattr(chat_app.settings, quota.setting) for quota in QUOTAS}
     for name in own:
         object.__setattr__(chat_app.settings, name, MOST)
     yield

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from demo.local_server import LocalServer
-from demo.video_vendor import LocalVendor
 from models.database import Database
-from tests.handlers.chat.test_calls import SECRET, TOKEN, Stage
+from tests.handlers.chat.test_calls import SECRET, TOKEN, Stage, Vendor
 from tests.judges.authorization import credentials as of
 from tests.judges.authorization import payment_credentials as payment
 from tests.judges.authorization.credentials import GOOD, Scene, Use
@@ -219,7 +218,7 @@ def _delete_export(scene: Scene) -> None:
 
 @pytest.fixture(scope="module")
 def vendor() -> Iterator[Stage]:
-    local = LocalVendor(client_id="acme", client_secret=SECRET)
+    local = Vendor(client_id="acme", client_secret=SECRET)
     server = LocalServer(local)
     server.start()
     yield Stage(local, server, None)  # type: ignore[arg-type]

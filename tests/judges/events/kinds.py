@@ -10,12 +10,12 @@ import orjson
 from sqlalchemy import select
 
 import specs
-from models.chat.events.kinds import list_kinds
 from models.chat.events.log import ClientEvent
 from models.chat.people.emoji import clients_kind
 from models.chat.tables import Event
 from models.database import Database
 from server.document.schemas import Schemas
+from tests.support.chat.event_kinds import list_kinds
 
 DOCUMENT = specs.load("chat")
 SCHEMAS = Schemas(DOCUMENT, drop="writeOnly")

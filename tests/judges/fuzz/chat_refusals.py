@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handlers.chat.wire.failures import find_refusals
+from models.chat.channels.errors import InvalidColor
 from models.chat.ground.errors import (
     ConfusingParameters,
     InvalidChoice,
@@ -19,7 +20,7 @@ from models.chat.ground.errors import (
     MissingParameter,
 )
 
-SHAPE = (ConfusingParameters, InvalidChoice, InvalidParameter, MissingParameter)
+SHAPE = (ConfusingParameters, InvalidChoice, InvalidColor, InvalidParameter, MissingParameter)
 """Errors about one parameter alone: a document can, and shall, rule these out."""
 
 

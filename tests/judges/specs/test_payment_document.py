@@ -14,12 +14,13 @@ from openapi_spec_validator import validate
 
 import specs
 from models.payment.errors import InvalidAmount
-from models.payment.lifecycle import EXCEPTIONS, PAYMENT_STATUSES, STATES, STATUSES
+from models.payment.lifecycle import EXCEPTIONS, PAYMENT_STATUSES, STATUSES
 from models.payment.methods import LARGEST_CHAIN_ID, MOST_CONFIRMATIONS
 from models.payment.money import parse_amount
 from server.document.compiler import is_handler
 from tests.support.contract import operations_of
 from tests.support.documents import resolved
+from tests.support.payment.states import STATES
 from tests.support.served import served
 
 ROOT = Path(__file__).parent.parent.parent.parent

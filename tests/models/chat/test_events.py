@@ -16,11 +16,11 @@ import models.chat
 from models.chat.events import log
 from models.chat.events.account import DeviceUpdateEvent, HasZoomTokenEvent
 from models.chat.events.channels import DefaultStreamsEvent, StreamDeleteEvent
-from models.chat.events.kinds import list_kinds
 from models.chat.events.log import ABSENT, ClientEvent, given
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.tables import Event
 from models.database import Database
+from tests.support.chat.event_kinds import list_kinds
 from tests.support.chat.people import CAST_MADE_AT, Cast
 
 

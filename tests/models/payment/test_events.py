@@ -15,11 +15,11 @@ from models.database import Database
 from models.payment import event_list, event_log, expiry
 from models.payment.event_list import EventFilter
 from models.payment.events import KINDS, InvoiceCreated, MerchantEvent, kinds_of
-from models.payment.lifecycle import STATES, TRANSITIONS
 from models.payment.settlement import apply_settlement, cancel_invoice
 from models.payment.tables import Event, Payment
 from models.payment.webhooks.events import WebhookEndpointDisabled
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay, set_head
+from tests.support.payment.states import STATES, TRANSITIONS
 from tests.support.served import served
 
 TYPES = [

@@ -9,7 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from models.payment.lifecycle import STATES, TRANSITIONS, Settlement, settle, status_at
+from models.payment.lifecycle import Settlement, settle, status_at
+from tests.support.payment.states import STATES, TRANSITIONS
 from tests.support.payment.stories import find_stories
 
 START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -8,7 +8,7 @@ from models.chat.events.log import ClientEvent
 
 
 def list_kinds() -> list[type[ClientEvent]]:
-    """The classes of this package's modules, by type and op."""
+    """The classes of the modules of `models.chat.events`, by type and op."""
     package = models.chat.events
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)

@@ -1,0 +1,43 @@
+"""What the wiring of every service has in common: it comes from the settings."""
+
+from typing import Any
+
+import specs
+from models.clock import Clock
+from models.database import Database
+from models.errors import DatabaseUnavailable
+from models.revisions import has_all_migrations
+from server.service import Service
+from server.union import Document
+from server.wire.browsers import Origins
+from services import DOCUMENTS
+from settings import Settings
+
+
+def service_from_settings(
+    settings: Settings, name: str, *, database: Database, clock: Clock, **own: Any
+) -> Service:
+    """Return a service of `services.py`; `own` are the fields that are this service's alone."""
+
+    def check_migrations() -> None:
+        if not has_all_migrations(database, name):
+            raise DatabaseUnavailable()
+
+    return Service(
+        name=name,
+        documents=[
+            Document(document, specs.load(document), specs.text(document))
+            for document, service in DOCUMENTS.items()
+            if service == name
+        ],
+        handlers=f"handlers.{name}",
+        database=database,
+        settings=settings,
+        clock=clock,
+        ready=check_migrations,
+        body_timeout_s=settings.body_read_timeout_s,
+        answer_timeout_s=settings.answer_read_timeout_s,
+        validate_responses=settings.validate_responses,
+        origins=Origins(settings.public_url, settings.allowed_origins),
+        **own,
+    )

@@ -1,0 +1,50 @@
+"""What we call or override of libraries below their public interfaces.
+
+An override that a library no longer calls fails silently, so the start stops when one of these
+parts is gone. Whoever raises the version of a library reads the modules that use its parts.
+"""
+
+import re
+from importlib.metadata import version
+from pkgutil import resolve_name
+
+SEAMS = (
+    "connexion:ConnexionMiddleware._build_middleware_stack",
+    "connexion.middleware.abstract:AbstractRoutingAPI._add_operation_internal",
+    "connexion.middleware.abstract:AbstractRoutingAPI._framework_path_and_name",
+    "connexion.middleware.abstract:AbstractRoutingAPI._handle_add_operation_error",
+    "connexion.security:AbstractSecurityHandler._resolve_func",
+    "connexion.spec:OpenAPISpecification._validate_spec",
+    "sqlalchemy:ColumnElement._from_objects",
+    "sqlalchemy:ColumnElement._is_implicitly_boolean",
+    "sqlalchemy:Connection._handle_dbapi_exception",
+    "sqlalchemy:Connection._has_events",
+    "sqlalchemy:Engine._has_events",
+    "uvicorn.protocols.http.flow_control:FlowControl.resume_reading",
+    "uvicorn.protocols.http.httptools_impl:STATUS_LINE",
+    "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol._start_asgi_task",
+    "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol._unset_keepalive_if_required",
+    "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol.on_response_complete",
+    "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol.send_400_response",
+    "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol.timeout_keep_alive_handler",
+    "uvicorn.protocols.http.httptools_impl:RequestResponseCycle.run_asgi",
+)
+
+
+class SeamGone(Exception):
+    """The installed version of a library lacks a part that we use."""
+
+
+def require_seams(*libraries: str) -> None:
+    """Raise `SeamGone` for the first part that `libraries` (default: all of them) lack."""
+    for seam in SEAMS:
+        library = re.split("[.:]", seam)[0]
+        if libraries and library not in libraries:
+            continue
+        try:
+            resolve_name(seam)
+        except (ImportError, AttributeError):
+            raise SeamGone(
+                f"{library} {version(library)} has no {seam}, which specd uses;"
+                " install the versions of constraints.txt"
+            ) from None

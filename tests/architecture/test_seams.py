@@ -1,0 +1,49 @@
+"""A start stops when a library lacks a part below its public interface that we use."""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from connexion.middleware.abstract import AbstractRoutingAPI
+from sqlalchemy import Connection
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from models.database import Database
+from seams import SEAMS, SeamGone
+from server.serving.app import build_app
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "start"),
+    [
+        (AbstractRoutingAPI, "_add_operation_internal", lambda _: build_app([])),
+        (HttpToolsProtocol, "_start_asgi_task", lambda _: build_app([])),
+        (Connection, "_handle_dbapi_exception", lambda path: Database(f"sqlite:///{path}/a.db")),
+    ],
+)
+def test_a_start_without_one_of_them_is_refused(
+    owner: type,
+    name: str,
+    start: Callable[[Path], object],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.delattr(owner, name)
+    with pytest.raises(SeamGone, match=rf" has no \S+:{owner.__name__}\.{name}, "):
+        start(tmp_path)
+
+
+def test_each_of_them_is_used() -> None:
+    used = set()
+    for path in [*ROOT.glob("server/**/*.py"), *ROOT.glob("models/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Attribute(attr=name) | ast.FunctionDef(name=name) | ast.alias(name=name):
+                    used.add(name)
+                case ast.Assign(targets=[ast.Name(id=name)]):
+                    used.add(name)
+    parts = {seam.replace(":", ".").rpartition(".")[2] for seam in SEAMS}
+    assert parts <= used
