@@ -24,7 +24,7 @@ from models.types import UtcMs
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
 MOST = 2_500
 """A user with so many policies, of whatever origin, gets none for another topic: half of what the
-settings let by request (`chat_topic_policies_per_user`) unless the operator has changed that.
+settings let by request (`topic_policies_per_user`) unless the operator has changed that.
 """
 
 _USER_TOPIC = cast(Table, UserTopic.__table__)
