@@ -81,5 +81,6 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         list_failures=failures.list_failures,
         chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
     )
-    adapters.polls.serve(lambda: cast(Database, service.database), clock)
+    adapters.polls.serve(lambda: cast(Database, service.database))
+    adapters.polls.clock = clock
     return service
