@@ -39,7 +39,6 @@ class Context(Generic[Adapters, Actor, Settings]):
     Security functions get a connection first, and the session of the write unit when it begins.
     `actor` is who asks as the latest of these found them: a handler that waits must not keep one
     from before in a variable. `headers` are raw: names in lower case, repeated ones joined.
-    `prepared` is what the first phase of a handler with two has made (server/phases.py).
     `unknown_parameters` are the names sent that the document does not know. `actor_id` and `key_id`
     are what the log calls who asks and the credential they sent, known or not; security functions
     set them, never to a secret.
@@ -60,7 +59,6 @@ class Context(Generic[Adapters, Actor, Settings]):
         "key_id",
         "now",
         "path_parameters",
-        "prepared",
         "request_id",
         "session",
         "settings",
@@ -94,7 +92,6 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.actor_id: int | str | None = None
         self.key_id: str | None = None
         self.path_parameters: Mapping[str, Any] = {}
-        self.prepared: Any = None
         self.unknown_parameters: tuple[str, ...] = ()
 
     def bind_units(

@@ -155,7 +155,7 @@ class _Begun:
     found: Found
 
 
-def _begin(ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool = False) -> _Begun:
+def _begin(ctx: Context, *, queue_id: str, last_event_id: int) -> _Begun:
     reader, actor = ctx.session, ctx.actor
     queue, head = queues.access_queue(reader, actor, queue_id, now=ctx.now)
     position = queues.check_position(queue, last_event_id, head)
@@ -168,10 +168,9 @@ def _begin(ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool 
 
 @prepared_by(_begin)
 async def get_events(
-    ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool = False
+    ctx: Context, begun: _Begun, *, queue_id: str, dont_block: bool = False
 ) -> Response:
     """Get the events of a queue."""
-    begun: _Begun = ctx.prepared
     events = begun.found.bodies
     if not events and not dont_block:
         _note(ctx, begun, lasts=LONGEST_POLL)
