@@ -120,12 +120,10 @@ class WithDatabase(Operation):
 
             return database.run(unit)
 
-        ctx.bind_units(
-            read=lambda work: threads.run_reading(read, work),
-            read_snapshot=lambda work: threads.run_reading(read_snapshot, work),
-            write=lambda work: threads.run_writing(write, work),
-            write_down=lambda work: threads.run_writing(write, work, False),
-        )
+        ctx.read = partial(threads.run_reading, read)
+        ctx.read_snapshot = partial(threads.run_reading, read_snapshot)
+        ctx.write = partial(threads.run_writing, write)
+        ctx.write_down = partial(threads.run_writing, partial(write, asks_again=False))
         return self.finish(await handle(), call)
 
     def _prepare_with(self, ctx: Context, call: Call) -> Callable[[], Any]:
