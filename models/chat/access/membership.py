@@ -58,10 +58,9 @@ _MEMBERS = Query(
 
 def group_ids_of(db: Db, actor: Actor) -> frozenset[int]:
     """Ids of all groups the actor is in, directly or through subgroups. Asked once per request."""
-    known: frozenset[int] | None = actor.memo.get("group_ids")
-    if known is None:
-        known = actor.memo["group_ids"] = find_group_ids_of(db, actor.id)
-    return known
+    if actor.cached.group_ids is None:
+        actor.cached.group_ids = find_group_ids_of(db, actor.id)
+    return actor.cached.group_ids
 
 
 def find_group_ids_of(db: Db, user_id: int) -> frozenset[int]:
