@@ -8,11 +8,12 @@ which the next worker takes from the start, or one that says `succeeded` and a w
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.exports.requests import (
     EXPORTS,
     FAILED,
@@ -37,7 +38,7 @@ DONE = (
 )
 NOT_DONE = "Your data export has failed. Nothing was exported; ask for another one."
 
-_REALM = cast(Table, Realm.__table__)
+_REALM = table_of(Realm)
 QUEUE = WorkQueue(EXPORTS, REQUESTED, STARTED, pauses=[timedelta(seconds=30)] * (ATTEMPTS_MAX - 1))
 
 

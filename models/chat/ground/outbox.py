@@ -9,11 +9,12 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol, cast
+from typing import Protocol
 
-from sqlalchemy import Table, insert, select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.ground.vault import Vault
 from models.chat.tables import Outbox
 from models.reader import Db
@@ -26,7 +27,7 @@ SUBJECT_MAX = 200
 UNREADABLE = "The text was sealed with another secret"
 GAVE_UP = "No attempt came to an end"
 
-OUTBOX = cast(Table, Outbox.__table__)
+OUTBOX = table_of(Outbox)
 QUEUE = WorkQueue(
     OUTBOX,
     PENDING,

@@ -6,18 +6,18 @@ Each function works in the caller's unit.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
 
-from sqlalchemy import Table, delete, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.tables import OutgoingDelivery, OutgoingWebhook
 from models.work_queue import WorkQueue
 
 LEASE = timedelta(seconds=60)
 """Longer than a request may take."""
-_DELIVERY = cast(Table, OutgoingDelivery.__table__)
-_HOOK = cast(Table, OutgoingWebhook.__table__)
+_DELIVERY = table_of(OutgoingDelivery)
+_HOOK = table_of(OutgoingWebhook)
 QUEUE = WorkQueue(
     _DELIVERY, pauses=[timedelta(seconds=seconds) for seconds in (5, 30, 120, 600)], jitter=0.2
 )

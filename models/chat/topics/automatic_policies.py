@@ -6,11 +6,11 @@ others by themselves, so that nobody's mentions use up what a user may set by re
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import cast
 
-from sqlalchemy import Table, bindparam, case, literal, select
+from sqlalchemy import bindparam, case, literal, select
 from sqlalchemy.orm import Session, aliased
 
+from models.base import table_of
 from models.chat.events import log
 from models.chat.events.account import UserTopicEvent
 from models.chat.identity.actors import Actor
@@ -27,7 +27,7 @@ MOST = 2_500
 settings let by request (`topic_policies_per_user`) unless the operator has changed that.
 """
 
-_USER_TOPIC = cast(Table, UserTopic.__table__)
+_USER_TOPIC = table_of(UserTopic)
 
 _STANDING = Query(
     select(
