@@ -7,12 +7,12 @@ belongs to the test suite and is not read here.
 import difflib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import services
@@ -57,6 +57,41 @@ class Described:
     help: str
 
 
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the environment. It sets `field`, or the entry `key` of the mapping there.
+
+    `name` is the variable's where it is not that of the field; `default` is how people see it.
+    """
+
+    parse: Callable[[str], Any]
+    help: str
+    default: str
+    is_secret: bool = False
+    name: str = ""
+    field: str = ""
+    key: str = ""
+
+    def put(self, values: dict[str, Any], value: Any) -> None:
+        """Add a parsed value to the keywords that make `Settings`."""
+        if self.key:
+            values.setdefault(self.field, {})[self.key] = value
+        else:
+            values[self.field] = value
+
+    def value_in(self, settings: "Settings") -> Any:
+        value = getattr(settings, self.field)
+        return value[self.key] if self.key else value
+
+
+def _written(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
 def setting(
     default: T,
     parse: Callable[[str], T],
@@ -66,18 +101,68 @@ def setting(
     secret: bool = False,
 ) -> T:
     """A dataclass field that knows its parser, its help text and how its default is written."""
-    metadata = {"parse": parse, "help": help, "default": shown, "secret": secret}
-    return field(default=default, repr=not secret, metadata=metadata)
+    its = Variable(parse, help, _written(default) if shown is None else shown, secret)
+    return field(default=default, repr=not secret, metadata={"variables": (its,)})
 
 
-def setting_per_service(parse: Callable[[str], T], help: str, *, shown: str) -> Mapping[str, T]:
-    """A field that holds a secret of each service, by the service's name.
+def setting_for_each(variables: Iterable[Variable]) -> Mapping[str, Any]:
+    """A field with a mapping of which each entry has a variable of its own."""
+    return field(default_factory=dict, repr=False, metadata={"variables": tuple(variables)})
 
-    The field `..._urls` is filled from the variables `SPECD_<SERVICE>_..._URL`; `{service}` in the
-    help and in the default stands for the name.
-    """
-    metadata = {"parse": parse, "help": help, "default": shown, "secret": True, "each": True}
-    return field(default_factory=dict, repr=False, metadata=metadata)
+
+class Quota(NamedTuple):
+    """`what` there may be so many of, unless the operator sets another number up to `most`."""
+
+    default: int
+    what: str
+    most: int = 1_000_000
+
+
+CHAT_QUOTAS: Mapping[str, Quota] = {
+    "devices_per_user": Quota(100, "devices per chat user"),
+    "scheduled_messages_per_user": Quota(
+        500, "pending and failed scheduled messages per chat user"
+    ),
+    "bots_per_user": Quota(100, "bots that a chat user owns or has made"),
+    "bot_storage_keys": Quota(10_000, "values that a chat bot stores"),
+    "bot_storage_characters": Quota(
+        10_000_000, "characters that a chat bot stores, keys and values together", 1_000_000_000
+    ),
+    "reminders_per_user": Quota(500, "pending and failed reminders per chat user"),
+    "drafts_per_user": Quota(1_000, "drafts per chat user"),
+    "saved_snippets_per_user": Quota(500, "saved snippets per chat user"),
+    "attachments_per_user": Quota(5_000, "uploaded files per chat user"),
+    "navigation_views_per_user": Quota(500, "navigation views per chat user"),
+    "alert_words_per_user": Quota(500, "alert words per chat user"),
+    "muted_users_per_user": Quota(1_000, "users whom a chat user can mute"),
+    "groups_per_user": Quota(250, "user groups created per chat user"),
+    "invitations_per_user": Quota(1_000, "pending invitations per chat user"),
+    "channels_per_user": Quota(1_000, "channels created per chat user, including archived ones"),
+    "topic_policies_per_user": Quota(
+        5_000,
+        "topics that a chat user can mute, unmute or follow by request. Of users with 2,500 or more"
+        " of them, no other topic is followed or unmuted automatically",
+    ),
+    "edits_per_message": Quota(500, "edits per chat message, and of moves"),
+    "submessages_per_message": Quota(
+        5_000, "votes, options, tasks and other changes of a poll or a to-do list"
+    ),
+    "reactions_per_message": Quota(2_000, "reactions to a chat message"),
+    "reaction_emoji_per_message": Quota(
+        100, "different emoji in the reactions to a message", 10_000
+    ),
+    "linkifiers_per_realm": Quota(250, "linkifiers per chat organization", 100_000),
+    "playgrounds_per_realm": Quota(250, "code playgrounds per chat organization", 100_000),
+    "profile_fields_per_realm": Quota(100, "custom profile fields per chat organization", 100_000),
+    "custom_emoji_per_realm": Quota(
+        2_000, "custom emoji per chat organization, including deactivated ones", 100_000
+    ),
+    "domains_per_realm": Quota(500, "email domains per chat organization", 100_000),
+    "channel_folders_per_realm": Quota(
+        500, "channel folders per chat organization, including archived ones", 100_000
+    ),
+}
+"""The quotas of models/chat/ground/quotas.py. Each has a variable of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +172,16 @@ class Settings:
     data_dir: Path = setting(
         Path("./var"), Path, "Directory of the SQLite files and the run-time state.", shown="./var"
     )
-    database_urls: Mapping[str, str] = setting_per_service(
-        parse_database_url,
-        "Database of the {service} service.",
-        shown="sqlite:///{SPECD_DATA_DIR}/{service}.db",
+    database_urls: Mapping[str, str] = setting_for_each(
+        Variable(
+            parse_database_url,
+            f"Database of the {service} service.",
+            f"sqlite:///{{SPECD_DATA_DIR}}/{service}.db",
+            is_secret=True,
+            name=f"{service}_database_url",
+            key=service,
+        )
+        for service in services.NAMES
     )
     database_pool_size: int = setting(
         8,
@@ -352,98 +443,15 @@ class Settings:
     chat_audit_retention_s: int = setting(
         63_072_000, whole(1, 315_360_000), "Retention of the chat audit log."
     )
-    chat_devices_per_user: int = setting(
-        100, whole(1, 1_000_000), "Maximum number of devices per chat user."
-    )
-    chat_scheduled_messages_per_user: int = setting(
-        500,
-        whole(1, 1_000_000),
-        "Maximum number of pending and failed scheduled messages per chat user.",
-    )
-    chat_bots_per_user: int = setting(
-        100, whole(1, 1_000_000), "Maximum number of bots that a chat user owns or has made."
-    )
-    chat_bot_storage_keys: int = setting(
-        10_000, whole(1, 1_000_000), "Maximum number of values that a chat bot stores."
-    )
-    chat_bot_storage_characters: int = setting(
-        10_000_000,
-        whole(1, 1_000_000_000),
-        "Maximum number of characters that a chat bot stores, keys and values together.",
-    )
-    chat_reminders_per_user: int = setting(
-        500, whole(1, 1_000_000), "Maximum number of pending and failed reminders per chat user."
-    )
-    chat_drafts_per_user: int = setting(
-        1_000, whole(1, 1_000_000), "Maximum number of drafts per chat user."
-    )
-    chat_saved_snippets_per_user: int = setting(
-        500, whole(1, 1_000_000), "Maximum number of saved snippets per chat user."
-    )
-    chat_attachments_per_user: int = setting(
-        5_000, whole(1, 1_000_000), "Maximum number of uploaded files per chat user."
-    )
-    chat_navigation_views_per_user: int = setting(
-        500, whole(1, 1_000_000), "Maximum number of navigation views per chat user."
-    )
-    chat_alert_words_per_user: int = setting(
-        500, whole(1, 1_000_000), "Maximum number of alert words per chat user."
-    )
-    chat_muted_users_per_user: int = setting(
-        1_000, whole(1, 1_000_000), "Maximum number of users whom a chat user can mute."
-    )
-    chat_groups_per_user: int = setting(
-        250, whole(1, 1_000_000), "Maximum number of user groups created per chat user."
-    )
-    chat_invitations_per_user: int = setting(
-        1_000, whole(1, 1_000_000), "Maximum number of pending invitations per chat user."
-    )
-    chat_channels_per_user: int = setting(
-        1_000,
-        whole(1, 1_000_000),
-        "Maximum number of channels created per chat user, including archived ones.",
-    )
-    chat_topic_policies_per_user: int = setting(
-        5_000,
-        whole(1, 1_000_000),
-        "Maximum number of topics that a chat user can mute, unmute or follow by request. Of "
-        "users with 2,500 or more of them, no other topic is followed or unmuted automatically.",
-    )
-    chat_edits_per_message: int = setting(
-        500, whole(1, 1_000_000), "Maximum number of edits per chat message, and of moves."
-    )
-    chat_submessages_per_message: int = setting(
-        5_000,
-        whole(1, 1_000_000),
-        "Maximum number of votes, options, tasks and other changes of a poll or a to-do list.",
-    )
-    chat_reactions_per_message: int = setting(
-        2_000, whole(1, 1_000_000), "Maximum number of reactions to a chat message."
-    )
-    chat_reaction_emoji_per_message: int = setting(
-        100, whole(1, 10_000), "Maximum number of different emoji in the reactions to a message."
-    )
-    chat_linkifiers_per_realm: int = setting(
-        250, whole(1, 100_000), "Maximum number of linkifiers per chat organization."
-    )
-    chat_playgrounds_per_realm: int = setting(
-        250, whole(1, 100_000), "Maximum number of code playgrounds per chat organization."
-    )
-    chat_profile_fields_per_realm: int = setting(
-        100, whole(1, 100_000), "Maximum number of custom profile fields per chat organization."
-    )
-    chat_custom_emoji_per_realm: int = setting(
-        2_000,
-        whole(1, 100_000),
-        "Maximum number of custom emoji per chat organization, including deactivated ones.",
-    )
-    chat_domains_per_realm: int = setting(
-        500, whole(1, 100_000), "Maximum number of email domains per chat organization."
-    )
-    chat_channel_folders_per_realm: int = setting(
-        500,
-        whole(1, 100_000),
-        "Maximum number of channel folders per chat organization, including archived ones.",
+    chat_quotas: Mapping[str, int] = setting_for_each(
+        Variable(
+            whole(1, quota.most),
+            f"Maximum number of {quota.what}.",
+            str(quota.default),
+            name=f"chat_{name}",
+            key=name,
+        )
+        for name, quota in CHAT_QUOTAS.items()
     )
     scheduled_late_window_s: int = setting(
         600,
@@ -513,6 +521,8 @@ class Settings:
             name: self.database_urls.get(name) or f"sqlite:///{data_dir}/{name}.db"
             for name in services.NAMES
         }
+        quotas = {name: quota.default for name, quota in CHAT_QUOTAS.items()}
+        derived["chat_quotas"] = quotas | dict(self.chat_quotas)
         derived["mail_url"] = self.mail_url or f"file://{data_dir}/outbox"
         derived["public_url"] = self.public_url or _url_of(self.bind)
         metrics_dir = Path(self.metrics_dir)
@@ -541,7 +551,7 @@ class Settings:
         for name, known_as in known.items():
             if text := environ.get(name, "").strip():
                 try:
-                    known_as.put(values, known_as.field.metadata["parse"](text))
+                    known_as.put(values, known_as.parse(text))
                 except ValueError as problem:
                     raise SettingsError(f"{name} {problem}.") from None
         settings = cls(**values)
@@ -563,49 +573,13 @@ class Settings:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """What a variable of the environment sets: a field, or the entry of `service` in a field."""
-
-    field: Field[Any]
-    service: str = ""
-
-    @property
-    def is_secret(self) -> bool:
-        return bool(self.field.metadata["secret"])
-
-    @property
-    def help(self) -> str:
-        return str(self.field.metadata["help"]).replace("{service}", self.service)
-
-    @property
-    def default(self) -> str:
-        shown = _default_of(self.field.default, self.field.metadata["default"])
-        return shown.replace("{service}", self.service)
-
-    def put(self, values: dict[str, Any], value: Any) -> None:
-        """Add a parsed value to the keywords that make `Settings`."""
-        if self.service:
-            values.setdefault(self.field.name, {})[self.service] = value
-        else:
-            values[self.field.name] = value
-
-    def value_in(self, settings: Settings) -> Any:
-        value = getattr(settings, self.field.name)
-        return value[self.service] if self.service else value
-
-
 def variables() -> dict[str, Variable]:
-    """Every variable by its name, in the order of the fields and of the services."""
-    found = {}
-    for f in fields(Settings):
-        if "each" in f.metadata:
-            for service in services.NAMES:
-                name = variable(f"{service}_{f.name.removesuffix('s')}")
-                found[name] = Variable(f, service)
-        else:
-            found[variable(f.name)] = Variable(f)
-    return found
+    """Every variable by its name, in the order of the fields and of their entries."""
+    return {
+        variable(its.name or f.name): replace(its, field=f.name)
+        for f in fields(Settings)
+        for its in f.metadata["variables"]
+    }
 
 
 def variable(field_name: str) -> str:
@@ -691,15 +665,3 @@ def _shown(value: object, *, secret: bool) -> str:
     if not secret:
         return text
     return mask(text) if "://" in text or not text else "***"
-
-
-def _written(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:g}"
-    return ",".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _default_of(value: object, shown: str | None) -> str:
-    return _written(value) if shown is None else shown

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import cast
 
 import click
-from sqlalchemy import Table
 from sqlalchemy.orm import Session
 
 from cli.databases import open_database
 from models import secret_checks
+from models.base import table_of
 from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import KeyMaker, load_secrets
 from models.chat.tables import SecretCheck as ChatCheck
@@ -19,7 +18,7 @@ from models.payment.webhooks.vault import WebhookVault, open_vault
 from models.sealing import SealedTexts
 from settings import Settings, variable
 
-CHECKS = {"payment": PaymentCheck.__table__, "chat": ChatCheck.__table__}
+CHECKS = {"payment": table_of(PaymentCheck), "chat": table_of(ChatCheck)}
 """Service with a secret -> the table of its check."""
 
 without_previous = click.option(
@@ -73,20 +72,16 @@ def require_secrets(settings: Settings, *only: str | None) -> None:
 
 def renew_check(session: Session, service: str, settings: Settings) -> None:
     """Refuse from now on whoever has not the present secret of this machine."""
-    secret_checks.renew(session, _table(service), _texts(service, settings))
+    secret_checks.renew(session, CHECKS[service], _texts(service, settings))
 
 
 def _require(service: str, settings: Settings, database: Database) -> None:
-    if not secret_checks.is_shared(database, _table(service), _texts(service, settings)):
+    if not secret_checks.is_shared(database, CHECKS[service], _texts(service, settings)):
         raise click.ClickException(
             f"The {service} database was written under another {variable(f'{service}_secret')};"
             f" give this machine the same (if unset, it is the file {service}-secret in"
             f" {variable('data_dir')}), or replace it as `specd {service} reseal --help` says."
         )
-
-
-def _table(service: str) -> Table:
-    return cast(Table, CHECKS[service])
 
 
 def _texts(service: str, settings: Settings) -> SealedTexts:

@@ -1,6 +1,6 @@
 """What the wiring of every service has in common: it comes from the settings."""
 
-from typing import Any
+from typing import Any, cast
 
 import specs
 from models.clock import Clock
@@ -20,10 +20,10 @@ def service_from_settings(
     """Return a service of `services.py`; `own` are the fields that are this service's alone."""
 
     def check_migrations() -> None:
-        if not has_all_migrations(database, name):
+        if not has_all_migrations(cast(Database, service.database), name):
             raise DatabaseUnavailable()
 
-    return Service(
+    service = Service(
         name=name,
         documents=[
             Document(document, specs.load(document), specs.text(document))
@@ -41,3 +41,4 @@ def service_from_settings(
         origins=Origins(settings.public_url, settings.allowed_origins),
         **own,
     )
+    return service

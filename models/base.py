@@ -1,6 +1,8 @@
 """The declarative base: constraint names are the same in every database and migration."""
 
-from sqlalchemy import MetaData
+from typing import cast
+
+from sqlalchemy import MetaData, Table
 from sqlalchemy.orm import DeclarativeBase
 
 NAMING = {
@@ -22,3 +24,8 @@ class ChatBase(DeclarativeBase):
     """Everything the chat service stores."""
 
     metadata = MetaData(naming_convention=NAMING)
+
+
+def table_of(model: type[DeclarativeBase]) -> Table:
+    """Return the table of a class, which SQLAlchemy declares to be any `FROM` clause."""
+    return cast(Table, model.__table__)

@@ -7,9 +7,9 @@ winner's row, so "in progress" is only answered after the lock timeout.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import FromClause, Table, bindparam, select, update
+from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
@@ -37,13 +37,12 @@ class IdempotencyKeys:
 
     def __init__(
         self,
-        table: FromClause,
+        table: Table,
         *,
         owner: str,
         reused: type[DomainError],
         in_progress: type[DomainError],
     ) -> None:
-        table = cast(Table, table)
         is_this = (table.c[owner] == bindparam("its_owner")) & (table.c.key == bindparam("its_key"))
         self._owner = owner
         self._reused, self._in_progress = reused, in_progress

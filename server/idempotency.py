@@ -95,7 +95,7 @@ class IdempotentAnswers:
             session,
             owner=owner,
             key=key,
-            operation=ctx.operation_id,
+            operation=ctx.operation.operation_id,
             fingerprint=self.fingerprint(ctx, sent),
             now=ctx.now,
         )
@@ -122,7 +122,7 @@ class IdempotentAnswers:
         parameters and `sent`, keys sorted. Numbers sent as text stay the text they were.
         """
         path = {name: self.as_text(value) for name, value in ctx.path_parameters.items()}
-        request = [ctx.method, ctx.path_template, path, sent]
+        request = [ctx.operation.method, ctx.operation.path, path, sent]
         return sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def _headers(self, stored: StoredAnswer) -> Headers:

@@ -1,15 +1,17 @@
 """How a handler says that it works in two phases, or changes nothing.
 
 A write unit holds locks that others wait for, so what takes long comes before it: a handler marked
-`prepared_by(prepare)` finds what `prepare(ctx, **arguments)` returned in `ctx.prepared`. That runs
-on a reading connection, off the event loop; what it has read may be old by the time the handler
-runs, which checks in its unit whatever is decided on. `prepare` may raise what the handler would.
+`prepared_by(prepare)` gets what `prepare` returned as its second parameter. Each of the two gets
+those of the request's arguments that it names. `prepare` runs on a reading connection, off the
+event loop; what it has read may be old by the time the handler runs, which checks in its unit
+whatever is decided on. `prepare` may raise what the handler would.
 
 A handler marked `changes_nothing` gets a reading connection whatever its method.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,7 +21,7 @@ _READS = "_reads"
 
 
 def prepared_by(prepare: Callable[..., Any]) -> Callable[[Handler], Handler]:
-    """Mark a handler: what takes long is `prepare`, which gets the same arguments."""
+    """Mark a handler: what takes long is `prepare`."""
 
     def mark(handler: Handler) -> Handler:
         setattr(handler, _PREPARE, prepare)
@@ -38,6 +40,14 @@ def preparation_of(handler: Callable[..., Any]) -> Callable[..., Any] | None:
     """The first phase of a handler, if it has two."""
     prepare: Callable[..., Any] | None = getattr(handler, _PREPARE, None)
     return prepare
+
+
+def taking_its_own(phase: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, called with those of the keyword arguments that it names."""
+    parameters = inspect.signature(phase).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        return phase
+    return lambda *given, **sent: phase(*given, **{k: sent[k] for k in parameters.keys() & sent})
 
 
 def is_reading(handler: Callable[..., Any]) -> bool:

@@ -100,9 +100,6 @@ class BotWebhooks:
 
     def _begin(self) -> bool:
         now = self._clock.now()
-        with self._database.reading() as reader:
-            if not queue.is_anything_due(reader, now=now):
-                return False
         taken = self._take(now)
         requests: list[Request] = []
         for one in taken:
@@ -124,7 +121,7 @@ class BotWebhooks:
         """Leave the bot whose secret does not open here to processes where it does."""
         self._log.warning("bot_not_signed", alert=True, bot=taken.bot_id)
         self._unsigned[taken.bot_id] = time.monotonic() + UNSIGNED_S
-        self._database.run(lambda session: queue.take_back(session, [taken.id], now=now))
+        self._database.run(lambda session: queue.QUEUE.give_back(session, [taken.id], now=now))
 
     def _take(self, now: datetime) -> list[Taken]:
         """As many messages as there is room for; the others are given back in the same unit."""
@@ -142,10 +139,10 @@ class BotWebhooks:
                 else:
                     left.append(one.id)
             if left:
-                queue.take_back(session, left, now=now)
+                queue.QUEUE.give_back(session, left, now=now)
             return kept
 
-        return self._database.run(take)
+        return queue.QUEUE.try_run(self._database, take, now=now) or []
 
     def _settle(self, outcome: Outcome) -> None:
         """One unit for each: what one bot says holds up no other."""

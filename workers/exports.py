@@ -84,12 +84,11 @@ class Exports:
     def try_export_one(self) -> bool:
         """Make the archive that waits longest; False when none does."""
         now, holder = self._clock.now(), secrets.token_hex(16)
-        with self._database.reading() as reader:
-            if not export_runs.is_anything_due(reader, now=now):
-                return False
-        was_due, run = self._database.run(
-            lambda session: export_runs.take_due(session, holder, base_of=self._base, now=now)
-        )
+        was_due, run = export_runs.QUEUE.try_run(
+            self._database,
+            lambda session: export_runs.take_due(session, holder, base_of=self._base, now=now),
+            now=now,
+        ) or (False, None)
         if run is not None:
             self.make(run)
         return was_due
@@ -110,7 +109,7 @@ class Exports:
     def make(self, run: Run) -> Written | None:
         """Write the archive of an export that is ours and say so in its row; None if not."""
         began = time.monotonic()
-        log = self._log.bind(export_id=run.id, attempt=run.attempt)
+        log = self._log.bind(export_id=run.id, attempt=run.attempts)
         try:
             written = self._write(run)
             self._end(run, written)

@@ -43,12 +43,11 @@ class OutboxWorker:
             self._note_sent(self._unnoted[-1])
             self._unnoted.pop()
         now = self._clock.now()
-        with self._database.reading() as reader:
-            if not outbox.is_anything_due(reader, now=now):
-                return False
-        was_due, taken = self._database.run(
-            lambda session: outbox.take_due(session, self._vault, lease=self._lease, now=now)
-        )
+        was_due, taken = outbox.QUEUE.try_run(
+            self._database,
+            lambda session: outbox.take_due(session, self._vault, lease=self._lease, now=now),
+            now=now,
+        ) or (False, None)
         if taken is not None:
             self._send(taken)
         return was_due
@@ -63,7 +62,7 @@ class OutboxWorker:
         self._unnoted.append(taken.id)
         self._note_sent(taken.id)
         self._unnoted.remove(taken.id)
-        self._log.info("mail_sent", mail_id=taken.id, attempt=taken.attempt)
+        self._log.info("mail_sent", mail_id=taken.id, attempt=taken.attempts)
 
     def _note_sent(self, mail_id: int) -> None:
         now = self._clock.now()
@@ -72,13 +71,11 @@ class OutboxWorker:
     def _note_failure(self, taken: LeasedMail, problem: MailNotSent) -> None:
         now, reason = self._clock.now(), str(problem)
         if isinstance(problem, MailRefused):
-            self._database.run(
-                lambda session: outbox.mark_dead(session, taken.id, taken.attempt, reason, now=now)
-            )
+            self._database.run(lambda session: outbox.mark_dead(session, taken, reason, now=now))
             is_dead = True
         else:
             is_dead = self._database.run(
                 lambda session: outbox.note_failure(session, taken, reason, now=now)
             )
         event = "mail_dead" if is_dead else "mail_not_sent"
-        self._log.warning(event, mail_id=taken.id, attempt=taken.attempt, reason=reason)
+        self._log.warning(event, mail_id=taken.id, attempt=taken.attempts, reason=reason)

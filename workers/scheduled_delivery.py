@@ -41,10 +41,9 @@ class ScheduledDelivery:
         it does not keep others waiting; a fault before a message was chosen is raised.
         """
         now = self._clock.now()
-        with self._database.reading() as reader:
-            if not delivery.is_anything_due(reader, now=now):
-                return False
-        due = self._database.run(lambda session: delivery.choose_due(session, now=now))
+        due = delivery.QUEUE.try_run(
+            self._database, lambda session: delivery.choose_due(session, now=now), now=now
+        )
         if due is None:
             return False
         try:

@@ -14,7 +14,7 @@ def get_bot_storage(ctx: Context, *, keys: list[str] | None = None) -> Response:
 
 def update_bot_storage(ctx: Context, *, storage: dict[str, str]) -> Response:
     """Store values for your bot."""
-    limit = ctx.settings.chat_bot_storage_characters
+    limit = ctx.settings.chat_quotas["bot_storage_characters"]
     stored.store_values(ctx.session, ctx.actor, storage, limit=limit)
     require_within(ctx.session, ctx.settings, STORED_KEYS, ctx.actor.id)
     return envelope.success(ctx)

@@ -1,7 +1,5 @@
 """Operations of the tag channel_folders."""
 
-from typing import Any
-
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.channels import folders as channel_folders
@@ -18,20 +16,20 @@ def list_channel_folders(ctx: Context, *, include_archived: bool) -> Response:
     return envelope.success(ctx, channel_folders=found)
 
 
-def _prepare(ctx: Context, *, description: str | None = None, **_: Any) -> str:
+def _prepare(ctx: Context, *, description: str | None = None) -> str:
     text = description or ""
     return render_texts(ctx.session, ctx.actor, [text])[text]
 
 
 @prepared_by(_prepare)
-def create_channel_folder(ctx: Context, *, name: str, description: str) -> Response:
+def create_channel_folder(ctx: Context, html: str, *, name: str, description: str) -> Response:
     """Create a channel folder."""
     folder_id = channel_folders.create_folder(
         ctx.session,
         ctx.actor,
         name=name,
         description=description,
-        html=ctx.prepared,
+        html=html,
         now=ctx.now,
     )
     require_within(ctx.session, ctx.settings, CHANNEL_FOLDERS, ctx.actor.realm_id)
@@ -41,6 +39,7 @@ def create_channel_folder(ctx: Context, *, name: str, description: str) -> Respo
 @prepared_by(_prepare)
 def update_channel_folder(
     ctx: Context,
+    html: str,
     *,
     channel_folder_id: int,
     name: str | None = None,
@@ -50,7 +49,7 @@ def update_channel_folder(
     """Change, archive or restore a channel folder."""
     changes = FolderChanges(name=name, description=description, is_archived=is_archived)
     channel_folders.update_folder(
-        ctx.session, ctx.actor, channel_folder_id, changes, html=ctx.prepared, now=ctx.now
+        ctx.session, ctx.actor, channel_folder_id, changes, html=html, now=ctx.now
     )
     return envelope.success(ctx)
 

@@ -93,13 +93,13 @@ def get_channel_email(ctx: Context, *, stream_id: int, sender_id: int | None = N
     return envelope.success(ctx, email=address)
 
 
-def _prepare(ctx: Context, *, description: str | None = None, **_: Any) -> str:
+def _prepare(ctx: Context, *, description: str | None = None) -> str:
     text = one_line(description or "")
     return render_texts(ctx.session, ctx.actor, [text])[text]
 
 
 @prepared_by(_prepare)
-def update_channel(ctx: Context, *, stream_id: int, **sent: Any) -> Response:
+def update_channel(ctx: Context, html: str, *, stream_id: int, **sent: Any) -> Response:
     """Change a channel.
 
     `sent`: the parameters that were sent; null is a value of `folder_id`.
@@ -128,7 +128,7 @@ def update_channel(ctx: Context, *, stream_id: int, **sent: Any) -> Response:
         ctx.actor,
         stream_id,
         changes,
-        html=ctx.prepared,
+        html=html,
         web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
         now=ctx.now,
     )

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import emoji_data_url, icon_url, realm_url
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.polls import Found, Waiter, catch_up
 from handlers.chat.wire.versions import FEATURE_LEVEL, VERSION
 from models.chat.channels.errors import NotAuthorizedForQuery
 from models.chat.events.log import ABSENT, Absent
@@ -21,6 +20,7 @@ from models.chat.queues.closed_channels import NOTHING_CLOSED
 from models.chat.queues.delivery import Viewer, find_viewer, tell_all
 from models.chat.queues.lazy import LISTS
 from models.chat.queues.narrow import check_narrow
+from models.chat.queues.polls import Found, Waiter, catch_up
 from models.chat.queues.queues import LONGEST_POLL, Poll, QueueOptions
 from models.chat.sending.drafts import client_name
 from models.chat.snapshot.taking import take_snapshot
@@ -155,7 +155,7 @@ class _Begun:
     found: Found
 
 
-def _begin(ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool = False) -> _Begun:
+def _begin(ctx: Context, *, queue_id: str, last_event_id: int) -> _Begun:
     reader, actor = ctx.session, ctx.actor
     queue, head = queues.access_queue(reader, actor, queue_id, now=ctx.now)
     position = queues.check_position(queue, last_event_id, head)
@@ -168,10 +168,9 @@ def _begin(ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool 
 
 @prepared_by(_begin)
 async def get_events(
-    ctx: Context, *, queue_id: str, last_event_id: int, dont_block: bool = False
+    ctx: Context, begun: _Begun, *, queue_id: str, dont_block: bool = False
 ) -> Response:
     """Get the events of a queue."""
-    begun: _Begun = ctx.prepared
     events = begun.found.bodies
     if not events and not dont_block:
         _note(ctx, begun, lasts=LONGEST_POLL)
@@ -201,7 +200,9 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
             if waiter.is_over:
                 return []
             if _is_told_at_once(waiter):
-                told = tell_all(viewer, waiter.entries, NOTHING_CLOSED, after=seen, now=polls.now())
+                told = tell_all(
+                    viewer, waiter.entries, NOTHING_CLOSED, after=seen, now=polls.clock.now()
+                )
                 if told:
                     return told
                 seen = waiter.entries[-1].id
@@ -211,7 +212,9 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
                     return []  # the server stops
                 return [_heartbeat(waiter.position)]
         # What came is in the log already, or takes another look at what the user may know.
-        found = await ctx.read(partial(_look_again, viewer=viewer, after=seen, now=polls.now()))
+        found = await ctx.read(
+            partial(_look_again, viewer=viewer, after=seen, now=polls.clock.now())
+        )
         if found.bodies:
             return found.bodies
         seen = found.seen
@@ -244,7 +247,7 @@ def _look_again(db: Db, *, viewer: Viewer, after: int, now: datetime) -> Found:
 def _note(ctx: Context, begun: _Begun, *, lasts: timedelta = timedelta()) -> None:
     """Have it written down what the client has seen, and that it polls for so long."""
     polls, queue = ctx.adapters.polls, begun.viewer.queue
-    until = polls.now() + lasts
+    until = polls.clock.now() + lasts
     polls.note(Poll(queue.id, begun.position, until, queue.options.idle_timeout_s))
 
 

@@ -1,7 +1,5 @@
 """Operations of the tag incoming_webhooks."""
 
-from typing import Any
-
 from handlers.chat.wire import envelope
 from handlers.chat.wire.auth import authenticate_webhook
 from handlers.chat.wire.context import Context
@@ -16,7 +14,7 @@ from server.response import Response
 CLIENT = "ZulipJSONWebhook"
 
 
-def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json], **_: Any) -> PreparedText:
+def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json]) -> PreparedText:
     actor = authenticate_webhook(ctx, api_key)
     return prepare_text(ctx.session, actor, write_json(body))
 
@@ -24,9 +22,9 @@ def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json], **_: Any
 @prepared_by(_prepare_json)
 def receive_json(
     ctx: Context,
+    text: PreparedText,
     *,
     api_key: str,
-    body: dict[str, Json],
     stream: str | None = None,
     topic: str | None = None,
 ) -> Response:
@@ -37,7 +35,7 @@ def receive_json(
         actor,
         destination_of(actor, stream),
         topic=TOPIC if topic is None else topic,
-        text=ctx.prepared,
+        text=text,
         client=CLIENT,
     )
     send_message(ctx.session, draft, now=ctx.now)

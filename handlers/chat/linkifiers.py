@@ -1,7 +1,5 @@
 """Operations of the tag linkifiers."""
 
-from typing import Any
-
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.ground.quotas import LINKIFIERS, require_within
@@ -29,7 +27,6 @@ def _check(
     example_input: str | None = None,
     reverse_template: str | None = None,
     alternative_url_templates: list[str] | None = None,
-    **_: Any,
 ) -> CheckedLinkifier:
     return check_linkifier(
         LinkifierFacts(
@@ -39,17 +36,17 @@ def _check(
 
 
 @prepared_by(_check)
-def create_linkifier(ctx: Context, **facts: Any) -> Response:
+def create_linkifier(ctx: Context, checked: CheckedLinkifier) -> Response:
     """Add a linkifier."""
-    linkifier_id = linkifiers.create_linkifier(ctx.session, ctx.actor, ctx.prepared, now=ctx.now)
+    linkifier_id = linkifiers.create_linkifier(ctx.session, ctx.actor, checked, now=ctx.now)
     require_within(ctx.session, ctx.settings, LINKIFIERS, ctx.actor.realm_id)
     return envelope.success(ctx, id=linkifier_id)
 
 
 @prepared_by(_check)
-def update_linkifier(ctx: Context, *, filter_id: int, **facts: Any) -> Response:
+def update_linkifier(ctx: Context, checked: CheckedLinkifier, *, filter_id: int) -> Response:
     """Change a linkifier."""
-    linkifiers.update_linkifier(ctx.session, ctx.actor, filter_id, ctx.prepared, now=ctx.now)
+    linkifiers.update_linkifier(ctx.session, ctx.actor, filter_id, checked, now=ctx.now)
     return envelope.success(ctx)
 
 

@@ -25,7 +25,6 @@ def _find(
     num_before: int,
     num_after: int,
     narrow: list[Json],
-    **_: Any,
 ) -> Range:
     at = parse_anchor(anchor)
     num_before, num_after = clamp_counts(num_before, num_after)
@@ -41,19 +40,8 @@ def _find(
 
 
 @prepared_by(_find)
-def update_message_flags_for_narrow(
-    ctx: Context,
-    *,
-    anchor: str,
-    include_anchor: bool,
-    num_before: int,
-    num_after: int,
-    narrow: list[Json],
-    op: str,
-    flag: str,
-) -> Response:
+def update_message_flags_for_narrow(ctx: Context, found: Range, *, op: str, flag: str) -> Response:
     """Add or remove a flag on a range of messages."""
-    found: Range = ctx.prepared
     ids = find_readable(ctx.session, ctx.actor, found.ids)
     flagged = update_flags(ctx.session, ctx.actor, ids, op=op, flag=flag, now=ctx.now)
     data: dict[str, Any] = {

@@ -30,17 +30,17 @@ from server.response import Response
 DIRECT_TYPES = frozenset(("direct", "private"))
 
 
-def _prepare_message(ctx: Context, *, content: str, **_: Any) -> PreparedText:
+def _prepare_message(ctx: Context, *, content: str) -> PreparedText:
     return prepare_text(ctx.session, ctx.actor, content)
 
 
 @prepared_by(_prepare_message)
 def send_message(
     ctx: Context,
+    text: PreparedText,
     *,
     type_: str,
     to: int | str | list[int] | list[str],
-    content: str,
     topic: str | None = None,
     client: str | None = None,
     read_by_sender: bool | None = None,
@@ -61,7 +61,7 @@ def send_message(
             ctx.actor,
             destination,
             topic=topic,
-            text=ctx.prepared,
+            text=text,
             client=name,
             read_by_sender=read_by_sender,
         )
@@ -74,7 +74,7 @@ def send_message(
     parameters = {
         "type": type_,
         "to": to,
-        "content": content,
+        "content": text.content,
         "topic": topic,
         "read_by_sender": read_by_sender,
     }
@@ -153,13 +153,14 @@ def get_message(
     return envelope.success(ctx, message=message, raw_content=seen.content)
 
 
-def _prepare_edit(ctx: Context, *, content: str | None = None, **_: Any) -> PreparedText | None:
+def _prepare_edit(ctx: Context, *, content: str | None = None) -> PreparedText | None:
     return None if content is None else editing.prepare_edit(ctx.session, ctx.actor, content)
 
 
 @prepared_by(_prepare_edit)
 def update_message(
     ctx: Context,
+    text: PreparedText | None,
     *,
     message_id: int,
     propagate_mode: str,
@@ -181,7 +182,7 @@ def update_message(
         notify_new_thread=send_notification_to_new_thread,
     )
     edited = editing.edit_message(
-        ctx.session, ctx.actor, message_id, changes, text=ctx.prepared, now=ctx.now
+        ctx.session, ctx.actor, message_id, changes, text=text, now=ctx.now
     )
     require_within(ctx.session, ctx.settings, MESSAGE_EDITS, message_id)
     moved_most = message_history.find_most_moved(ctx.session, edited.moved_ids)

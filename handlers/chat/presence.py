@@ -53,16 +53,15 @@ def _find(
 @prepared_by(_prepare_ping)
 async def update_own_presence(
     ctx: Context,
+    ping: _Ping,
     *,
     status: Status,
     ping_only: bool,
     slim_presence: bool,
-    new_user_input: bool = False,
     last_update_id: int | None = None,
     history_limit_days: int | None = None,
 ) -> Response:
     """Update your presence."""
-    ping: _Ping = ctx.prepared
     if ping.is_news:
         await ctx.write(
             lambda session: reports.note_report(session, ctx.actor, status, now=ctx.now)

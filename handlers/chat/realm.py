@@ -25,7 +25,7 @@ def _prepare_welcome(ctx: Context, *, welcome_message_custom_text: str) -> Prepa
 
 
 @prepared_by(_prepare_welcome)
-def try_welcome_message(ctx: Context, *, welcome_message_custom_text: str) -> Response:
+def try_welcome_message(ctx: Context, text: PreparedText) -> Response:
     """Try a text for new members."""
-    sent = try_welcome_text(ctx.session, ctx.actor, ctx.prepared, now=ctx.now)
+    sent = try_welcome_text(ctx.session, ctx.actor, text, now=ctx.now)
     return envelope.success(ctx, message_id=sent)

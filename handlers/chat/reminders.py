@@ -1,7 +1,5 @@
 """Operations of the tag reminders."""
 
-from typing import Any
-
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.ground.quotas import REMINDERS, require_within
@@ -16,15 +14,18 @@ def list_reminders(ctx: Context) -> Response:
     return envelope.success(ctx, reminders=reminders.find_reminders(ctx.session, ctx.actor))
 
 
-def _prepare_new(
-    ctx: Context, *, message_id: int, note: str | None = None, **_: Any
-) -> PreparedText | None:
+def _prepare_new(ctx: Context, *, message_id: int, note: str | None = None) -> PreparedText | None:
     return reminders.prepare_new(ctx.session, ctx.actor, message_id=message_id, note=note)
 
 
 @prepared_by(_prepare_new)
 def create_reminder(
-    ctx: Context, *, message_id: int, scheduled_delivery_timestamp: int, note: str | None = None
+    ctx: Context,
+    text: PreparedText | None,
+    *,
+    message_id: int,
+    scheduled_delivery_timestamp: int,
+    note: str | None = None,
 ) -> Response:
     """Set a reminder of a message."""
     made = reminders.create_reminder(
@@ -33,7 +34,7 @@ def create_reminder(
         message_id=message_id,
         note=note,
         delivery_timestamp=scheduled_delivery_timestamp,
-        text=ctx.prepared,
+        text=text,
         now=ctx.now,
     )
     require_within(ctx.session, ctx.settings, REMINDERS, ctx.actor.id)

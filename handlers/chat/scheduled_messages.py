@@ -1,7 +1,5 @@
 """Operations of the tag scheduled_messages."""
 
-from typing import Any
-
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
@@ -29,17 +27,17 @@ def list_scheduled_messages(ctx: Context) -> Response:
     return envelope.success(ctx, scheduled_messages=found)
 
 
-def _prepare_new(ctx: Context, *, content: str, **_: Any) -> PreparedText:
+def _prepare_new(ctx: Context, *, content: str) -> PreparedText:
     return prepare_text(ctx.session, ctx.actor, content)
 
 
 @prepared_by(_prepare_new)
 def create_scheduled_message(
     ctx: Context,
+    text: PreparedText,
     *,
     type_: str,
     to: To,
-    content: str,
     scheduled_delivery_timestamp: int,
     topic: str | None = None,
     read_by_sender: bool | None = None,
@@ -54,7 +52,7 @@ def create_scheduled_message(
             ctx.actor,
             kind=KINDS[type_],
             to=to,
-            text=ctx.prepared,
+            text=text,
             topic=topic,
             delivery_timestamp=scheduled_delivery_timestamp,
             client=client_name(client, ctx.header("user-agent")),
@@ -68,7 +66,7 @@ def create_scheduled_message(
     parameters = {
         "type": type_,
         "to": to,
-        "content": content,
+        "content": text.content,
         "topic": topic,
         "scheduled_delivery_timestamp": scheduled_delivery_timestamp,
         "read_by_sender": read_by_sender,
@@ -77,7 +75,7 @@ def create_scheduled_message(
 
 
 def _prepare_edit(
-    ctx: Context, *, scheduled_message_id: int, content: str | None = None, **_: Any
+    ctx: Context, *, scheduled_message_id: int, content: str | None = None
 ) -> PreparedText | None:
     return scheduled_messages.prepare_edit(
         ctx.session, ctx.actor, scheduled_message_id, content=content
@@ -87,6 +85,7 @@ def _prepare_edit(
 @prepared_by(_prepare_edit)
 def update_scheduled_message(
     ctx: Context,
+    text: PreparedText | None,
     *,
     scheduled_message_id: int,
     type_: str | None = None,
@@ -108,7 +107,7 @@ def update_scheduled_message(
             topic=topic,
             delivery_timestamp=scheduled_delivery_timestamp,
         ),
-        text=ctx.prepared,
+        text=text,
         client=client_name(client, ctx.header("user-agent")),
         now=ctx.now,
     )

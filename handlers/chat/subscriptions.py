@@ -30,7 +30,7 @@ def list_subscriptions(
     return envelope.success(ctx, subscriptions=found)
 
 
-def _prepare(ctx: Context, *, subscriptions: list[dict[str, Any]], **_: Any) -> dict[str, str]:
+def _prepare(ctx: Context, *, subscriptions: list[dict[str, Any]]) -> dict[str, str]:
     descriptions = (one_line(item.get("description", "")) for item in subscriptions)
     return render_texts(ctx.session, ctx.actor, descriptions)
 
@@ -38,6 +38,7 @@ def _prepare(ctx: Context, *, subscriptions: list[dict[str, Any]], **_: Any) -> 
 @prepared_by(_prepare)
 def subscribe(
     ctx: Context,
+    html: dict[str, str],
     *,
     subscriptions: list[dict[str, Any]],
     principals: list[int] | list[str] | None = None,
@@ -73,7 +74,7 @@ def subscribe(
         ),
         principals=principals or [],
         refuse_unauthorized=authorization_errors_fatal,
-        html=ctx.prepared,
+        html=html,
         web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
         now=ctx.now,
     )

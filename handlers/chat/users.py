@@ -125,21 +125,22 @@ def get_user(
     return _one(ctx, row, client_extavatar, include_custom_profile_fields)
 
 
-def _prepare_profile(
-    ctx: Context,
-    *,
-    data: list[dict[str, Any]] | None = None,
-    profile_data: list[dict[str, Any]] | None = None,
-    **_: Any,
-) -> dict[str, str]:
-    values = (entry["value"] for entry in data or profile_data or ())
+def _prepare_own_profile(ctx: Context, *, data: list[dict[str, Any]]) -> dict[str, str]:
+    values = (entry["value"] for entry in data)
     texts = (value for value in values if isinstance(value, str) and len(value) <= LONGEST_RENDERED)
     return render_texts(ctx.session, ctx.actor, texts)
+
+
+def _prepare_profile(
+    ctx: Context, *, profile_data: list[dict[str, Any]] | None = None
+) -> dict[str, str]:
+    return _prepare_own_profile(ctx, data=profile_data or [])
 
 
 @prepared_by(_prepare_profile)
 def update_user(
     ctx: Context,
+    html: dict[str, str],
     *,
     user_id: int,
     full_name: str | None = None,
@@ -149,7 +150,7 @@ def update_user(
 ) -> Response:
     """Update a user."""
     values = [(entry["id"], entry["value"]) for entry in profile_data or ()]
-    changes = UserChanges(full_name, role, values, new_email, html=ctx.prepared)
+    changes = UserChanges(full_name, role, values, new_email, html=html)
     user_changes.change_user(ctx.session, ctx.actor, user_id, changes, now=ctx.now)
     return envelope.success(ctx)
 
@@ -205,14 +206,14 @@ def regenerate_own_api_key(ctx: Context) -> Response:
     return envelope.success(ctx, api_key=api_key)
 
 
-@prepared_by(_prepare_profile)
-def update_own_profile_data(ctx: Context, *, data: list[dict[str, Any]]) -> Response:
+@prepared_by(_prepare_own_profile)
+def update_own_profile_data(
+    ctx: Context, html: dict[str, str], *, data: list[dict[str, Any]]
+) -> Response:
     """Fill in your custom profile fields."""
     values = [(entry["id"], entry["value"]) for entry in data]
     actor = ctx.actor
-    profile_values.set_profile_values(
-        ctx.session, actor, actor.id, values, html=ctx.prepared, now=ctx.now
-    )
+    profile_values.set_profile_values(ctx.session, actor, actor.id, values, html=html, now=ctx.now)
     return envelope.success(ctx)
 
 

@@ -1,5 +1,7 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
+from typing import cast
+
 from adapters.file_store.wiring import ARRIVING
 from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
@@ -34,8 +36,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
             per_user=settings.chat_rate_limit_per_user,
             per_address=settings.chat_rate_limit_per_address,
         )
-    adapters.polls.serve(lambda: database, clock)
-    return service_from_settings(
+    service = service_from_settings(
         settings,
         "chat",
         base_path="/api/v1",
@@ -61,3 +62,6 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         list_failures=failures.list_failures,
         chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
     )
+    adapters.polls.serve(lambda: cast(Database, service.database))
+    adapters.polls.clock = clock
+    return service

@@ -14,6 +14,8 @@ from models.payment.event_list import EventFilter, EventPage, EventRow
 from models.types import to_ms
 from server.phases import prepared_by
 
+_Begun = tuple[Callable[[Connection], EventPage], EventPage]
+
 
 def _begin(
     ctx: Context,
@@ -22,8 +24,7 @@ def _begin(
     type_: list[str] | None = None,
     invoice_id: str | None = None,
     limit: int,
-    wait_s: int,
-) -> tuple[Callable[[Connection], EventPage], EventPage]:
+) -> _Begun:
     """How to look for the events that are asked for, and what is there already."""
     look = partial(
         event_list.list_events,
@@ -36,16 +37,10 @@ def _begin(
 
 @prepared_by(_begin)
 async def list_events(
-    ctx: Context,
-    *,
-    after: str | None = None,
-    type_: list[str] | None = None,
-    invoice_id: str | None = None,
-    limit: int,
-    wait_s: int,
+    ctx: Context, begun: _Begun, *, after: str | None = None, wait_s: int
 ) -> dict[str, Any]:
     """List events of the project."""
-    look, page = ctx.prepared
+    look, page = begun
     if not page.events and wait_s:
         page = await _wait(ctx, look, wait_s)
     told = [_event(row) for row in page.events]

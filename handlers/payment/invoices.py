@@ -19,9 +19,7 @@ ASK_AGAIN = ("Cache-Control", "private, no-cache")
 """One's own copy is good as long as its ETag is."""
 
 
-def _find_newest_block(
-    ctx: Context, *, idempotency_key: str, body: dict[str, Any]
-) -> NewestBlock | None:
+def _find_newest_block(ctx: Context, *, body: dict[str, Any]) -> NewestBlock | None:
     """Return the chain's newest block if no watcher has seen it lately, and the chain shows it.
 
     It tells which transfers were there before the address is handed out.
@@ -36,7 +34,9 @@ def _find_newest_block(
 
 
 @prepared_by(_find_newest_block)
-def create_invoice(ctx: Context, *, idempotency_key: str, body: dict[str, Any]) -> Response:
+def create_invoice(
+    ctx: Context, newest: NewestBlock | None, *, idempotency_key: str, body: dict[str, Any]
+) -> Response:
     """Create an invoice for one attempt at an order."""
 
     def work() -> InvoiceView:
@@ -50,7 +50,7 @@ def create_invoice(ctx: Context, *, idempotency_key: str, body: dict[str, Any]) 
             lifetime=timedelta(seconds=ctx.settings.invoice_lifetime_s),
             monitoring=timedelta(seconds=ctx.settings.invoice_monitoring_s),
             now=ctx.now,
-            newest=ctx.prepared,
+            newest=newest,
         )
 
     return idempotent_response(ctx, key=idempotency_key, body=body, status=201, work=work)

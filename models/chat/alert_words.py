@@ -8,11 +8,11 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import cast
 
-from sqlalchemy import Select, Table, bindparam, delete, exists, insert, select
+from sqlalchemy import Select, bindparam, delete, exists, insert, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.events import log
 from models.chat.events.account import AlertWordsEvent
 from models.chat.ground.one_line import require_one_line
@@ -124,7 +124,7 @@ def _is_edge(sign: str, signs: Collection[str]) -> bool:
     return not sign or sign.isspace() or sign in signs
 
 
-_TABLE = cast(Table, AlertWord.__table__)
+_TABLE = table_of(AlertWord)
 _MINE = (
     select(_TABLE.c.word).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)
 )

@@ -4,11 +4,11 @@ A small store for each user, by key: bots keep their state here between their ru
 """
 
 from collections.abc import Collection, Mapping
-from typing import cast
 
-from sqlalchemy import Select, Table, bindparam, delete, func, select
+from sqlalchemy import Select, bindparam, delete, func, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.tables import BotStorage
@@ -41,7 +41,7 @@ class StorageLimitExceeded(ChatError):
     advice = "Remove what is no longer used with `DELETE /bot_storage`."
 
 
-_TABLE = cast(Table, BotStorage.__table__)
+_TABLE = table_of(BotStorage)
 _MINE = (
     select(_TABLE.c.key, _TABLE.c.value)
     .where(_TABLE.c.user_id == bindparam("of_user_id"))

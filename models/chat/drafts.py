@@ -7,12 +7,13 @@ checked as if it were sent, but not whether its author may send it: that is deci
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import orjson
-from sqlalchemy import Table, bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.channels import filter_readable, find_channels
 from models.chat.access.errors import InvalidChannelId
 from models.chat.access.naming import NamedUser, find_named
@@ -57,7 +58,7 @@ class NegativeTimestamp(ChatError):
     advice = "Send Unix seconds, or leave `timestamp` out."
 
 
-DRAFT = cast(Table, StoredDraft.__table__)
+DRAFT = table_of(StoredDraft)
 CHANNEL, DIRECT, NOBODY = "stream", "private", ""
 """Kinds of recipients, as they are spelled on the wire."""
 
@@ -116,7 +117,7 @@ _MINE = (
     .where(DRAFT.c.user_id == bindparam("of_user_id"))
     .order_by(DRAFT.c.edited_at.desc(), DRAFT.c.id.desc())
 )
-_USER = cast(Table, User.__table__)
+_USER = table_of(User)
 _IS_ON = select(_USER.c.enable_drafts_synchronization).where(_USER.c.id == bindparam("of_user_id"))
 _Columns = dict[str, Any]
 

@@ -5,11 +5,12 @@ Messages that a muted user sends are read from the beginning for those who muted
 """
 
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Table, bindparam, delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.naming import access_user
 from models.chat.errors import ChatError
 from models.chat.events import log
@@ -40,7 +41,7 @@ class UserNotMuted(ChatError):
     advice = "Treat the user as not muted."
 
 
-_TABLE = cast(Table, MutedUser.__table__)
+_TABLE = table_of(MutedUser)
 _MINE = (
     select(_TABLE.c.muted_user_id, _TABLE.c.muted_at)
     .where(_TABLE.c.user_id == bindparam("of_user_id"))

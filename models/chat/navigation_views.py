@@ -4,11 +4,12 @@ Their users keep, list, change and remove them.
 """
 
 from datetime import datetime
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from sqlalchemy import Table, bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import (
@@ -71,7 +72,7 @@ BUILT_IN = frozenset(
     )
 )
 """Fragments of views that every client has; a user only chooses whether they are pinned."""
-_TABLE = cast(Table, NavigationView.__table__)
+_TABLE = table_of(NavigationView)
 _MINE = select(*_TABLE.c).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)
 _NAMED = select(_TABLE.c.fragment).where(
     _TABLE.c.user_id == bindparam("of_user_id"), _TABLE.c.name == bindparam("of_name")

@@ -5,11 +5,12 @@ Who may read a message may add a reaction, and remove their own.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol, cast
+from typing import Protocol
 
-from sqlalchemy import Table, bindparam, delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.access.people import email_for_all
 from models.chat.errors import ChatError
@@ -58,8 +59,8 @@ class NoEmojiNamed(ChatError):
     advice = "Send `emoji_code` and `reaction_type` as the message has them, or `emoji_name`."
 
 
-_REACTION = cast(Table, Reaction.__table__)
-_COPY = cast(Table, UserMessage.__table__)
+_REACTION = table_of(Reaction)
+_COPY = table_of(UserMessage)
 
 _FIRST_NAME = (
     select(Reaction.emoji_name)

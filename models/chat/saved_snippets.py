@@ -4,11 +4,12 @@ Their authors store, list, change and delete them.
 """
 
 from datetime import datetime
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from sqlalchemy import Table, bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import (
@@ -51,7 +52,7 @@ class NoNewSnippetData(ChatError):
     advice = "Send `title`, `content` or both."
 
 
-_TABLE = cast(Table, SavedSnippet.__table__)
+_TABLE = table_of(SavedSnippet)
 _MINE = select(*_TABLE.c).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)
 _INSERT = insert(_TABLE).returning(*_TABLE.c)
 

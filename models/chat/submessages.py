@@ -6,12 +6,12 @@ the present state of it.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import cast
 
 import orjson
-from sqlalchemy import Table, bindparam, delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.errors import ChatError
 from models.chat.events import log
@@ -61,7 +61,7 @@ CHANGES = {
 """Widget -> the types of submessages that it takes."""
 MOST_BYTES = 500_000
 """Of all that was done with one widget."""
-_TABLE = cast(Table, Submessage.__table__)
+_TABLE = table_of(Submessage)
 _CONTENTS = select(_TABLE.c.content).where(_TABLE.c.message_id == bindparam("of_message_id"))
 
 

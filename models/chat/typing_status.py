@@ -6,11 +6,12 @@ who would get it or can read it. A setting says who lets others know, another wh
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Literal, cast
+from typing import Literal
 
-from sqlalchemy import Table, bindparam, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.access.channels import access_channel, can_send_to_channel
 from models.chat.access.naming import find_named
@@ -60,7 +61,7 @@ class DirectTypingDisabled(ChatError):
 MOST_SUBSCRIBERS = 100
 """Nobody is told who types in a channel that has more active subscribers."""
 
-_USER = cast(Table, User.__table__)
+_USER = table_of(User)
 _SENDING = select(
     _USER.c.send_stream_typing_notifications, _USER.c.send_private_typing_notifications
 ).where(_USER.c.id == bindparam("user_id"))

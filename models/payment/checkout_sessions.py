@@ -6,11 +6,11 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import cast
 
-from sqlalchemy import Connection, Table, bindparam, select
+from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.payment import lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotPayable
 from models.payment.invoice_view import InvoiceView, find_any_invoice
@@ -18,9 +18,9 @@ from models.payment.tables import CheckoutSession, Invoice, Project
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
-_session = cast(Table, CheckoutSession.__table__)
-_invoice = cast(Table, Invoice.__table__)
-_project = cast(Table, Project.__table__)
+_session = table_of(CheckoutSession)
+_invoice = table_of(Invoice)
+_project = table_of(Project)
 _BY_TOKEN = (
     select(
         _session.c.invoice_id,

@@ -6,13 +6,14 @@ commits (models/commit_order.py), and all processes are told once they are kept.
 
 from datetime import datetime
 from functools import lru_cache
-from typing import TypedDict, cast
+from typing import TypedDict
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Table, insert
+from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.commit_order import hold_logs
 from models.database import at_the_end, tell_news
 from models.payment.events import MerchantEvent
@@ -21,7 +22,7 @@ from models.prepared import Change
 
 LOCKS = 2
 """The family of the locks of these logs."""
-_INSERT = Change(insert(cast(Table, Event.__table__)))
+_INSERT = Change(insert(table_of(Event)))
 
 
 class _Row(TypedDict):

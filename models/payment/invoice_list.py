@@ -8,13 +8,11 @@ so.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
-    Table,
     and_,
     func,
     or_,
@@ -22,6 +20,7 @@ from sqlalchemy import (
     union_all,
 )
 
+from models.base import table_of
 from models.payment import lifecycle
 from models.payment.cursors import Position, read_cursor, write_cursor
 from models.payment.invoice_view import InvoiceView, read_invoices
@@ -31,8 +30,8 @@ from models.types import to_ms
 
 MOST_PAYMENTS = 5000
 """Of all invoices of a page together; a page of one invoice has as many as that has."""
-_invoice = cast(Table, Invoice.__table__)
-_payment = cast(Table, Payment.__table__)
+_invoice = table_of(Invoice)
+_payment = table_of(Payment)
 _its = _invoice.c
 _AGE = (_its.created_at, _its.id)
 _LISTED = IndexRange([_its.project_id], _AGE)

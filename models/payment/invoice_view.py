@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, select
+from sqlalchemy import Connection, bindparam, select
 
+from models.base import table_of
 from models.payment import lifecycle
 from models.payment.addresses import write_derivation_path
 from models.payment.errors import InvoiceDoesNotExist
@@ -108,10 +109,10 @@ class InvoiceView:
         )
 
 
-_invoice = cast(Table, Invoice.__table__)
-_payment = cast(Table, Payment.__table__)
-_head = cast(Table, ChainHead.__table__)
-_project = cast(Table, Project.__table__)
+_invoice = table_of(Invoice)
+_payment = table_of(Payment)
+_head = table_of(ChainHead)
+_project = table_of(Project)
 
 INVOICE_NAMES = [f.name for f in fields(InvoiceView) if f.name in _invoice.c]
 _NAMES = [*INVOICE_NAMES, "xpub"]

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import Table, and_, bindparam, insert, or_, select, update
+from sqlalchemy import and_, bindparam, insert, or_, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.payment import event_log, lifecycle
 from models.payment.addresses import derive_deposit_address
 from models.payment.errors import OrderAttemptExists, PaymentMethodNotAllowed
@@ -28,10 +29,10 @@ from models.payment.tables import (
 from models.prepared import Change, Query
 from models.reader import Db
 
-_method = cast(Table, PaymentMethod.__table__)
-_invoice = cast(Table, Invoice.__table__)
-_head = cast(Table, ChainHead.__table__)
-_wallet = cast(Table, Wallet.__table__)
+_method = table_of(PaymentMethod)
+_invoice = table_of(Invoice)
+_head = table_of(ChainHead)
+_wallet = table_of(Wallet)
 
 # Locked until the unit of work ends, so that the invoice is stored before a watcher moves the
 # checkpoint: a reorganisation that it then finds is one that it can tell this invoice of.
@@ -106,7 +107,7 @@ _NEXT_ADDRESS = Query(
     .returning(Wallet.next_address_index)
 )
 _INSERT = Change(insert(_invoice))
-_INSERT_EVENT = Change(insert(cast(Table, InvoiceEvent.__table__)))
+_INSERT_EVENT = Change(insert(table_of(InvoiceEvent)))
 
 
 # SQLAlchemy's types end at ten columns.

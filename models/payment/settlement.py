@@ -15,12 +15,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, cast
+from typing import Protocol
 
 import structlog
-from sqlalchemy import Table, bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.payment import event_log, lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
 from models.payment.events import (
@@ -35,7 +36,7 @@ from models.payment.lifecycle import Settlement
 from models.payment.tables import Invoice, InvoiceEvent, Payment
 from models.prepared import Change
 
-_invoice = cast(Table, Invoice.__table__)
+_invoice = table_of(Invoice)
 _CANCEL = Change(
     update(_invoice)
     .where(
@@ -89,7 +90,7 @@ class _Moved:
 
 _AT_ONCE = 500
 """Ids in one statement."""
-_RECORD = Change(insert(cast(Table, InvoiceEvent.__table__)))
+_RECORD = Change(insert(table_of(InvoiceEvent)))
 
 
 def apply_settlement(

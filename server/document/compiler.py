@@ -27,6 +27,7 @@ from server.document.routing import Router
 from server.document.schemas import Schemas, lookup
 from server.document.security import compile_security
 from server.errors import DocumentError
+from server.phases import preparation_of
 from server.service import Service
 
 BODILESS = ("GET", "HEAD")
@@ -209,16 +210,34 @@ def check_parameters(operation: Operation, path: str, place: str) -> None:
 
 
 def check_signature(operation: Operation, function: Callable[..., Any], place: str) -> None:
-    """Raises `DocumentError` unless the handler takes just what the document lets a client send."""
+    """Raises `DocumentError` unless the handler takes just what the document lets a client send;
+    where it has two phases, both together.
+    """
+    first = preparation_of(function)
+    if first is None:
+        taken = check_phase(operation, function, 1, place)
+    else:
+        taken = check_phase(operation, first, 1, place) | check_phase(operation, function, 2, place)
+    name = f"{function.__module__}.{function.__qualname__}"
+    for missing in sorted(operation.argument_names - taken):
+        raise DocumentError(f"{place}: {name} does not take the parameter {missing}")
+
+
+def check_phase(
+    operation: Operation, function: Callable[..., Any], given: int, place: str
+) -> frozenset[str]:
+    """Return what a handler or its first phase takes, behind what it is `given` by position. Raises
+    `DocumentError` for what no request gives.
+    """
     offered = operation.argument_names
     parameters = list(inspect.signature(function).parameters.values())
     name = f"{function.__module__}.{function.__qualname__}"
     if not parameters or parameters[0].name != "ctx":
         raise DocumentError(f"{place}: {name} must take `ctx` first")
     taken = set()
-    for parameter in parameters[1:]:
+    for parameter in parameters[given:]:
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            return  # it takes whatever else there is
+            return offered  # it takes whatever else there is
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
             raise DocumentError(f"{place}: {name}: parameter {parameter.name} must be keyword-only")
         if parameter.name not in offered:
@@ -231,5 +250,4 @@ def check_signature(operation: Operation, function: Callable[..., Any], place: s
                 "give it a default"
             )
         taken.add(parameter.name)
-    for missing in sorted(offered - taken):
-        raise DocumentError(f"{place}: {name} does not take the parameter {missing}")
+    return frozenset(taken)

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from security_events import asking
 from server.context import Context
 from server.document.operation import Call, Operation
-from server.phases import is_reading, preparation_of
+from server.phases import is_reading, preparation_of, taking_its_own
 from server.response import Response
 from server.service import Database, Service
 from server.threads import Threads
@@ -52,7 +53,7 @@ class WithoutDatabase(Operation):
 class WithDatabase(Operation):
     """An operation whose handler reads or writes the service's database."""
 
-    __slots__ = ("_database", "_inline_reads", "_is_long_read", "_prepare_function")
+    __slots__ = ("_database", "_first", "_handler", "_inline_reads", "_is_long_read")
 
     def __init__(self, database: Database, **parts: Any) -> None:
         super().__init__(**parts)
@@ -61,7 +62,9 @@ class WithDatabase(Operation):
         self._is_long_read = is_reading(self.function) or (
             self.readonly and self.responses.hold_lists
         )
-        self._prepare_function = preparation_of(self.function)
+        first = preparation_of(self.function)
+        self._first = None if first is None else taking_its_own(first)
+        self._handler = self.function if first is None else taking_its_own(self.function)
 
     async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
         def look() -> None:
@@ -81,23 +84,22 @@ class WithDatabase(Operation):
             return threads.run_reading(self._read, ctx, call)
         if not self._inline_reads:
             return threads.run_writing(self._prepare_and_write, ctx, call)
-        if is_large or self._prepare_function is not None:
+        if is_large or self._first is not None:
             return self._prepare_off_and_write(ctx, call, threads)
-        arguments = self._prepare_with(ctx, call)
-        return threads.run_writing(self._write, ctx, call, arguments)
+        return threads.run_writing(self._write, ctx, call, self._prepare_with(ctx, call))
 
     async def _prepare_off_and_write(self, ctx: Context, call: Call, threads: Threads) -> Response:
-        arguments = await threads.run_reading(self._prepare_with, ctx, call)
-        return await threads.run_writing(self._write, ctx, call, arguments)
+        handle = await threads.run_reading(self._prepare_with, ctx, call)
+        return await threads.run_writing(self._write, ctx, call, handle)
 
     async def _serve_async(
         self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
     ) -> Response:
         database = self._database
-        if self._inline_reads and not is_large and self._prepare_function is None:
-            arguments = self._prepare_with(ctx, call)
+        if self._inline_reads and not is_large and self._first is None:
+            handle = self._prepare_with(ctx, call)
         else:
-            arguments = await threads.run_reading(self._prepare_with, ctx, call)
+            handle = await threads.run_reading(self._prepare_with, ctx, call)
         ctx.session = None
 
         def read(work: Callable[[Any], Any]) -> Any:
@@ -118,21 +120,20 @@ class WithDatabase(Operation):
 
             return database.run(unit)
 
-        ctx.bind_units(
-            read=lambda work: threads.run_reading(read, work),
-            read_snapshot=lambda work: threads.run_reading(read_snapshot, work),
-            write=lambda work: threads.run_writing(write, work),
-            write_down=lambda work: threads.run_writing(write, work, False),
-        )
-        return self.finish(await self.function(ctx, **arguments), call)
+        ctx.read = partial(threads.run_reading, read)
+        ctx.read_snapshot = partial(threads.run_reading, read_snapshot)
+        ctx.write = partial(threads.run_writing, write)
+        ctx.write_down = partial(threads.run_writing, partial(write, asks_again=False))
+        return self.finish(await handle(), call)
 
-    def _prepare_with(self, ctx: Context, call: Call) -> dict[str, Any]:
+    def _prepare_with(self, ctx: Context, call: Call) -> Callable[[], Any]:
+        """Return the handler with all of its arguments."""
         with self._database.reading() as connection:
             ctx.session = connection
             arguments = self.prepare(ctx, call)
-            if self._prepare_function is not None:
-                ctx.prepared = self._prepare_function(ctx, **arguments)
-            return arguments
+            if self._first is None:
+                return partial(self._handler, ctx, **arguments)
+            return partial(self._handler, ctx, self._first(ctx, **arguments), **arguments)
 
     def _read(self, ctx: Context, call: Call) -> Response:
         with self._database.reading() as connection:
@@ -143,14 +144,14 @@ class WithDatabase(Operation):
     def _prepare_and_write(self, ctx: Context, call: Call) -> Response:
         return self._write(ctx, call, self._prepare_with(ctx, call))
 
-    def _write(self, ctx: Context, call: Call, arguments: dict[str, Any]) -> Response:
+    def _write(self, ctx: Context, call: Call, handle: Callable[[], Any]) -> Response:
         # The answer is encoded and checked inside the unit: an answer that cannot go out must not
         # leave its effects behind.
         def work(session: Any) -> Response:
             ctx.session = session
             self._find_asker(ctx)
             with asking(ctx):
-                return self.finish(self.function(ctx, **arguments), call)
+                return self.finish(handle(), call)
 
         return self._database.run(work)
 

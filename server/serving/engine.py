@@ -198,7 +198,7 @@ class Engine(SpecMiddleware):
         ctx = exchange.context_of(operation)
         if operation.is_async:
             await in_a_task()
-            ctx.bind_wait(partial(self.waiting.wait, receive))
+            ctx.wait = partial(self.waiting.wait, receive)
         return await whole(operation.serve(ctx, exchange, api.threads))
 
     def _failure(self, error: Exception, exchange: Exchange) -> Response:

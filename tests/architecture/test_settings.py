@@ -53,6 +53,11 @@ def test_parses(variable: str, text: str, field: str, value: object) -> None:
     assert getattr(Settings.from_env({variable: text}), field) == value
 
 
+def test_each_quota_has_a_variable_of_its_own() -> None:
+    quotas = Settings.from_env({"SPECD_CHAT_DRAFTS_PER_USER": "7"}).chat_quotas
+    assert quotas == {**Settings().chat_quotas, "drafts_per_user": 7}
+
+
 def test_a_service_has_the_database_that_its_variable_names() -> None:
     settings = Settings.from_env({"SPECD_PAYMENT_DATABASE_URL": "postgres://u:p@db/specd"})
     assert settings.database_urls["payment"] == "postgresql+psycopg://u:p@db/specd"
@@ -63,6 +68,16 @@ def test_a_service_has_the_database_that_its_variable_names() -> None:
     ("variable", "text", "sentence"),
     [
         ("SPECD_WORKRES", "2", "SPECD_WORKRES is not a setting: did you mean SPECD_WORKERS."),
+        (
+            "SPECD_CHAT_DRAFT_PER_USER",
+            "9",
+            "SPECD_CHAT_DRAFT_PER_USER is not a setting: did you mean SPECD_CHAT_DRAFTS_PER_USER.",
+        ),
+        (
+            "SPECD_CHAT_REACTION_EMOJI_PER_MESSAGE",
+            "10001",
+            "SPECD_CHAT_REACTION_EMOJI_PER_MESSAGE must be a whole number from 1 to 10000.",
+        ),
         ("SPECD_WORKERS", "0", "SPECD_WORKERS must be a whole number from 1 to 128."),
         ("SPECD_WORKERS", "\uff12", "SPECD_WORKERS must be a whole number from 1 to 128."),
         ("SPECD_WORKERS", "1e3", "SPECD_WORKERS must be a whole number from 1 to 128."),

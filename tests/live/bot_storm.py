@@ -48,7 +48,7 @@ BOTS = 3
 
 def run_worker(url: str) -> None:
     """One process of the real worker, until it is killed."""
-    queue.PAUSES, queue.LEASE = PAUSES, timedelta(seconds=CLAIM_S)
+    queue.QUEUE.pauses, queue.LEASE = PAUSES, timedelta(seconds=CLAIM_S)
     _serve(url)
 
 

@@ -350,9 +350,9 @@ class TestAnswers:
     def test_the_context_knows_its_request(self) -> None:
         def read_a(ctx: Any, *, id_: int) -> dict[str, Any]:
             return {
-                "operation": ctx.operation_id,
-                "method": ctx.method,
-                "template": ctx.path_template,
+                "operation": ctx.operation.operation_id,
+                "method": ctx.operation.method,
+                "template": ctx.operation.path,
                 "path": ctx.path_parameters,
                 "client": ctx.client,
                 "id": ctx.request_id,

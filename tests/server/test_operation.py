@@ -77,9 +77,9 @@ class TestTwoPhases:
             return f"prepared {body['value']}"
 
         @prepared_by(prepare)
-        def do(ctx: Context, *, body: dict[str, Any]) -> Any:
-            ctx.session.append(ctx.prepared)
-            return {"prepared": ctx.prepared, "open": books.open}
+        def do(ctx: Context, prepared: str) -> Any:
+            ctx.session.append(prepared)
+            return {"prepared": prepared, "open": books.open}
 
         books.lose = 1
         client = service(books, do, requestBody=BODY, security=[{"bearer": []}])
@@ -91,11 +91,11 @@ class TestTwoPhases:
         assert thread != MAIN
 
     def test_what_the_first_raises_is_the_answer(self, books: Books) -> None:
-        def prepare(ctx: Context, **_: Any) -> None:
+        def prepare(ctx: Context) -> None:
             raise LookupError
 
         @prepared_by(prepare)
-        def do(ctx: Context, *, body: dict[str, Any]) -> Any:
+        def do(ctx: Context, prepared: None, *, body: dict[str, Any]) -> Any:
             return write(ctx, body=body)
 
         client = service(books, do, requestBody=BODY)

@@ -64,10 +64,10 @@ def serve(
     one: dict[str, Any], other: dict[str, Any], change: Callable[..., Any] | None = None
 ) -> Client:
     def answer(ctx: Context) -> dict[str, Any]:
-        return {"name": ctx.operation_id}
+        return {"name": ctx.operation.operation_id}
 
     def answer_one(ctx: Context, *, id_: int) -> dict[str, Any]:
-        return {"name": f"{ctx.operation_id} {id_}"}
+        return {"name": f"{ctx.operation.operation_id} {id_}"}
 
     service = shop_service(
         documents=[Document("make", one, b"one: 1\n"), Document("find", other)],

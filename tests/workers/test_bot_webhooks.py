@@ -267,12 +267,12 @@ def test_it_is_tried_again(stage: Stage) -> None:
     stage.receivers.answer = answer(status=503)
     stage.ask()
     stage.settle()
-    for attempts, pause in enumerate(queue.PAUSES, start=1):
+    for attempts, pause in enumerate(queue.QUEUE.pauses, start=1):
         assert len(stage.posted) == attempts
         stage.clock.advance(seconds=pause.total_seconds() - 1)
         stage.settle()
         assert len(stage.posted) == attempts
-        stage.clock.advance(seconds=pause.total_seconds() * queue.JITTER + 1)
+        stage.clock.advance(seconds=pause.total_seconds() * queue.QUEUE.jitter + 1)
         stage.settle()
     assert len({posted.headers["webhook-id"] for posted in stage.posted}) == 1
     assert stage.waiting() == 0

@@ -38,7 +38,7 @@ def authenticate(user: str, password: str, *, request: Context) -> Actor:
         host=host_of(request),
         email=user,
         api_key=password,
-        for_webhooks=request.operation_id in FOR_WEBHOOK_BOTS,
+        for_webhooks=request.operation.operation_id in FOR_WEBHOOK_BOTS,
     )
     request.actor_id = actor.id
     return actor

@@ -48,7 +48,7 @@ def request_limits(table: SharedTable, *, per_user: int, per_address: int) -> Ra
 def _counted(ctx: Context) -> list[tuple[str, object]]:
     if not ctx.actor:
         return [("address", place_of(ctx.client))]
-    polls = ctx.operation_id == POLL
+    polls = ctx.operation.operation_id == POLL
     counted: list[tuple[str, object]] = [("polls" if polls else "user", ctx.actor.id)]
     if ctx.actor.bot_owner_id is not None:
         counted.append(("polls of bots" if polls else "bots", ctx.actor.bot_owner_id))

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import server.context
 from adapters.chain.gateway import ChainGateway
 from handlers.payment.wire.key_uses import KeyUses
-from handlers.payment.wire.polls import Polls
 from handlers.payment.wire.webhooks import Webhooks
 from models.payment.keys import Actor
+from models.payment.polls import Polls
 from settings import Settings
 
 

@@ -243,9 +243,7 @@ def bot_owner(db: Db, actor: Actor) -> Actor | None:
     """The active owner of a bot; None for people and for bots nobody owns."""
     if actor.bot_owner_id is None:
         return None
-    if "owner" not in actor.memo:
-        actor.memo["owner"] = find_actor(db, actor.bot_owner_id)
-    owner: Actor | None = actor.memo["owner"]
+    owner = actor.cached.owner = actor.cached.owner or find_actor(db, actor.bot_owner_id)
     return owner if owner is not None and owner.is_active else None
 
 

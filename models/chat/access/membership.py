@@ -6,11 +6,11 @@ the role alone. Every question takes a `Db`: a connection or a session.
 """
 
 from collections.abc import Iterable
-from typing import cast
 
-from sqlalchemy import CTE, Table, bindparam, delete, insert, select
+from sqlalchemy import CTE, bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.errors import (
     InsufficientPermission,
     MustBeAdministrator,
@@ -58,10 +58,9 @@ _MEMBERS = Query(
 
 def group_ids_of(db: Db, actor: Actor) -> frozenset[int]:
     """Ids of all groups the actor is in, directly or through subgroups. Asked once per request."""
-    known: frozenset[int] | None = actor.memo.get("group_ids")
-    if known is None:
-        known = actor.memo["group_ids"] = find_group_ids_of(db, actor.id)
-    return known
+    if actor.cached.group_ids is None:
+        actor.cached.group_ids = find_group_ids_of(db, actor.id)
+    return actor.cached.group_ids
 
 
 def find_group_ids_of(db: Db, user_id: int) -> frozenset[int]:
@@ -161,10 +160,10 @@ def add_to_group(
     """Put users and groups that were checked into a group they are not in yet."""
     rows = [{"group_id": group_id, "user_id": user_id} for user_id in members]
     if rows:
-        session.connection().execute(insert(cast(Table, UserGroupMember.__table__)), rows)
+        session.connection().execute(insert(table_of(UserGroupMember)), rows)
     rows = [{"group_id": group_id, "subgroup_id": subgroup} for subgroup in subgroups]
     if rows:
-        session.connection().execute(insert(cast(Table, Subgroup.__table__)), rows)
+        session.connection().execute(insert(table_of(Subgroup)), rows)
 
 
 def sync_system_groups(session: Session, user: User) -> None:

@@ -1,11 +1,12 @@
 """After a change of the server's secret: what the previous one sealed is sealed again."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Column, Table, select, update
+from sqlalchemy import Column, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat import calls, devices
 from models.chat.accounts import invitations
 from models.chat.ground import outbox
@@ -24,7 +25,7 @@ from models.chat.tables import (
 BATCH = 200
 
 _jwt, _device, _tokens, _invitation, _mail, _webhook = (
-    cast(Table, model.__table__)
+    table_of(model)
     for model in (JwtConfiguration, ClientDevice, VendorToken, Invitation, Outbox, OutgoingWebhook)
 )
 SEALED: tuple[tuple[Column[str], Column[int], Column[Any], Callable[..., str]], ...] = (

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Table, bindparam, func, insert, select, true, update
+from sqlalchemy import bindparam, func, insert, select, true, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.audiences import Audiences
 from models.chat.access.channels import ChannelView
 from models.chat.access.people import UserRow
@@ -38,7 +39,7 @@ from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Message, Subscription
 from models.prepared import Change, Query
 
-_TABLE = cast(Table, Subscription.__table__)
+_TABLE = table_of(Subscription)
 _INSERT = Change(insert(_TABLE))
 
 

@@ -4,11 +4,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Table, bindparam, select, update
+from sqlalchemy import ColumnElement, RowMapping, bindparam, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.channels import (
     CHANNEL_COLUMNS,
     access_channel,
@@ -177,7 +178,7 @@ class SettingChange:
     value: Json
 
 
-_TABLE = cast(Table, Subscription.__table__)
+_TABLE = table_of(Subscription)
 _UPDATE = (
     update(_TABLE)
     .where(_TABLE.c.channel_id == bindparam("of_channel"), _TABLE.c.user_id == bindparam("of_user"))

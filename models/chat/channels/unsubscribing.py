@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import cast
 
-from sqlalchemy import Table, false, select, update
+from sqlalchemy import false, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.audiences import Audiences
 from models.chat.access.channels import ChannelView, has_metadata_access
 from models.chat.access.membership import belongs, require
@@ -37,7 +37,7 @@ from models.chat.tables import Subscription
 from models.prepared import Change, Query
 from models.reader import Db
 
-_SUBSCRIPTION = cast(Table, Subscription.__table__)
+_SUBSCRIPTION = table_of(Subscription)
 
 
 def unsubscribe(

@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from sqlalchemy import Column, ScalarSelect, Table, delete, exists, select, update
+from sqlalchemy import Column, ScalarSelect, delete, exists, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.deletion.messages import remove_messages
 from models.chat.events import log
 from models.chat.events.messages import DeleteMessageEvent
@@ -15,8 +16,8 @@ from models.chat.tables import Message, Topic, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
 from models.reader import id_in
 
-_MESSAGE = cast(Table, Message.__table__)
-_TOPIC = cast(Table, Topic.__table__)
+_MESSAGE = table_of(Message)
+_TOPIC = table_of(Topic)
 NAMED = tuple(
     _MESSAGE.c[name]
     for name in ("id", "realm_id", "channel_id", "conversation_id", "topic", "topic_key")

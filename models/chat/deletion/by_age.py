@@ -6,20 +6,21 @@ means for ever.
 """
 
 from datetime import datetime
-from typing import Protocol, cast
+from typing import Protocol
 
-from sqlalchemy import BigInteger, ColumnElement, Table, func, literal, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, func, literal, select, type_coerce
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.deletion.batches import NAMED, delete_batch
 from models.chat.tables import Channel, Conversation, Message, Realm
 from models.types import to_ms
 
-_MESSAGE = cast(Table, Message.__table__)
-_CHANNEL = cast(Table, Channel.__table__)
-_CONVERSATION = cast(Table, Conversation.__table__)
-_REALM = cast(Table, Realm.__table__)
+_MESSAGE = table_of(Message)
+_CHANNEL = table_of(Channel)
+_CONVERSATION = table_of(Conversation)
+_REALM = table_of(Realm)
 DAY_MS = 86_400_000
 
 

@@ -1,16 +1,16 @@
 """The messages of a topic that a removal has still to delete."""
 
 from collections.abc import Sequence
-from typing import cast
 
-from sqlalchemy import Table, bindparam, exists, or_, select
+from sqlalchemy import bindparam, exists, or_, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.deletion.batches import NAMED, PlacedMessage
 from models.chat.tables import Channel, Message, MessageRemoval, UserMessage
 from models.chat.topics.names import key_of
 
-_MESSAGE = cast(Table, Message.__table__)
+_MESSAGE = table_of(Message)
 _READABLE = or_(
     ~Channel.invite_only,
     Channel.history_public_to_subscribers,

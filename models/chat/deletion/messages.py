@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import cast
 
-from sqlalchemy import Table, delete, insert, literal, select
+from sqlalchemy import delete, insert, literal, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.access.membership import belongs
 from models.chat.deletion.errors import DeletionNotAllowed, DeletionTooLate, MessageAlreadyDeleted
@@ -31,10 +31,10 @@ from models.chat.uploads.showing import forget_shown
 from models.reader import Db, id_in
 from models.types import UtcMs
 
-_MESSAGE = cast(Table, Message.__table__)
-_ARCHIVE = cast(Table, MessageArchive.__table__)
-_REACTION = cast(Table, Reaction.__table__)
-_REACTION_ARCHIVE = cast(Table, ReactionArchive.__table__)
+_MESSAGE = table_of(Message)
+_ARCHIVE = table_of(MessageArchive)
+_REACTION = table_of(Reaction)
+_REACTION_ARCHIVE = table_of(ReactionArchive)
 _KEPT = (
     *("id", "realm_id", "sender_id", "channel_id", "conversation_id", "topic", "content"),
     *("rendered_content", "sent_at"),

@@ -5,11 +5,12 @@ once, the rest in steps by a worker, so that a unit of work takes no longer than
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, Table, bindparam, func, insert, or_, select
+from sqlalchemy import ColumnElement, bindparam, func, insert, or_, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.channels import access_channel
 from models.chat.access.errors import InvalidChannelId
 from models.chat.deletion.batches import NAMED, PlacedMessage, delete_batch
@@ -22,7 +23,7 @@ from models.reader import Db
 
 AT_ONCE = 200
 """How many messages one unit of work deletes: the request's, and each step's of the worker."""
-_MESSAGE = cast(Table, Message.__table__)
+_MESSAGE = table_of(Message)
 _LAST = select(func.coalesce(func.max(Message.id), 0))
 
 
@@ -81,7 +82,7 @@ def remove_sent(
     if left:
         known = {"realm_id": realm_id, "actor_id": actor_id, "until_id": until_id}
         rows = [{**row, **known, **asdict(places)} for row in left]
-        session.connection().execute(insert(cast(Table, MessageRemoval.__table__)), rows)
+        session.connection().execute(insert(table_of(MessageRemoval)), rows)
     return removed
 
 

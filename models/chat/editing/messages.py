@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Table, insert, select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.alert_words import find_alerted_with_copy
 from models.chat.editing.errors import (
@@ -41,8 +42,8 @@ from models.chat.tables import Message, MessageEdit, UserMessage
 from models.chat.uploads.showing import change_shown
 from models.reader import Db
 
-_EDIT = cast(Table, MessageEdit.__table__)
-_COPY = cast(Table, UserMessage.__table__)
+_EDIT = table_of(MessageEdit)
+_COPY = table_of(UserMessage)
 
 
 TOMBSTONE = "(deleted)"

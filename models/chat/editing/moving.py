@@ -5,11 +5,11 @@ However many move, the number of statements stays the same.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
-from sqlalchemy import Table, and_, delete, insert, literal, select, update
+from sqlalchemy import and_, delete, insert, literal, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.audiences import find_audience, find_readers
 from models.chat.access.channels import ChannelView, access_channel, can_send_to_channel
 from models.chat.access.membership import belongs
@@ -35,7 +35,7 @@ from models.chat.topics.names import RESOLVED, key_of, normalise_topic
 from models.chat.topics.summary import recount_topics
 from models.reader import id_in
 
-_COPY = cast(Table, UserMessage.__table__)
+_COPY = table_of(UserMessage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import Enum
-from typing import Any, ClassVar, Final, TypeVar, cast, dataclass_transform
+from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 import orjson
 from sqlalchemy import (
     Executable,
     Integer,
-    Table,
     bindparam,
     func,
     insert,
@@ -27,6 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.tables import Event
 from models.commit_order import hold_logs
 from models.database import at_the_end, tell_news
@@ -113,7 +113,7 @@ class ClientEvent:
 
 LOCKS = 1
 """The family of the locks of these logs."""
-_EVENT = cast(Table, Event.__table__)
+_EVENT = table_of(Event)
 _INSERT = Change(insert(_EVENT))
 
 

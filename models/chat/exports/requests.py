@@ -5,11 +5,12 @@ models/chat/exports/runs.py is the worker's side; docs/decisions tells why it is
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from sqlalchemy import Table, bindparam, func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.membership import require_role
 from models.chat.errors import ChatError
 from models.chat.events import log
@@ -36,7 +37,7 @@ REQUESTED, STARTED, SUCCEEDED = "requested", "started", "succeeded"
 FAILED, DELETED = "failed", "deleted"
 LIMIT, LIMIT_PERIOD = 5, timedelta(days=7)
 
-EXPORTS = cast(Table, DataExport.__table__)
+EXPORTS = table_of(DataExport)
 _BY_ID = select(*EXPORTS.c).where(EXPORTS.c.id == bindparam("export_id"))
 _ASKED_FOR = (
     select(*EXPORTS.c)

@@ -8,14 +8,16 @@ which the next worker takes from the start, or one that says `succeeded` and a w
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Table, bindparam, literal, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.exports.requests import (
     EXPORTS,
     FAILED,
+    REQUESTED,
     STARTED,
     SUCCEEDED,
     forget_archive,
@@ -26,9 +28,9 @@ from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
 from models.chat.tables import Realm
 from models.reader import Db
+from models.work_queue import WorkQueue
 
 LEASE = timedelta(seconds=60)
-PAUSE = timedelta(seconds=30)
 ATTEMPTS_MAX = 5
 GAVE_UP = "No attempt came to an end"
 DONE = (
@@ -36,20 +38,8 @@ DONE = (
 )
 NOT_DONE = "Your data export has failed. Nothing was exported; ask for another one."
 
-_REALM = cast(Table, Realm.__table__)
-_pending = EXPORTS.c.state.in_(
-    [literal(state, literal_execute=True) for state in ("requested", STARTED)]
-)
-# Literal, or neither database uses the partial index.
-_is_due = _pending & (EXPORTS.c.next_try_at <= bindparam("at"))
-_SOME_DUE = select(EXPORTS.c.id).where(_is_due).limit(1)
-_NEXT = (
-    select(*EXPORTS.c)
-    .where(_is_due)
-    .order_by(EXPORTS.c.next_try_at, EXPORTS.c.id)
-    .limit(1)
-    .with_for_update(skip_locked=True)
-)
+_REALM = table_of(Realm)
+QUEUE = WorkQueue(EXPORTS, REQUESTED, STARTED, pauses=[timedelta(seconds=30)] * (ATTEMPTS_MAX - 1))
 
 
 class LeaseLost(Exception):
@@ -66,7 +56,7 @@ class Run:
     acting_user_id: int | None
     export_type: str
     requested_at: datetime
-    attempt: int
+    attempts: int
     holder: str
 
     @property
@@ -84,20 +74,15 @@ class Written:
     rows: int
 
 
-def is_anything_due(db: Db, *, now: datetime) -> bool:
-    """A cheap look that takes no lock."""
-    return db.execute(_SOME_DUE, {"at": now}).first() is not None
-
-
 def take_due(
     session: Session, holder: str, *, base_of: Callable[[Run], str], now: datetime
 ) -> tuple[bool, Run | None]:
-    """Was an export due, and the one that is ours now. One taken too often has failed."""
-    row = session.connection().execute(_NEXT, {"at": now}).first()
+    """Return whether an export was due, and the one that is ours now. One taken too often fails."""
+    row = session.connection().execute(QUEUE.first, {"at": now}).first()
     if row is None:
         return False, None
     run = take(session, row.id, holder, now=now)
-    if run.attempt > ATTEMPTS_MAX:
+    if QUEUE.is_spent(row):
         fail(session, run, row.failure or GAVE_UP, base=base_of(run), now=now)
         return True, None
     return True, run
@@ -105,17 +90,9 @@ def take_due(
 
 def take(session: Session, export_id: int, holder: str, *, now: datetime) -> Run:
     """Make an export ours whoever had it. The caller holds its row."""
-    connection = session.connection()
-    taken = {
-        "state": STARTED,
-        "holder": holder,
-        "attempts": EXPORTS.c.attempts + 1,
-        "next_try_at": now + LEASE,
-        "rows_done": 0,
-        "rows_total": 0,
-    }
-    connection.execute(update(EXPORTS).where(EXPORTS.c.id == export_id).values(taken))
-    row = connection.execute(
+    taken = {"state": STARTED, "holder": holder, "rows_done": 0, "rows_total": 0}
+    QUEUE.claim(session, [export_id], until=now + LEASE, **taken)
+    row = session.execute(
         select(*EXPORTS.c, _REALM.c.host.label("realm_host"))
         .join(_REALM, _REALM.c.id == EXPORTS.c.realm_id)
         .where(EXPORTS.c.id == export_id)
@@ -135,16 +112,14 @@ def release_run(session: Session, run: Run, *, now: datetime) -> None:
     """Stopped before its end through no fault: the next worker may have it at once."""
     _change(
         session, run,
-        state="requested", holder=None, next_try_at=now, attempts=EXPORTS.c.attempts - 1,
+        state=REQUESTED, holder=None, next_try_at=now, attempts=EXPORTS.c.attempts - 1,
     )  # fmt: skip
 
 
 def try_again(session: Session, run: Run, reason: str, *, base: str, now: datetime) -> None:
     """After a fault: later again, unless this was the last attempt."""
-    if run.attempt >= ATTEMPTS_MAX:
+    if not QUEUE.put_off(session, run, now=now, failure=reason, holder=None):
         fail(session, run, reason, base=base, now=now)
-        return
-    _change(session, run, next_try_at=now + PAUSE, failure=reason, holder=None)
 
 
 def fail(session: Session, run: Run, reason: str, *, base: str, now: datetime) -> None:

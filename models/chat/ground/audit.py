@@ -5,19 +5,20 @@ What is a security event too (security_events.py) is told to the log once the ch
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 import orjson
-from sqlalchemy import Table, insert, select
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.tables import AuditLog
 from models.database import after_commit
 from models.prepared import Change
 from models.reader import Db
 from security_events import Asker, SecurityEvent, tell, who_asks
 
-_TABLE = cast(Table, AuditLog.__table__)
+_TABLE = table_of(AuditLog)
 _INSERT = Change(insert(_TABLE))
 SHOWN = (
     "actor_id",

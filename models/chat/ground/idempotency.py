@@ -1,11 +1,12 @@
 """The chat service's idempotency keys, each of a user (models/idempotency.py)."""
 
+from models.base import table_of
 from models.chat.ground.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.chat.tables import IdempotencyKey
 from models.idempotency import IdempotencyKeys
 
 KEYS = IdempotencyKeys(
-    IdempotencyKey.__table__,
+    table_of(IdempotencyKey),
     owner="user_id",
     reused=IdempotencyKeyReused,
     in_progress=IdempotencyInProgress,

@@ -1,41 +1,37 @@
 """The outbox: mail is written down in the transaction of its cause, and leaves afterwards.
 
-At least once: a mail is taken for a while (a lease), sent outside any transaction, then marked. A
-worker that dies in between gives it back when the lease ends, and the next attempt has the same
-Message-ID. What the other side has acknowledged and we have noted is never sent again.
+At least once: a mail is claimed, sent outside any transaction, then marked. Where a worker dies in
+between, the next attempt has the same Message-ID. What the other side has acknowledged and we have
+noted is never sent again.
 """
 
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, cast
+from typing import Protocol
 
-from sqlalchemy import ColumnElement, Table, bindparam, insert, literal, select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.ground.vault import Vault
 from models.chat.tables import Outbox
 from models.reader import Db
+from models.work_queue import Claim, WorkQueue
 
 PENDING, SENT, DEAD = "pending", "sent", "dead"
 ATTEMPTS_MAX = 14
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=1)
+LONGEST_PAUSE = timedelta(hours=1)
 SUBJECT_MAX = 200
 UNREADABLE = "The text was sealed with another secret"
 GAVE_UP = "No attempt came to an end"
 
-OUTBOX = cast(Table, Outbox.__table__)
-_is_pending = OUTBOX.c.state == literal(PENDING, literal_execute=True)
-# Literal, or neither database uses the partial index.
-_is_due = _is_pending & (OUTBOX.c.next_try_at <= bindparam("at"))
-_SOME_DUE = select(OUTBOX.c.id).where(_is_due).limit(1)
-_TAKE = (
-    select(*OUTBOX.c)
-    .where(_is_due)
-    .order_by(OUTBOX.c.next_try_at, OUTBOX.c.id)
-    .limit(1)
-    .with_for_update(skip_locked=True)
+OUTBOX = table_of(Outbox)
+QUEUE = WorkQueue(
+    OUTBOX,
+    PENDING,
+    pauses=[min(timedelta(seconds=5 * 2**n), LONGEST_PAUSE) for n in range(ATTEMPTS_MAX - 1)],
 )
 
 
@@ -63,7 +59,7 @@ class LeasedMail:
     """A mail that this worker may send until its lease ends."""
 
     id: int
-    attempt: int
+    attempts: int
     key: str
     to: str
     subject: str
@@ -127,42 +123,34 @@ def enqueue_mails(
         session.connection().execute(insert(OUTBOX), rows)
 
 
-def is_anything_due(db: Db, *, now: datetime) -> bool:
-    """A cheap look that takes no lock."""
-    return db.execute(_SOME_DUE, {"at": now}).first() is not None
-
-
 def take_due(
     session: Session, vault: Vault, *, lease: timedelta, now: datetime
 ) -> tuple[bool, LeasedMail | None]:
-    """Was a mail due, and the mail to send: the one due longest, ours for `lease`.
+    """Return whether a mail was due, and the mail to send: the one due longest, ours for `lease`.
 
     One that cannot be sent at all, or was taken too often and never came back, is dead now.
     """
-    row = session.connection().execute(_TAKE, {"at": now}).first()
+    row = session.connection().execute(QUEUE.first, {"at": now}).first()
     if row is None:
         return False, None
-    if row.attempts >= ATTEMPTS_MAX:
-        mark_dead(session, row.id, row.attempts, row.failure or GAVE_UP, now=now)
+    if QUEUE.is_spent(row):
+        mark_dead(session, row, row.failure or GAVE_UP, now=now)
         return True, None
     text = vault.open(row.body, purpose=purpose_of(row.key)) if row.is_sealed else row.body
     if text is None:
-        mark_dead(session, row.id, row.attempts, UNREADABLE, now=now)
+        mark_dead(session, row, UNREADABLE, now=now)
         return True, None
-    attempt = row.attempts + 1
-    _change(session, OUTBOX.c.id == row.id, attempts=attempt, next_try_at=now + lease)
+    QUEUE.claim(session, [row.id], until=now + lease)
     return True, LeasedMail(
-        row.id, attempt, row.key, row.recipient, row.subject, text, row.created_at
+        row.id, row.attempts + 1, row.key, row.recipient, row.subject, text, row.created_at
     )
 
 
 def mark_sent(session: Session, mail_id: int, *, now: datetime) -> None:
     """The other side has it: it is not sent again, whoever has taken it since. Its text goes."""
-    _change(
-        session,
-        (OUTBOX.c.id == mail_id) & (OUTBOX.c.state != SENT),
-        state=SENT, closed_at=now, body="", is_sealed=False, failure=None,
-    )  # fmt: skip
+    gone = {"state": SENT, "closed_at": now, "body": "", "is_sealed": False, "failure": None}
+    unsent = update(OUTBOX).where(OUTBOX.c.id == mail_id, OUTBOX.c.state != SENT)
+    session.connection().execute(unsent.values(gone))
 
 
 def note_failure(session: Session, taken: LeasedMail, reason: str, *, now: datetime) -> bool:
@@ -170,17 +158,15 @@ def note_failure(session: Session, taken: LeasedMail, reason: str, *, now: datet
 
     Returns whether it is dead. Does nothing when somebody else has taken it since.
     """
-    if taken.attempt >= ATTEMPTS_MAX:
-        mark_dead(session, taken.id, taken.attempt, reason, now=now)
-        return True
-    pause = min(FIRST_PAUSE * 2 ** (taken.attempt - 1), LONGEST_PAUSE)
-    _change(session, _still(taken.id, taken.attempt), next_try_at=now + pause, failure=reason)
-    return False
+    if QUEUE.put_off(session, taken, now=now, failure=reason):
+        return False
+    mark_dead(session, taken, reason, now=now)
+    return True
 
 
-def mark_dead(session: Session, mail_id: int, attempt: int, reason: str, *, now: datetime) -> None:
+def mark_dead(session: Session, taken: Claim, reason: str, *, now: datetime) -> None:
     """Marks a mail as failed for good and keeps it with the reason, for `specd chat dead-mail`."""
-    _change(session, _still(mail_id, attempt), state=DEAD, closed_at=now, failure=reason)
+    QUEUE.change(session, taken, state=DEAD, closed_at=now, failure=reason)
 
 
 def find_dead(db: Db) -> list[DeadMail]:
@@ -191,18 +177,9 @@ def find_dead(db: Db) -> list[DeadMail]:
 
 def revive_dead(session: Session, *, now: datetime) -> int:
     """Try every dead mail again, from the start. Returns how many there are."""
-    return _change(
-        session, OUTBOX.c.state == DEAD,
-        state=PENDING, closed_at=None, attempts=0, next_try_at=now,
-    )  # fmt: skip
-
-
-def _still(mail_id: int, attempt: int) -> ColumnElement[bool]:
-    return (OUTBOX.c.id == mail_id) & _is_pending & (OUTBOX.c.attempts == attempt)
-
-
-def _change(session: Session, which: ColumnElement[bool], **values: Any) -> int:
-    return session.connection().execute(update(OUTBOX).where(which).values(**values)).rowcount
+    revived = {"state": PENDING, "closed_at": None, "attempts": 0, "next_try_at": now}
+    dead = update(OUTBOX).where(OUTBOX.c.state == DEAD)
+    return session.connection().execute(dead.values(revived)).rowcount
 
 
 def purpose_of(key: str) -> str:

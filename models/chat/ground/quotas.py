@@ -86,12 +86,12 @@ class Quota:
 
 DEVICES = Quota(
     "devices",
-    "chat_devices_per_user",
+    "devices_per_user",
     select(ClientDevice.id).where(ClientDevice.user_id == _OWNER),
 )
 BOTS = Quota(
     "bots",
-    "chat_bots_per_user",
+    "bots_per_user",
     select(User.id).where(
         User.realm_id == _REALM,
         User.bot_type.is_not(None),
@@ -108,17 +108,17 @@ room for others at once.
 """
 STORED_KEYS = Quota(
     "stored keys",
-    "chat_bot_storage_keys",
+    "bot_storage_keys",
     select(BotStorage.key).where(BotStorage.user_id == _OWNER),
 )
 SCHEDULED_MESSAGES = Quota(
     "scheduled messages",
-    "chat_scheduled_messages_per_user",
+    "scheduled_messages_per_user",
     select(ScheduledMessage.id).where(*_SCHEDULED),
 )
 REMINDERS = Quota(
     "reminders",
-    "chat_reminders_per_user",
+    "reminders_per_user",
     select(ScheduledMessage.id).where(
         ScheduledMessage.sender_id == _OWNER,
         ScheduledMessage.state != "sent",
@@ -127,64 +127,64 @@ REMINDERS = Quota(
 )
 DRAFTS = Quota(
     "drafts",
-    "chat_drafts_per_user",
+    "drafts_per_user",
     select(StoredDraft.id).where(StoredDraft.user_id == _OWNER),
 )
 SAVED_SNIPPETS = Quota(
     "saved snippets",
-    "chat_saved_snippets_per_user",
+    "saved_snippets_per_user",
     select(SavedSnippet.id).where(SavedSnippet.user_id == _OWNER),
 )
 ATTACHMENTS = Quota(
     "uploaded files",
-    "chat_attachments_per_user",
+    "attachments_per_user",
     select(Attachment.id).where(Attachment.owner_id == _OWNER, Attachment.deleted_at.is_(None)),
 )
 NAVIGATION_VIEWS = Quota(
     "navigation views",
-    "chat_navigation_views_per_user",
+    "navigation_views_per_user",
     select(NavigationView.id).where(NavigationView.user_id == _OWNER),
 )
 ALERT_WORDS = Quota(
     "alert words",
-    "chat_alert_words_per_user",
+    "alert_words_per_user",
     select(AlertWord.id).where(AlertWord.user_id == _OWNER),
 )
 MUTED_USERS = Quota(
     "muted users",
-    "chat_muted_users_per_user",
+    "muted_users_per_user",
     select(MutedUser.muted_user_id).where(MutedUser.user_id == _OWNER),
 )
 GROUPS = Quota(
     "user groups",
-    "chat_groups_per_user",
+    "groups_per_user",
     select(UserGroup.id).where(UserGroup.creator_id == _OWNER, UserGroup.kind == "named"),
 )
 INVITATIONS = Quota(
     "invitations",
-    "chat_invitations_per_user",
+    "invitations_per_user",
     select(Invitation.id).where(Invitation.inviter_id == _OWNER, Invitation.link_id.is_(None)),
 )
 CHANNELS = Quota(
     "channels",
-    "chat_channels_per_user",
+    "channels_per_user",
     select(Channel.id).where(Channel.creator_id == _OWNER),
 )
 TOPIC_POLICIES = Quota(
     "topics with a policy of their own",
-    "chat_topic_policies_per_user",
+    "topic_policies_per_user",
     select(UserTopic.channel_id).where(UserTopic.user_id == _OWNER),
 )
 MESSAGE_EDITS = Quota(
     "edits of this message",
-    "chat_edits_per_message",
+    "edits_per_message",
     select(MessageEdit.id).where(
         MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_not(None)
     ),
 )
 MESSAGE_MOVES = Quota(
     "moves of this message",
-    "chat_edits_per_message",
+    "edits_per_message",
     select(MessageEdit.id).where(
         MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_(None)
     ),
@@ -192,49 +192,49 @@ MESSAGE_MOVES = Quota(
 """Apart from edits: an author who has used those up keeps nobody from moving the topic."""
 SUBMESSAGES = Quota(
     "submessages of this message",
-    "chat_submessages_per_message",
+    "submessages_per_message",
     select(Submessage.id).where(Submessage.message_id == _OWNER),
 )
 REACTIONS = Quota(
     "reactions to this message",
-    "chat_reactions_per_message",
+    "reactions_per_message",
     select(Reaction.id).where(Reaction.message_id == _OWNER),
 )
 REACTION_EMOJI = Quota(
     "different emoji under this message",
-    "chat_reaction_emoji_per_message",
+    "reaction_emoji_per_message",
     select(Reaction.reaction_type, Reaction.emoji_code)
     .where(Reaction.message_id == _OWNER)
     .distinct(),
 )
 LINKIFIERS = Quota(
     "linkifiers",
-    "chat_linkifiers_per_realm",
+    "linkifiers_per_realm",
     select(Linkifier.id).where(Linkifier.realm_id == _OWNER),
 )
 PLAYGROUNDS = Quota(
     "playgrounds",
-    "chat_playgrounds_per_realm",
+    "playgrounds_per_realm",
     select(Playground.id).where(Playground.realm_id == _OWNER),
 )
 PROFILE_FIELDS = Quota(
     "profile fields",
-    "chat_profile_fields_per_realm",
+    "profile_fields_per_realm",
     select(ProfileField.id).where(ProfileField.realm_id == _OWNER),
 )
 CUSTOM_EMOJI = Quota(
     "custom emoji",
-    "chat_custom_emoji_per_realm",
+    "custom_emoji_per_realm",
     select(RealmEmoji.id).where(RealmEmoji.realm_id == _OWNER),
 )
 DOMAINS = Quota(
     "domains",
-    "chat_domains_per_realm",
+    "domains_per_realm",
     select(RealmDomain.id).where(RealmDomain.realm_id == _OWNER),
 )
 CHANNEL_FOLDERS = Quota(
     "channel folders",
-    "chat_channel_folders_per_realm",
+    "channel_folders_per_realm",
     select(ChannelFolder.id).where(ChannelFolder.realm_id == _OWNER),
 )
 
@@ -250,7 +250,7 @@ def require_within(
     """Has the owner (a user, a realm, a message) no more than the settings allow? `now`: for a
     quota with a period. Raises `QuotaExceeded`.
     """
-    most: int = getattr(settings, quota.setting)
+    most = settings.chat_quotas[quota.setting]
     wanted: dict[str, Any] = {"owner_id": owner_id, "enough": most + 1}
     if quota.period is not None:
         assert now is not None

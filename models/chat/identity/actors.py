@@ -109,6 +109,14 @@ class RealmView:
         return self.system_groups_of(Role.OWNER) | {self.nobody_group_id}
 
 
+@dataclass(slots=True)
+class AccessCache:
+    """What access has found out about an actor in one unit; None: it was not asked for yet."""
+
+    group_ids: frozenset[int] | None = None
+    owner: "Actor | None" = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
     """A user as they were when the request began. Fields but the last two are `User`'s columns."""
@@ -136,7 +144,7 @@ class Actor:
     can_change_user_emails: bool
     api_key_sha256: str = field(repr=False)
     realm: RealmView
-    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # for access
+    cached: AccessCache = field(default_factory=AccessCache, compare=False, repr=False)
 
     @property
     def realm_id(self) -> int:

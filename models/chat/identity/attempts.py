@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Table, case, delete, literal, select, type_coerce
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.tables import AttemptCount, KnownPlace
 from models.reader import upsert
 from models.types import MILLISECOND, to_ms
@@ -22,8 +23,8 @@ from models.types import MILLISECOND, to_ms
 PERIOD = timedelta(minutes=30)
 PER_PLACE, PER_NETWORK, PER_NAME = 5, 20, 100
 
-_counts = cast(Table, AttemptCount.__table__)
-_places = cast(Table, KnownPlace.__table__)
+_counts = table_of(AttemptCount)
+_places = table_of(KnownPlace)
 
 Seal = Callable[[str], str]
 """Text to 64 hex digits that nobody can make without the server's secret."""

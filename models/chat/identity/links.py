@@ -8,12 +8,12 @@ whoever renews a key that somebody else had has not left them a link.
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import cast
 
 import orjson
-from sqlalchemy import Table, bindparam, delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import SpentLink
@@ -22,7 +22,7 @@ from models.types import to_ms
 
 LIFETIME = timedelta(minutes=10)
 KEY_MARK_LENGTH = 16
-SPENT = cast(Table, SpentLink.__table__)
+SPENT = table_of(SpentLink)
 _BY_KEY = select(SPENT.c.key).where(SPENT.c.key == bindparam("key"))
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
 
 import orjson
-from sqlalchemy import Table, insert, select
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.accounts.errors import PasswordTooWeak
 from models.chat.accounts.newcomers import join_default_channels, welcome
 from models.chat.channels.creation import NewChannel
@@ -202,4 +202,4 @@ def _join(session: Session, inviter: Actor, user: User, row: Invitation, now: da
 def _add_to_groups(session: Session, user: User, group_ids: Sequence[int]) -> None:
     rows = [{"group_id": group_id, "user_id": user.id} for group_id in group_ids]
     if rows:
-        session.connection().execute(insert(cast(Table, UserGroupMember.__table__)), rows)
+        session.connection().execute(insert(table_of(UserGroupMember)), rows)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import Table, bindparam, insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.people import api_email, email_for_all
 from models.chat.identity.actors import Actor
 from models.chat.tables import Conversation, ConversationMember, User
@@ -23,8 +24,8 @@ _MEMBERS: Query[int, int] = Query(
         .order_by(ConversationMember.conversation_id, ConversationMember.user_id)
     )
 )
-_INSERT = insert(cast(Table, Conversation.__table__)).returning(Conversation.id)
-_INSERT_MEMBER = insert(cast(Table, ConversationMember.__table__))
+_INSERT = insert(table_of(Conversation)).returning(Conversation.id)
+_INSERT_MEMBER = insert(table_of(ConversationMember))
 
 
 def key_of(user_ids: Iterable[int]) -> str:

@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, Table, func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningUpdate
 
+from models.base import table_of
 from models.chat.events import log
 from models.chat.events.messages import UpdateMessageFlagsAddEvent
 from models.chat.messages.flags import READ
@@ -17,7 +18,7 @@ from models.chat.tables.message import UNREAD
 from models.prepared import Query
 from models.reader import bound_id_in, bound_ids, dialect_of
 
-_COPY = cast(Table, UserMessage.__table__)
+_COPY = table_of(UserMessage)
 
 
 def mark_left_as_read(

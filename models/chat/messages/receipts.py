@@ -1,9 +1,8 @@
 """Who has read a message, as far as they let others see it."""
 
-from typing import cast
+from sqlalchemy import bindparam, literal, select
 
-from sqlalchemy import Table, bindparam, literal, select
-
+from models.base import table_of
 from models.chat.access.people import find_known_ids
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_message
@@ -12,7 +11,7 @@ from models.chat.messages.flags import READ
 from models.chat.tables import MutedUser, User, UserMessage
 from models.reader import Db
 
-_USER = cast(Table, User.__table__)
+_USER = table_of(User)
 _MUTED = select(MutedUser.user_id)
 _READERS = (
     select(UserMessage.user_id)

@@ -2,7 +2,7 @@
 of the copy's flags.
 """
 
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -10,7 +10,6 @@ from sqlalchemy import (
     Delete,
     Insert,
     SQLColumnExpression,
-    Table,
     bindparam,
     case,
     delete,
@@ -19,12 +18,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.messages.flags import STARRED
 from models.chat.tables import StarredMessage, UserMessage
 from models.prepared import Change
 from models.reader import UPSERTS, bound_id_in, bound_ids, dialect_of
 
-_STAR = cast(Table, StarredMessage.__table__)
+_STAR = table_of(StarredMessage)
 
 
 def all_flags(copy: type[UserMessage]) -> ColumnElement[int]:

@@ -1,12 +1,13 @@
 """What stands beside the text of messages that are polls or to-do lists, as clients see it."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import orjson
-from sqlalchemy import Table, bindparam, insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.messages.widgets import describe_widget, widget_type_of
 from models.chat.tables import Submessage
 from models.prepared import Query
@@ -14,7 +15,7 @@ from models.reader import Db, bound_id_in, bound_ids, dialect_of
 
 WIDGET = "widget"
 """The only type of submessages."""
-_TABLE = cast(Table, Submessage.__table__)
+_TABLE = table_of(Submessage)
 _INSERT = insert(_TABLE).returning(_TABLE.c.id)
 _ROWS: Query[int, int, int, str] = Query(
     lambda dialect: (

@@ -4,11 +4,12 @@ import re
 from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Table, bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.membership import belongs, require
 from models.chat.access.people import visible_user_id
 from models.chat.events import log
@@ -33,7 +34,7 @@ FILE_MAX_MIB = 5
 STILL = ".still"
 """What follows the handle in the store's key of an animation's first frame."""
 
-_TABLE = cast(Table, RealmEmoji.__table__)
+_TABLE = table_of(RealmEmoji)
 _NAME = re.compile(r"[0-9a-z._-]+")
 
 _EMOJI = (

@@ -75,7 +75,7 @@ def settle(session: Session, outcome: Outcome, said: Said, *, now: datetime) -> 
     Does nothing where another worker has taken the message since.
     """
     taken = outcome.taken
-    if not queue.is_held(session, taken):
+    if not queue.QUEUE.is_held(session, taken):
         return
     bot = find_writer(session, taken.bot_id)
     if bot is None or not bot.is_active or bot.realm.is_deactivated or outcome.message is None:
@@ -83,7 +83,7 @@ def settle(session: Session, outcome: Outcome, said: Said, *, now: datetime) -> 
         return
     problem = said.problem
     if not outcome.is_taken:
-        if outcome.is_retried and queue.try_later(session, taken, now=now):
+        if outcome.is_retried and queue.QUEUE.put_off(session, taken, now=now):
             return
         problem = _describe(outcome)
     queue.finish(session, taken)

@@ -5,11 +5,12 @@ administrators.
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from sqlalchemy import Table, bindparam, or_, select, update
+from sqlalchemy import bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.naming import access_user
 from models.chat.events import log
@@ -25,7 +26,7 @@ from models.chat.presence.reports import show_or_hide
 from models.chat.tables import User, UserStatus
 from models.reader import Db, upsert
 
-_STATUS = cast(Table, UserStatus.__table__)
+_STATUS = table_of(UserStatus)
 _STATUSES = (
     select(
         User.id,

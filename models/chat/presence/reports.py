@@ -5,11 +5,12 @@ A client reports every minute. One that reports while another has just done so w
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
-from sqlalchemy import BigInteger, Table, bindparam, func, select
+from sqlalchemy import BigInteger, bindparam, func, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.people import email_fact
 from models.chat.events import log
 from models.chat.events.presence import PresenceEvent
@@ -37,7 +38,7 @@ HIDDEN_BEFORE = OFFLINE_AFTER + timedelta(minutes=2)
 LOCKS = 2
 """The family of the locks of update ids. A unit takes them before the lock of the event log."""
 
-_PRESENCE = cast(Table, Presence.__table__)
+_PRESENCE = table_of(Presence)
 _OWN = select(_PRESENCE.c.last_active_at, _PRESENCE.c.last_connected_at).where(
     _PRESENCE.c.user_id == bindparam("user_id")
 )

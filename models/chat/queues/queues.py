@@ -9,12 +9,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import cast
 
 import orjson
-from sqlalchemy import BigInteger, Table, bindparam, case, delete, func, select, update
+from sqlalchemy import BigInteger, bindparam, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.identity.actors import Actor
 from models.chat.queues.errors import BadEventQueueId
 from models.chat.queues.narrow import Narrow
@@ -240,7 +240,7 @@ def write_down(session: Session, polls: Sequence[Poll]) -> None:
         )
 
 
-_QUEUE = cast(Table, EventQueue.__table__)
+_QUEUE = table_of(EventQueue)
 _SEEN = bindparam("seen", type_=BigInteger)
 _WRITE_DOWN = (
     update(_QUEUE)

@@ -7,12 +7,12 @@ unread; it is `historical`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
-from sqlalchemy import BigInteger, Insert, Table, Update, bindparam, insert, select, update
+from sqlalchemy import BigInteger, Insert, Update, bindparam, insert, select, update
 from sqlalchemy import cast as as_type
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.events import log
 from models.chat.events.log import ABSENT, ClientEvent
 from models.chat.events.messages import (
@@ -29,7 +29,7 @@ from models.chat.tables import Message, Subscription, UserMessage
 from models.prepared import Change
 from models.reader import bound_id_in, bound_ids, dialect_of, id_in
 
-_COPY = cast(Table, UserMessage.__table__)
+_COPY = table_of(UserMessage)
 
 
 @dataclass(frozen=True, slots=True)

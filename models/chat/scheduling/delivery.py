@@ -7,7 +7,6 @@ transaction, so a worker may die at any instant: the row is then as if nobody ha
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, literal, select
 from sqlalchemy.orm import Session
 
 from models.chat.errors import ChatError
@@ -39,6 +38,7 @@ from models.chat.sending.messages import send_message
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
 from models.reader import Db
+from models.work_queue import WorkQueue
 
 TOO_LATE = "Message could not be sent at the scheduled time."
 UNEXPECTED = "Internal server error"
@@ -46,39 +46,14 @@ SENDER_GONE = "Account is deactivated"
 REALM_GONE = "This organization has been deactivated"
 LONGEST_PAUSE = timedelta(seconds=60)
 
-_is_pending = SCHEDULED.c.state == literal(PENDING, literal_execute=True)
-# Literal, or neither database uses the partial index.
-_is_due = _is_pending & (SCHEDULED.c.next_try_at <= bindparam("at"))
-_SOME_DUE = select(SCHEDULED.c.id).where(_is_due).limit(1)
-_TAKE = (
-    select(*SCHEDULED.c)
-    .where(_is_due)
-    .order_by(SCHEDULED.c.next_try_at, SCHEDULED.c.id)
-    .limit(1)
-    .with_for_update(skip_locked=True)
-)
-_TAKE_AGAIN = (
-    select(*SCHEDULED.c)
-    .where(
-        _is_pending,
-        SCHEDULED.c.id == bindparam("wanted_id"),
-        SCHEDULED.c.next_try_at == bindparam("at"),
-        SCHEDULED.c.attempts == bindparam("tried"),
-    )
-    .with_for_update(skip_locked=True)
-)
-
-
-def is_anything_due(db: Db, *, now: datetime) -> bool:
-    """A cheap look that takes no lock."""
-    return db.execute(_SOME_DUE, {"at": now}).first() is not None
+QUEUE = WorkQueue(SCHEDULED, PENDING)
 
 
 def choose_due(session: Session, *, now: datetime) -> ScheduledRow | None:
     """The message that has been due longest, of those that nobody delivers just now; the lock on it
     ends with the transaction.
     """
-    return session.connection().execute(_TAKE, {"at": now}).first()
+    return session.connection().execute(QUEUE.first, {"at": now}).first()
 
 
 def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
@@ -92,8 +67,8 @@ def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
 
 def take_chosen(session: Session, chosen: ScheduledRow) -> bool:
     """Lock the chosen message, unless somebody else has it or has changed it since."""
-    seen = {"wanted_id": chosen.id, "at": chosen.next_try_at, "tried": chosen.attempts}
-    row = session.connection().execute(_TAKE_AGAIN, seen).first()
+    held = QUEUE.held(chosen).with_for_update(skip_locked=True)
+    row = session.connection().execute(held).first()
     return row is not None and bool(row == chosen)
 
 
@@ -145,10 +120,9 @@ def record_failure(
     session: Session, due: ScheduledRow, *, now: datetime, late_window: timedelta
 ) -> None:
     """After a fault that nobody meant: try again after a growing pause, while that is still on
-    time; else the message has failed. Does nothing when somebody else has taken it since.
+    time; else the message has failed. Does nothing when somebody else has it or has changed it.
     """
-    seen = {"wanted_id": due.id, "at": due.next_try_at, "tried": due.attempts}
-    if session.connection().execute(_TAKE_AGAIN, seen).first() is None:
+    if not take_chosen(session, due):
         return
     again_at = now + min(timedelta(seconds=2**due.attempts), LONGEST_PAUSE)
     if again_at <= due.scheduled_at + late_window:

@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 import orjson
-from sqlalchemy import Table, insert
+from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.tables import ScheduledMessage
 from models.prepared import Query
 
 CHANNEL, DIRECT = "channel", "direct"
 PENDING, SENT, FAILED = "pending", "sent", "failed"
 
-SCHEDULED = cast(Table, ScheduledMessage.__table__)
+SCHEDULED = table_of(ScheduledMessage)
 
 To = int | list[int]
 

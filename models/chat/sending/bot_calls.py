@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import cast
 
-from sqlalchemy import Table, func, insert, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.identity.roles import BotType
 from models.chat.sending.drafts import Draft
 from models.chat.tables import OutgoingDelivery, User
@@ -15,7 +15,7 @@ MENTION, DIRECT_MESSAGE = "mention", "direct_message"
 MOST_WAITING = 1_000
 """Messages that wait for one bot. A bot that has more is called for no further one."""
 
-_DELIVERY = cast(Table, OutgoingDelivery.__table__)
+_DELIVERY = table_of(OutgoingDelivery)
 _WAITING = (
     select(func.count()).where(OutgoingDelivery.bot_id == User.id).correlate(User).scalar_subquery()
 )

@@ -8,11 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import BigInteger, Select, Table, bindparam, insert, literal, select
+from sqlalchemy import BigInteger, Select, bindparam, insert, literal, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.people import email_for_all
 from models.chat.alert_words import find_alerted_among, find_alerted_in
 from models.chat.events import log
@@ -32,8 +33,8 @@ from models.chat.uploads.showing import show_in
 from models.prepared import Query
 from models.types import to_ms
 
-_MESSAGE = cast(Table, Message.__table__)
-_COPY = cast(Table, UserMessage.__table__)
+_MESSAGE = table_of(Message)
+_COPY = table_of(UserMessage)
 
 _INSERT_MESSAGE = Query(insert(_MESSAGE).returning(Message.id))
 

@@ -4,13 +4,13 @@ message to each of many users, in a number of statements that does not grow with
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import cast
 
 import structlog
-from sqlalchemy import BigInteger, Insert, Table, bindparam, insert, literal, select
+from sqlalchemy import BigInteger, Insert, bindparam, insert, literal, select
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
 
+from models.base import table_of
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.log import Told
@@ -32,12 +32,10 @@ from models.prepared import Change, Query
 from models.reader import bound_each, bound_id_in, bound_ids, bound_text_in, dialect_of
 
 CLIENT = "Internal"
-_MESSAGE = cast(Table, Message.__table__)
-_COPY = cast(Table, UserMessage.__table__)
-_INSERT_CONVERSATION = insert(cast(Table, Conversation.__table__)).returning(
-    Conversation.key, Conversation.id
-)
-_INSERT_MEMBER = insert(cast(Table, ConversationMember.__table__))
+_MESSAGE = table_of(Message)
+_COPY = table_of(UserMessage)
+_INSERT_CONVERSATION = insert(table_of(Conversation)).returning(Conversation.key, Conversation.id)
+_INSERT_MEMBER = insert(table_of(ConversationMember))
 
 
 def try_send_notice(

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, cast
+from typing import Any
 from zoneinfo import available_timezones
 
 import orjson
-from sqlalchemy import Table, bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.errors import (
     InvalidUserGroup,
     InvalidUserId,
@@ -38,8 +39,8 @@ from models.json import Json
 from models.reader import Db, id_in
 
 AUDIT_KIND = "setting:"
-_USER = cast(Table, User.__table__)
-_AUDIT = cast(Table, AuditLog.__table__)
+_USER = table_of(User)
+_AUDIT = table_of(AuditLog)
 _OWN = select(*(_USER.c[name] for name in SETTINGS)).where(_USER.c.id == bindparam("user_id"))
 
 

@@ -6,11 +6,11 @@ others by themselves, so that nobody's mentions use up what a user may set by re
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import cast
 
-from sqlalchemy import Table, bindparam, case, literal, select
+from sqlalchemy import bindparam, case, literal, select
 from sqlalchemy.orm import Session, aliased
 
+from models.base import table_of
 from models.chat.events import log
 from models.chat.events.account import UserTopicEvent
 from models.chat.identity.actors import Actor
@@ -24,10 +24,10 @@ from models.types import UtcMs
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
 MOST = 2_500
 """A user with so many policies, of whatever origin, gets none for another topic: half of what the
-settings let by request (`chat_topic_policies_per_user`) unless the operator has changed that.
+settings let by request (`topic_policies_per_user`) unless the operator has changed that.
 """
 
-_USER_TOPIC = cast(Table, UserTopic.__table__)
+_USER_TOPIC = table_of(UserTopic)
 
 _STANDING = Query(
     select(

@@ -2,17 +2,18 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Protocol, cast
+from typing import Protocol
 
-from sqlalchemy import Table, func, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.channels import ChannelView
 from models.chat.events import log
 from models.chat.events.channels import StreamUpdateEvent
 from models.chat.tables import Channel, Message
 
-_CHANNEL = cast(Table, Channel.__table__)
+_CHANNEL = table_of(Channel)
 _FIRST = select(func.min(Message.id)).where(Message.channel_id == _CHANNEL.c.id).scalar_subquery()
 _RETURNED = (_CHANNEL.c.id, _CHANNEL.c.name, _CHANNEL.c.first_message_id)
 

@@ -3,11 +3,11 @@ without reading them.
 """
 
 from collections.abc import Callable, Iterable
-from typing import cast
 
 from sqlalchemy import Table, bindparam, case, insert, select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Topic, UserMessage
@@ -15,8 +15,8 @@ from models.chat.topics.names import key_of
 from models.prepared import Change, Query
 from models.reader import UPSERTS, Db, Upsert
 
-_MESSAGE = cast(Table, Message.__table__)
-_TOPIC = cast(Table, Topic.__table__)
+_MESSAGE = table_of(Message)
+_TOPIC = table_of(Topic)
 
 
 def _upsert_topic(make: Callable[[Table], Upsert]) -> Upsert:

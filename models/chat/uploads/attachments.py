@@ -8,11 +8,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from sqlalchemy import Table, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.events import log
 from models.chat.events.account import (
     AttachmentAddEvent,
@@ -30,8 +31,8 @@ from models.types import to_ms
 MOST_MESSAGES = 100
 """Of the messages that show a file, the newest ones that its owner is told of."""
 
-ATTACHMENTS = cast(Table, Attachment.__table__)
-LINKS = cast(Table, AttachmentMessage.__table__)
+ATTACHMENTS = table_of(Attachment)
+LINKS = table_of(AttachmentMessage)
 _INSERT = insert(ATTACHMENTS).returning(*ATTACHMENTS.c)
 _OWN = (
     select(*ATTACHMENTS.c)

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
 
-from sqlalchemy import Select, Table, and_, func, or_, select
+from sqlalchemy import Select, and_, func, or_, select
 
+from models.base import table_of
 from models.payment.event_list import next_of
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import ENABLED
@@ -14,8 +14,8 @@ from models.reader import Db
 
 MOST_COUNTED = 10_000
 
-_ENDPOINT = cast(Table, WebhookEndpoint.__table__)
-_DELIVERY = cast(Table, WebhookDelivery.__table__)
+_ENDPOINT = table_of(WebhookEndpoint)
+_DELIVERY = table_of(WebhookDelivery)
 _is_served = and_(_ENDPOINT.c.status == ENABLED, _ENDPOINT.c.deleted_at.is_(None))
 
 

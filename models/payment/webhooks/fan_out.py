@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict, cast
 
-from sqlalchemy import Connection, Table, bindparam, select, update
+from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.payment.event_list import LISTED, next_of
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import wants
@@ -22,8 +23,8 @@ from models.reader import UPSERTS, dialect_of
 EVENTS_AT_ONCE = 200
 """Events that an endpoint advances by in one unit of work."""
 
-_DELIVERY = cast(Table, WebhookDelivery.__table__)
-_ENDPOINT = cast(Table, WebhookEndpoint.__table__)
+_DELIVERY = table_of(WebhookDelivery)
+_ENDPOINT = table_of(WebhookEndpoint)
 _INSERTS = {name: make(_DELIVERY).on_conflict_do_nothing() for name, make in UPSERTS.items()}
 IS_BEHIND = (
     next_of(_ENDPOINT.c.project_id, _ENDPOINT.c.cursor, Event.id)

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
-from sqlalchemy import Table, bindparam, func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.payment import event_log
 from models.payment.tables import Event
 from models.payment.webhooks import schedule
@@ -19,8 +19,8 @@ from models.ranges import for_each
 
 TAKEN, GIVEN_UP = "taken", "given_up"
 
-_DELIVERY = cast(Table, WebhookDelivery.__table__)
-_ATTEMPT = cast(Table, WebhookAttempt.__table__)
+_DELIVERY = table_of(WebhookDelivery)
+_ATTEMPT = table_of(WebhookAttempt)
 _is_its = (_DELIVERY.c.event_id == bindparam("its_event")) & (
     _DELIVERY.c.endpoint_id == bindparam("its_endpoint")
 )

@@ -8,11 +8,11 @@ on an endpoint is decided while its row is held, so that two workers never plan 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import cast
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.payment.tables import Event
 from models.payment.webhooks import fan_out, outcomes, signing_secrets
 from models.payment.webhooks.endpoints import ENABLED
@@ -21,8 +21,8 @@ from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.ranges import IndexRange, aside
 from models.types import to_ms
 
-_ENDPOINT = cast(Table, WebhookEndpoint.__table__)
-_DELIVERY = cast(Table, WebhookDelivery.__table__)
+_ENDPOINT = table_of(WebhookEndpoint)
+_DELIVERY = table_of(WebhookDelivery)
 DUE = IndexRange([_DELIVERY.c.endpoint_id], [_DELIVERY.c.next_try_at])
 
 

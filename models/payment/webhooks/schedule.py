@@ -1,9 +1,10 @@
 """When a message is tried again, when it is given up, and when an endpoint is."""
 
-import random
 import re
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
+
+from models import work_queue
 
 PAUSES = tuple(
     timedelta(seconds=seconds)
@@ -20,9 +21,7 @@ LONGEST_REQUESTED = timedelta(days=1)
 
 def next_try(attempts: int, now: datetime) -> datetime | None:
     """When to try again after so many failed attempts; None: no more."""
-    if attempts > len(PAUSES):
-        return None
-    return now + PAUSES[attempts - 1] * random.uniform(1.0, 1.0 + JITTER)
+    return work_queue.next_try(attempts, PAUSES, JITTER, now)
 
 
 def read_retry_after(text: str, now: datetime) -> datetime | None:

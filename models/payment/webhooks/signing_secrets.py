@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import cast
 
-from sqlalchemy import Table, delete, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.payment.webhooks.tables import WebhookSecret
 from models.payment.webhooks.vault import WebhookVault, purpose_of
 from models.reader import Db
@@ -16,7 +16,7 @@ from models.webhooks import signing
 SECRETS_MAX = 5
 """That sign at once. One more rotation ends the oldest."""
 
-_TABLE = cast(Table, WebhookSecret.__table__)
+_TABLE = table_of(WebhookSecret)
 
 
 def add_secret(session: Session, vault: WebhookVault, endpoint_id: str) -> str:

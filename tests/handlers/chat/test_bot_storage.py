@@ -1,6 +1,7 @@
 """Operations of the tag bot_storage."""
 
 from typing import Any
+from unittest.mock import patch
 
 from sqlalchemy import func, select
 
@@ -34,13 +35,11 @@ class TestUpdateBotStorage:
         self, as_reminder: ChatClient, as_nobody: ChatClient, chat_app: ChatApp
     ) -> None:
         assert as_reminder.put(PATH, storage={"kept": "1234"}) == DONE
-        usual = chat_app.settings.chat_bot_storage_characters
-        object.__setattr__(chat_app.settings, "chat_bot_storage_characters", 20)
         full = "Request exceeds storage limit by {} characters. The limit is 20 characters."
-        assert as_reminder.put(PATH, storage={"more": "x" * 9}) == bad(full.format(1))
-        assert as_reminder.put(PATH, storage={"kept": "x" * 20}) == bad(full.format(4))
-        assert as_reminder.put(PATH, storage={"kept": "x" * 8, "more": "1234"}) == DONE
-        object.__setattr__(chat_app.settings, "chat_bot_storage_characters", usual)
+        with patch.dict(chat_app.settings.chat_quotas, bot_storage_characters=20):
+            assert as_reminder.put(PATH, storage={"more": "x" * 9}) == bad(full.format(1))
+            assert as_reminder.put(PATH, storage={"kept": "x" * 20}) == bad(full.format(4))
+            assert as_reminder.put(PATH, storage={"kept": "x" * 8, "more": "1234"}) == DONE
         long = bad("A key is too long (limit: 250 characters).")
         assert as_reminder.put(PATH, storage={"k" * 251: "x", "other": "x"}) == long
         assert as_reminder.put(PATH, storage={"k" * 250: "x"}) == DONE

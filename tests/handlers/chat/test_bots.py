@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from sqlalchemy import select, update
@@ -289,10 +290,8 @@ class TestUpdateBot:
         ):
             answer = chat.patch(path, full_name="Yorick", bot_owner_id=user_id)
             assert answer == bad(f"Failed to change owner, {problem}")
-        usual = chat_app.settings.chat_bots_per_user
-        object.__setattr__(chat_app.settings, "chat_bots_per_user", 0)
-        answer = chat.patch(path, full_name="Yorick", bot_owner_id=cast.othello.id)
-        object.__setattr__(chat_app.settings, "chat_bots_per_user", usual)
+        with patch.dict(chat_app.settings.chat_quotas, bots_per_user=0):
+            answer = chat.patch(path, full_name="Yorick", bot_owner_id=cast.othello.id)
         assert answer == bad("Too many bots (limit: 0).")
         assert chat.get(f"/users/{cast.reminder.id}")["user"]["full_name"] == "Reminder"
 

@@ -8,11 +8,11 @@ import orjson
 import pytest
 from sqlalchemy.orm import Session
 
-from handlers.chat.wire.polls import Polls, Waiter
 from models.chat.events.log import ClientEvent, append, append_all
 from models.chat.events.messages import DeleteMessageEvent, DraftsAddEvent
 from models.chat.queues.delivery import Viewer
 from models.chat.queues.entries import MOST_BYTES, MOST_ENTRIES
+from models.chat.queues.polls import Polls, Waiter
 from models.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast

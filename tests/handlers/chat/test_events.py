@@ -1,21 +1,23 @@
 """Operations of the tag events."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import make_url, select
 from sqlalchemy.orm import Session
 
 from handlers.chat import events as operations
-from handlers.chat.wire.polls import Polls, Waiter
 from models.chat.events.log import append
 from models.chat.events.organization import RealmDomainsRemoveEvent
 from models.chat.queues.entries import MOST_ENTRIES
 from models.chat.queues.narrow import check_narrow
+from models.chat.queues.polls import Polls, Waiter
 from models.chat.queues.queues import Poll
 from models.chat.tables import EventQueue
 from models.database import Database
+from models.news import News
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
@@ -108,15 +110,15 @@ class TestGetEvents:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """Its events may still be on their way to the event loop when another takes its place."""
-        hand_out, woken = Polls._hand_out, []
+        tell, woken = Polls._tell, []
 
-        def hand_out_late(polls: Polls, cursors: dict[int, int], *batch: Any) -> None:
-            hand_out(polls, dict(cursors), *batch)
+        def tell_late(polls: Polls, news: News, found: Callable[[], None]) -> None:
+            tell(polls, News(make_url("sqlite:///another.db")), found)
             waiting = polls._waiting[cast.realm_id].get(cast.cordelia.id, {}).values()
             woken.append([waiter for waiter in waiting if waiter.entries])
-            hand_out(polls, cursors, *batch)
+            tell(polls, news, found)
 
-        monkeypatch.setattr(Polls, "_hand_out", hand_out_late)
+        monkeypatch.setattr(Polls, "_tell", tell_late)
         place = queues.open(as_cordelia)
         poll = as_cordelia.build("GET", "/events", place.query())
         send = chat.build(

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from sqlalchemy import Select, func, literal, select, union_all, update
@@ -340,20 +341,6 @@ ENDS: tuple[Action, ...] = (
 )
 
 
-@pytest.fixture
-def bounded(chat_app: ChatApp) -> Iterator[Callable[[int], None]]:
-    """Sets every quota to a number."""
-    own = {quota.setting: getattr(chat_app.settings, quota.setting) for quota in QUOTAS}
-
-    def bound(most: int) -> None:
-        for name in own:
-            object.__setattr__(chat_app.settings, name, most)
-
-    yield bound
-    for name, value in own.items():
-        object.__setattr__(chat_app.settings, name, value)
-
-
 def test_every_quota_is_counted() -> None:
     assert set(STORED) == set(QUOTAS)
 
@@ -361,16 +348,17 @@ def test_every_quota_is_counted() -> None:
 @pytest.mark.parametrize("seed", [1])
 def test_quotas_hold_in_every_history(
     seed: int,
-    bounded: Callable[[int], None],
+    chat_app: ChatApp,
     as_nobody: ChatClient,
     cast: Cast,
     clock: FrozenClock,
     chat_database: Database,
 ) -> None:
     office = Office(as_nobody, cast, clock, chat_database, seed)
-    bounded(MOST)
-    office.play(STEPS)
-    office.fill()
+    bounds = dict.fromkeys((quota.setting for quota in QUOTAS), MOST)
+    with patch.dict(chat_app.settings.chat_quotas, bounds):
+        office.play(STEPS)
+        office.fill()
     assert office.most == {quota.what: MOST for quota in QUOTAS}, (
         "each was reached, and none passed"
     )

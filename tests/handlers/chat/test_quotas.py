@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from sqlalchemy import func, select
@@ -222,18 +223,15 @@ def test_whatever_makes_things_is_bounded() -> None:
 
 def test_each_has_a_setting() -> None:
     for quota in QUOTAS:
-        assert getattr(settings.Settings(), quota.setting) >= 100
+        assert settings.Settings().chat_quotas[quota.setting] >= 100
 
 
 @pytest.fixture
 def few(chat_app: ChatApp) -> Iterator[None]:
     """An application whose operator is a miser."""
-    own = {quota.setting: getattr(chat_app.settings, quota.setting) for quota in QUOTAS}
-    for name in own:
-        object.__setattr__(chat_app.settings, name, MOST)
-    yield
-    for name, value in own.items():
-        object.__setattr__(chat_app.settings, name, value)
+    bounds = dict.fromkeys((quota.setting for quota in QUOTAS), MOST)
+    with patch.dict(chat_app.settings.chat_quotas, bounds):
+        yield
 
 
 @pytest.mark.usefixtures("few")

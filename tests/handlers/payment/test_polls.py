@@ -5,8 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from handlers.payment.wire.polls import Polls
 from models.database import Database
+from models.payment.polls import Polls
 from tests.support.payment.factories import Merchant, make_invoice
 
 

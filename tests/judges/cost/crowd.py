@@ -365,7 +365,7 @@ class Crowd:
             ],
         )
         device = select(ClientDevice.id).where(ClientDevice.user_id == othello)
-        devices = [{}] * min(scale.mine, Settings().chat_devices_per_user - 1)
+        devices = [{}] * min(scale.mine, Settings().chat_quotas["devices_per_user"] - 1)
         self._copy(ClientDevice, self.session.execute(device).scalars().first(), devices)
         self._insert(
             UserTopic,

@@ -123,13 +123,10 @@ class StockResolver(Resolver):
                 return answer(stopped)
             ctx, arguments = prepare(sent)
             if inspect.iscoroutinefunction(function):
-                ctx.bind_units(
-                    read=lambda work: asyncio.to_thread(unit.read, work),
-                    read_snapshot=lambda work: asyncio.to_thread(unit.read_snapshot, work),
-                    write=lambda work: asyncio.to_thread(unit.write, work),
-                    write_down=lambda work: asyncio.to_thread(unit.write, work),
-                )
-                ctx.bind_wait(wait)
+                ctx.read = lambda work: asyncio.to_thread(unit.read, work)
+                ctx.read_snapshot = lambda work: asyncio.to_thread(unit.read_snapshot, work)
+                ctx.write = ctx.write_down = lambda work: asyncio.to_thread(unit.write, work)
+                ctx.wait = wait
                 return answer(as_response(await function(ctx, **arguments)))
 
             def work(session: Any) -> Response:

@@ -3,14 +3,14 @@
 The database has looked at them or has not.
 """
 
-import typing
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Table, insert
+from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.chat.tables import Message
 from models.database import Database
 from tests.support.chat.app import ChatClient
@@ -33,7 +33,7 @@ def large(
 
     def fill(session: Session) -> None:
         channels = [make_channel(session, cast, each) for each in ("large", "small")]
-        table = typing.cast(Table, Message.__table__)
+        table = table_of(Message)
         session.connection().execute(
             insert(table),
             [

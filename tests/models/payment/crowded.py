@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Table, insert
+from sqlalchemy import Connection, insert
 
+from models.base import table_of
 from models.database import Database
 from models.payment import tables
 from models.payment.lifecycle import EXPIRED, PAID, UNPAID
@@ -34,7 +35,7 @@ def fill(database: Database, ada: str, ben: str, now: datetime) -> None:
 
 def _write(connection: Connection, ada: str, ben: str, now: datetime) -> None:
     def write(table: Any, rows: Iterator[dict[str, Any]]) -> None:
-        connection.execute(insert(cast(Table, table.__table__)), list(rows))
+        connection.execute(insert(table_of(table)), list(rows))
 
     numbers = range(INVOICES + 10)
 

@@ -8,9 +8,10 @@ from typing import Any, cast
 
 import orjson
 import pytest
-from sqlalchemy import Table, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from models.base import table_of
 from models.database import Database
 from models.payment import event_list, event_log, expiry
 from models.payment.event_list import EventFilter
@@ -51,7 +52,7 @@ class Note(MerchantEvent):
 
 def told(database: Database) -> list[tuple[str, str, str]]:
     """(type, status, exception) of every event, in the order of the ids."""
-    table = cast(Table, Event.__table__)
+    table = table_of(Event)
     with database.reading() as connection:
         rows = connection.execute(select(table).order_by(table.c.id)).all()
     found = []

@@ -1,23 +1,19 @@
 """The long polls of one process: who waits, for which events, and who is woken by what.
 
-The event log is tailed once per process (`_look`, in the thread of `models.news`): each event is
-read and decoded once and handed to the polls that it concerns, on the event loop. A poll that waits
-holds no thread, no connection and no statement. What a client has seen is written down once a
-second for all clients together.
+Each event is read and decoded once and handed to the polls that it concerns. What a client has seen
+is written down once a second for all clients together.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import NoReturn
 
-import structlog
+from sqlalchemy import Connection
 
 from models.chat.identity.standings import Standing, find_standings
 from models.chat.queues.closed_channels import find_closed
@@ -31,14 +27,14 @@ from models.chat.queues.entries import (
 )
 from models.chat.queues.lazy import with_lists
 from models.chat.queues.queues import Poll, write_down
-from models.clock import Clock, SystemClock
+from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from models.news import News
+from models.log_tail import LogTail
+from models.news import Logs, News
 from models.reader import Db
 
 WRITTEN_AT_ONCE = 500
-_log = structlog.get_logger("polls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,28 +83,18 @@ class Waiter:
         self.wake()
 
 
-class Polls:
-    """The polls of one process. Used on the event loop, but for `_look` and `write_down`."""
+class Polls(LogTail[Mapping[int, int]]):
+    """The polls of one process. `write_down` may be called in any thread."""
+
+    clock: Clock
 
     def __init__(self) -> None:
-        self._database: Callable[[], Database] = _not_serving
-        self._clock: Clock = SystemClock()
-        self._news: News | None = None
-        self._guard = threading.Lock()
+        super().__init__()
         self._cursors: dict[int, int] = {}
         self._handed: dict[int, int] = {}
         self._waiting: dict[int, dict[int, dict[str, Waiter]]] = defaultdict(dict)
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._reaching: dict[int, set[int]] = defaultdict(set)
         self._polled: dict[str, Poll] = {}
-
-    def serve(self, database: Callable[[], Database], clock: Clock) -> None:
-        """Serve the queues of this database; until then there are none."""
-        self._database, self._clock = database, clock
-
-    def now(self) -> datetime:
-        """Return the time on the clock of the service."""
-        return self._clock.now()
 
     def join(self, viewer: Viewer, position: int) -> Waiter | None:
         """A poll that waits for what comes after `position`; None: some of it has come already.
@@ -116,7 +102,11 @@ class Polls:
         Ends another poll of the same queue.
         """
         realm_id, queue = viewer.queue.realm_id, viewer.queue
-        self._follow(realm_id, position)
+        self._follow()
+        if realm_id not in self._handed:
+            with self._guard:
+                self._handed[realm_id] = self._cursors[realm_id] = position
+            self._database().news.tell((realm_id,))  # what came since `position` was read
         if self._handed[realm_id] > position:
             return None
         waiter = Waiter(viewer, position, asyncio.get_running_loop().create_future())
@@ -160,26 +150,9 @@ class Polls:
             with self._guard:  # what is newer by now stays
                 self._polled = polled | self._polled
             if isinstance(error, DatabaseUnavailable):
-                return  # the log is told of the outage
+                return  # the log has one line for the outage
             raise
-        loop = self._loop
-        if loop is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(self._forget_quiet)
-
-    # --- the tail of the log --------------------------------------------------------------------
-
-    def _follow(self, realm_id: int, position: int) -> None:
-        self._loop = asyncio.get_running_loop()
-        news = self._database().news
-        if news is not self._news:
-            self._news = news
-            with self._guard:
-                self._handed, self._cursors = {}, {}
-        if realm_id not in self._handed:
-            with self._guard:
-                self._handed[realm_id] = self._cursors[realm_id] = position
-            news.tell((realm_id,))  # what came since `position` was read
-        news.follow(self._look)
+        self._call_soon(self._forget_quiet)
 
     def _forget_quiet(self) -> None:
         """Follow no realm any longer that nobody here waits for."""
@@ -190,54 +163,37 @@ class Polls:
                 self._waiting.pop(realm_id, None)
                 self._reaching.pop(realm_id, None)
 
-    def _look(self, logs: frozenset[int] | None) -> None:
-        with self._guard:
-            cursors = self._cursors
-            watched = {r: c for r, c in cursors.items() if logs is None or r in logs}
-        if not watched:
-            return
-        try:
-            with self._database().reading() as reader:
-                grown: Iterable[int] = watched
-                if logs is None and len(watched) > 1:
-                    grown = find_grown(reader, watched)
-                for realm_id in grown:
-                    self._read_on(reader, realm_id, watched[realm_id], cursors)
-        except DatabaseUnavailable:
-            pass  # the log has one line for the outage
-        except Exception:
-            _log.exception("log_not_read")
+    def _forget(self) -> None:
+        self._handed, self._cursors = {}, {}
 
-    def _read_on(self, db: Db, realm_id: int, after: int, cursors: dict[int, int]) -> None:
-        is_cut = True
-        while is_cut:
-            entries, is_cut = find_entries(db, realm_id, after)
-            if not entries:
-                return
-            after = entries[-1].id
-            with self._guard:
-                if self._cursors is not cursors or realm_id not in cursors:
-                    return  # nobody waits any more, or another database is served
-                cursors[realm_id] = after
-                concerned = self._concerned(realm_id, entries)
-            standings = find_standings(db, concerned)
-            loop = self._loop
-            if loop is None or loop.is_closed():
-                return
-            loop.call_soon_threadsafe(self._hand_out, cursors, realm_id, entries, standings)
+    def _watched(self, logs: Logs) -> Mapping[int, int]:
+        return {r: c for r, c in self._cursors.items() if logs is None or r in logs}
+
+    def _find(
+        self, db: Connection, watched: Mapping[int, int], news: News
+    ) -> Iterator[Callable[[], None]]:
+        for realm_id in find_grown(db, watched) if len(watched) > 1 else watched:
+            after, is_cut = watched[realm_id], True
+            while is_cut:
+                entries, is_cut = find_entries(db, realm_id, after)
+                if not entries:
+                    break
+                after = entries[-1].id
+                with self._guard:
+                    if self._news is not news or realm_id not in self._cursors:
+                        break  # nobody waits any more, or another database is served
+                    self._cursors[realm_id] = after
+                    concerned = self._concerned(realm_id, entries)
+                yield partial(self._hand_out, realm_id, entries, find_standings(db, concerned))
 
     def _hand_out(
-        self,
-        cursors: dict[int, int],
-        realm_id: int,
-        entries: list[Entry],
-        standings: Mapping[int, Standing],
+        self, realm_id: int, entries: list[Entry], standings: Mapping[int, Standing]
     ) -> None:
         """Wake the polls that these events concern. Whose rights have changed polls again."""
-        if self._cursors is not cursors or realm_id not in self._handed:
-            return  # nobody waits any more, or another database is served
+        if realm_id not in self._handed:
+            return  # nobody waits any more
         self._handed[realm_id] = entries[-1].id
-        now = self.now()
+        now = self.clock.now()
         for user_id in self._concerned(realm_id, entries):
             for waiter in self._waiting[realm_id][user_id].values():
                 self._hand(waiter, entries, standings.get(user_id), now)
@@ -270,7 +226,3 @@ class Polls:
         waiter.entries.extend(wanted)
         waiter.handed_at = waiter.handed_at or now
         waiter.wake()
-
-
-def _not_serving() -> NoReturn:
-    raise RuntimeError("the polls have not been given a database")

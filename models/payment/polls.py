@@ -1,0 +1,71 @@
+"""The long polls of one process: who waits for events of which project.
+
+A look finds which projects have new events and wakes their polls; each then reads what its own
+filters want.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from sqlalchemy import Connection
+
+from models.log_tail import LogTail
+from models.news import Logs, News
+from models.payment.event_list import find_heads
+from models.payment.event_log import log_of
+
+Woken = asyncio.Future[None]
+"""Done as soon as the project may have an event that was not there when it was made."""
+
+
+class Polls(LogTail[list[str]]):
+    """The polls of one process, by the ids of projects."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: dict[str, set[Woken]] = defaultdict(set)
+        self._heads: dict[str, int] = {}
+
+    @contextmanager
+    def joined(self, project_id: str) -> Iterator[Woken]:
+        """Whoever has joined and then finds nothing in the log is woken by what comes."""
+        woken: Woken = asyncio.get_running_loop().create_future()
+        with self._guard:
+            self._waiting[project_id].add(woken)
+        self._follow()
+        try:
+            yield woken
+        finally:
+            with self._guard:
+                self._waiting[project_id].discard(woken)
+                if not self._waiting[project_id]:
+                    del self._waiting[project_id]
+                    self._heads.pop(project_id, None)
+
+    def _forget(self) -> None:
+        self._heads = {}
+
+    def _watched(self, logs: Logs) -> list[str]:
+        return [p for p in self._waiting if logs is None or log_of(p) in logs]
+
+    def _find(self, db: Connection, watched: list[str], news: News) -> Iterator[Callable[[], None]]:
+        """Find the projects whose newest event is another than at the last look."""
+        heads = find_heads(db, watched)
+        with self._guard:
+            if self._news is not news:
+                return
+            heads = {p: head for p, head in heads.items() if p in self._waiting}
+            grown = [p for p, head in heads.items() if self._heads.get(p) != head]
+            self._heads |= heads
+        if grown:
+            yield partial(self._wake, grown)
+
+    def _wake(self, project_ids: list[str]) -> None:
+        for woken in [one for p in project_ids for one in self._waiting.get(p, ())]:
+            if not woken.done():
+                woken.set_result(None)

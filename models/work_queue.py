@@ -1,0 +1,119 @@
+"""Work that workers share: rows of a table, each due at a time.
+
+Who claims a row counts an attempt and moves its time on by a lease, so a worker that dies gives it
+back. What came of an attempt counts only while the claim holds. Of two workers that look at the
+same moment the second skips what the first has locked (PostgreSQL), or waits (SQLite).
+"""
+
+import random
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import ColumnElement, Select, Table, bindparam, literal, select, true, update
+from sqlalchemy.orm import Session
+
+from models.database import Database
+
+T = TypeVar("T")
+Columns = TypeVar("Columns", bound=tuple[Any, ...])
+
+
+class Claim(Protocol):
+    """A row, and which of its attempts is ours."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def attempts(self) -> int: ...
+
+
+def next_try(
+    attempts: int, pauses: Sequence[timedelta], jitter: float, now: datetime
+) -> datetime | None:
+    """Return when to try again after so many failed attempts; None: it is given up.
+
+    A pause is up to `jitter` of it longer: those who failed together do not return together.
+    """
+    if attempts > len(pauses):
+        return None
+    return now + pauses[attempts - 1] * random.uniform(1.0, 1.0 + jitter)
+
+
+class WorkQueue:
+    """A table with `id`, `next_try_at` and `attempts`. The rows in `states` are to be done; without
+    states, all. `pauses`: after the first attempt, the second, and so on.
+    """
+
+    def __init__(
+        self, table: Table, *states: str, pauses: Sequence[timedelta] = (), jitter: float = 0.0
+    ) -> None:
+        self._table, self.pauses, self.jitter = table, pauses, jitter
+        self._is_open: ColumnElement[bool] = true()
+        # As in the partial index, or neither database uses it: literal, and one state by "=".
+        words = [literal(state, literal_execute=True) for state in states]
+        if words:
+            state = table.c.state
+            self._is_open = state == words[0] if len(words) == 1 else state.in_(words)
+        self._is_due = self._is_open & (table.c.next_try_at <= bindparam("at"))
+        self._any = select(table.c.id).where(self._is_due).limit(1)
+        self.first = self.due(select(*table.c)).limit(1)
+
+    def try_run(
+        self, database: Database, work: Callable[[Session], T], *, now: datetime
+    ) -> T | None:
+        """Run `work` in a unit of its own where a row is due; the look at that takes no lock."""
+        with database.reading() as reader:
+            if reader.execute(self._any, {"at": now}).first() is None:
+                return None
+        return database.run(work)
+
+    def due(self, query: Select[Columns]) -> Select[Columns]:
+        """Return the query for rows that are due `at` a time, longest due first, locked."""
+        order = self._table.c.next_try_at, self._table.c.id
+        locked = query.with_for_update(skip_locked=True, of=self._table)
+        return locked.where(self._is_due).order_by(*order)
+
+    def held(self, claim: Claim) -> Select[*tuple[Any, ...]]:
+        """Return the query for a claimed row; it finds none where the claim holds no longer."""
+        return select(*self._table.c).where(self._is_held(claim))
+
+    def is_held(self, session: Session, claim: Claim) -> bool:
+        """Return whether the claim holds; the row is locked until the unit ends."""
+        locked = self.held(claim).with_for_update()
+        return session.connection().execute(locked).first() is not None
+
+    def claim(
+        self, session: Session, ids: Collection[int], *, until: datetime, **more: Any
+    ) -> None:
+        """Claim rows that this unit has locked."""
+        self._count(session, ids, 1, next_try_at=until, **more)
+
+    def give_back(self, session: Session, ids: Collection[int], *, now: datetime) -> None:
+        """Undo claims that came to nothing: the rows are due at once."""
+        self._count(session, ids, -1, next_try_at=now)
+
+    def change(self, session: Session, claim: Claim, **values: Any) -> bool:
+        """Change a claimed row; False where the claim holds no longer."""
+        changed = update(self._table).where(self._is_held(claim)).values(values)
+        return session.connection().execute(changed).rowcount == 1
+
+    def put_off(self, session: Session, claim: Claim, *, now: datetime, **more: Any) -> bool:
+        """Have a claimed row tried again after a pause; False where it is to be given up."""
+        later = next_try(claim.attempts, self.pauses, self.jitter, now)
+        if later is not None:
+            self.change(session, claim, next_try_at=later, **more)
+        return later is not None
+
+    def is_spent(self, row: Claim) -> bool:
+        """Return whether a row was claimed as often as it may be."""
+        return row.attempts > len(self.pauses)
+
+    def _is_held(self, claim: Claim) -> ColumnElement[bool]:
+        columns = self._table.c
+        return self._is_open & (columns.id == claim.id) & (columns.attempts == claim.attempts)
+
+    def _count(self, session: Session, ids: Collection[int], by: int, **values: Any) -> None:
+        columns = self._table.c
+        rows = update(self._table).where(columns.id.in_(sorted(ids)))
+        session.connection().execute(rows.values(attempts=columns.attempts + by, **values))
