@@ -11,11 +11,11 @@ import specs
 from models.chat.tables import AuditLog, BotStorage, Realm, User
 from models.database import Database
 from tests.handlers.chat.test_users import gravatar
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast, Member
 from tests.support.chat.queues import Place, Queues
 
-DONE = {"result": "success", "msg": ""}
 PATH = "/bots"
 DOCUMENT = specs.load("chat")
 METHODS = {"get", "post", "put", "patch", "delete"}
@@ -24,10 +24,6 @@ UNSET = {
     "default_events_register_stream": None,
     "default_all_public_streams": False,
 }
-
-
-def bad(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
 
 
 NO_BOT, NOT_YOURS = bad("No such bot"), bad("Insufficient permission")

@@ -20,6 +20,7 @@ from handlers.chat.calls import CONTINUE
 from models.chat.tables import ClientDevice, Event, User, VendorToken
 from models.database import Database
 from tests.handlers.chat.test_sign_in import deactivate_realm
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
@@ -29,7 +30,6 @@ REGISTER, COMPLETE = "/calls/vendor/register", "/calls/vendor/complete"
 TOKEN, NOTICE = "/calls/vendor/token", "/calls/vendor/deauthorize"
 SECRET = "canary: the client's secret"
 NOTICE_TOKEN = "canary: the notices' token"
-DONE = {"result": "success", "msg": ""}
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 SENTENCES = {
     CREATE: (
@@ -45,19 +45,15 @@ SENTENCES = {
         "INVALID_ZOOM_TOKEN",
     ),
 }
-SESSION = {
-    "result": "error",
-    "msg": "Invalid video call session identifier",
-    "code": "BAD_REQUEST",
-}
-CREDENTIALS = {"result": "error", "msg": "Invalid video call credentials", "code": "BAD_REQUEST"}
+SESSION = bad("Invalid video call session identifier")
+CREDENTIALS = bad("Invalid video call credentials")
 
 
 def refusal(path: str, which: int) -> dict[str, Any]:
     """0 not configured, 1 no good token, 2 failed."""
     texts = SENTENCES[path]
     code = texts[3] if which == 1 else "BAD_REQUEST"
-    return {"result": "error", "msg": texts[which], "code": code}
+    return bad(texts[which], code)
 
 
 @dataclass
@@ -593,7 +589,7 @@ class TestReceiveVendorNotice:
         for token in (None, "", "wrong", NOTICE_TOKEN + "x", "Basic aGFtbGV0OmtleQ=="):
             response = self.notice(noticed, body, token)
             assert (response.status_code, response.json()["code"]) == (401, "UNAUTHORIZED")
-        for bad, msg in (
+        for sent, msg in (
             ({}, "Missing 'event' argument"),
             ({"event": "x", "payload": 7}, "payload is not a dict"),
             ({"event": "x", "payload": {}}, 'payload["user_id"] field is missing'),
@@ -602,7 +598,7 @@ class TestReceiveVendorNotice:
             ({"event": "x", "payload": {"user_id": "x" * 256}},
              'payload["user_id"] is too long (limit: 255 characters)'),
         ):  # fmt: skip
-            response = self.notice(noticed, bad)
+            response = self.notice(noticed, sent)
             assert (response.status_code, response.json()["msg"]) == (400, msg)
         assert self.notice(noticed, b"{").status_code == 400
         longest = {"event": "x" * 200, "payload": {"user_id": "x" * 255}}

@@ -17,17 +17,13 @@ from models.chat.identity.links import LIFETIME, Link, try_spend
 from models.chat.tables import AuditLog, DataExport, Event, Message, Realm, SpentLink, User
 from models.database import Database
 from tests.support.archives import verify_archive
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 
-DONE = {"result": "success", "msg": ""}
 TYPES = ("public", "full_with_consent", "full_without_consent")
-
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, **more, "code": code}
 
 
 NOT_AN_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")

@@ -19,19 +19,14 @@ from models.chat.tables import (
     UserMessage,
 )
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.chat.rows import events_of
 from tests.support.frozen_clock import FrozenClock
 
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code, **more}
-
-
 INVALID = bad("Invalid message(s)")
-DONE = {"result": "success", "msg": ""}
 
 
 @pytest.fixture
@@ -363,7 +358,7 @@ class TestListMessages:
         answer = chat.request("GET", path)
         assert (answer.status_code, answer.json()) == (
             400,
-            {"result": "error", "msg": f"{name} is not a list", "code": "BAD_REQUEST"},
+            bad(f"{name} is not a list"),
         )
 
     def test_marks_what_a_search_has_found(self, chat: ChatClient, denmark: int) -> None:

@@ -8,7 +8,8 @@ from sqlalchemy import event
 
 from models.chat.tables import Message
 from models.database import Database
-from tests.handlers.chat.test_messages import bad, say
+from tests.handlers.chat.test_messages import say
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

@@ -18,21 +18,17 @@ from models.chat.tables import AuditLog, EmailChange, Event, Outbox, Realm, User
 from models.chat.tables.setting_table import ALL, SETTINGS, Setting
 from models.database import Database
 from server.document.schemas import lookup
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import PASSWORD, VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 PERIOD = "email_notifications_batching_period_seconds"
 NEW = "the undiscovered country"
 DOCUMENT = specs.load("chat")
 FORM = DOCUMENT["components"]["requestBodies"]["UpdateSettings"]["content"][
     "application/x-www-form-urlencoded"
 ]
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 def listed(name: str) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from models.chat.tables import (
     User,
 )
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast, Member
 
-NO_SUCH_USER = {"result": "error", "msg": "No such user", "code": "BAD_REQUEST"}
+NO_SUCH_USER = bad("No such user")
 
 
 def gravatar(email: str) -> str:
@@ -303,11 +304,9 @@ class TestGetUserByEmail:
             ("True", "is not valid JSON"),
             ("yes", "is not valid JSON"),
         ):
-            assert chat.get(f"/users/{cast.hamlet.email}", client_extavatar=value) == {
-                "result": "error",
-                "msg": f"client_extavatar {problem}",
-                "code": "BAD_REQUEST",
-            }
+            assert chat.get(f"/users/{cast.hamlet.email}", client_extavatar=value) == bad(
+                f"client_extavatar {problem}"
+            )
 
     def test_wants_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
         assert as_nobody.request("GET", f"/users/{cast.hamlet.email}").status_code == 401

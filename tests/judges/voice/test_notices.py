@@ -24,6 +24,7 @@ from models.chat.tables import Channel, Message, User, UserGroup, UserMessage
 from models.database import Database
 from tests.handlers.chat.test_settings import token_of
 from tests.judges.voice.payloads import EVIL, LINES, PAYLOADS
+from tests.support.chat.answers import DONE
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import KEYS, VAULT, Cast
@@ -244,7 +245,7 @@ def report(stage: Stage, text: str) -> None:
         answer = stage.client.post(
             f"/messages/{message}/report", report_type="other", description=f"x {text}"
         )
-        assert answer == {"result": "success", "msg": ""}
+        assert answer == DONE
     for notice in stage.check(2, own="ul|li|strong|blockquote|div|pre|code|time"):
         shown = Reading(notice.rendered_content)
         assert shown.tags >= {"blockquote", "time"}
