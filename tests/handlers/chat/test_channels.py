@@ -10,15 +10,8 @@ from models.database import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import open_channel
 from tests.support.chat.people import Cast
-
-
-def open_channel(client: ChatClient, name: str, **form: Any) -> int:
-    """Make a channel, or join it; its id."""
-    answer = client.post("/users/me/subscriptions", subscriptions=[{"name": name}], **form)
-    assert answer["result"] == "success", answer
-    stream_id: int = client.get("/get_stream_id", stream=name)["stream_id"]
-    return stream_id
 
 
 def names_of(client: ChatClient, **query: Any) -> list[str]:

@@ -14,7 +14,10 @@ from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import User
 from models.database import Database
 from tests.conftest import NOW
-from tests.handlers.chat.test_sign_in import (
+from tests.support.chat.answers import bad
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import VAULT, Cast
+from tests.support.chat.sign_in import (
     ACCOUNT_DEACTIVATED,
     FAILED,
     NOWHERE,
@@ -22,9 +25,6 @@ from tests.handlers.chat.test_sign_in import (
     deactivate_realm,
     refused,
 )
-from tests.support.chat.answers import bad
-from tests.support.chat.app import ChatApp, ChatClient
-from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 
 PATH = "/jwt/fetch_api_key"

@@ -14,10 +14,10 @@ from models.chat.organization.realms import access_realm_by_id
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, Realm
 from models.database import Database
-from tests.handlers.chat.test_messages import say, set_realm
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
+from tests.support.chat.messages import say, set_realm
 from tests.support.chat.people import CAST_MADE_AT, KEYS, Cast
 from tests.support.frozen_clock import FrozenClock
 

@@ -13,10 +13,10 @@ from models.chat.rendering.emoji import DATA_PATH
 from models.chat.snapshot import messages
 from models.chat.tables import Realm, RealmEmoji, setting_table
 from models.database import Database
-from tests.handlers.chat.test_register import capable_of, fetch
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe
 from tests.support.chat.people import Cast
+from tests.support.chat.registering import capable_of, fetch
 
 UNREAD = ("message", "update_message_flags")
 NOTHING_UNREAD = {

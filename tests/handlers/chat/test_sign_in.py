@@ -8,17 +8,20 @@ import pytest
 from sqlalchemy import select, update
 
 from models.chat.identity.api_keys import KeyMaker
-from models.chat.tables import Realm, User
+from models.chat.tables import User
 from models.database import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import PASSWORD, Cast, Member
+from tests.support.chat.sign_in import (
+    ACCOUNT_DEACTIVATED,
+    FAILED,
+    NOWHERE,
+    REALM_DEACTIVATED,
+    deactivate_realm,
+    refused,
+)
 from tests.support.frozen_clock import FrozenClock
-
-FAILED = bad("Your username or password is incorrect", "AUTHENTICATION_FAILED")
-ACCOUNT_DEACTIVATED = bad("Account is deactivated", "USER_DEACTIVATED")
-REALM_DEACTIVATED = bad("This organization has been deactivated", "REALM_DEACTIVATED")
-NOWHERE = bad("Invalid subdomain", "NONEXISTENT_SUBDOMAIN")
 
 
 def told(member: Member) -> dict[str, Any]:
@@ -33,21 +36,6 @@ def told(member: Member) -> dict[str, Any]:
 
 def missing(name: str) -> dict[str, Any]:
     return bad(f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name)
-
-
-def deactivate_realm(database: Database, realm_id: int) -> None:
-    database.run(
-        lambda s: s.execute(update(Realm).where(Realm.id == realm_id).values(is_deactivated=True))
-    )
-
-
-def refused(client: ChatClient, path: str, **form: str) -> dict[str, Any]:
-    """The body of a 401 that does not ask for HTTP Basic."""
-    response = client.request("POST", path, form)
-    assert response.status_code == 401
-    assert "WWW-Authenticate" not in response.headers
-    body: dict[str, Any] = response.json()
-    return body
 
 
 class TestFetchApiKey:

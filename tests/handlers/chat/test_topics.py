@@ -9,24 +9,11 @@ from models.chat.tables import Event, UserTopic
 from models.database import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import open_channel, write
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 
 BOT_TOPIC = "channel events"
-
-
-def open_channel(client: ChatClient, name: str, **form: Any) -> int:
-    answer = client.post("/users/me/subscriptions", subscriptions=[{"name": name}], **form)
-    assert answer["result"] == "success", answer
-    stream_id: int = client.get("/get_stream_id", stream=name)["stream_id"]
-    return stream_id
-
-
-def write(client: ChatClient, channel_id: int, topic: str) -> int:
-    sent = client.post("/messages", type="channel", to=channel_id, topic=topic, content="Words.")
-    assert sent["result"] == "success", sent
-    message_id: int = sent["id"]
-    return message_id
 
 
 def topics_of(client: ChatClient, channel_id: int, **query: Any) -> list[tuple[str, int]]:

@@ -1,6 +1,5 @@
 """Operations of the tag users."""
 
-from hashlib import md5
 from typing import Any
 
 import pytest
@@ -17,14 +16,9 @@ from models.chat.tables import (
 from models.database import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
-from tests.support.chat.people import Cast, Member
+from tests.support.chat.people import Cast, Member, gravatar
 
 NO_SUCH_USER = bad("No such user")
-
-
-def gravatar(email: str) -> str:
-    digest = md5(email.encode(), usedforsecurity=False).hexdigest()
-    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version=1"
 
 
 def change_user(database: Database, user_id: int, **values: Any) -> None:

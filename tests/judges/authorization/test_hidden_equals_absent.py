@@ -11,7 +11,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +18,13 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
 import specs
 from tests.judges.authorization.chat_stage import ChatStage
+from tests.judges.authorization.contents import counting, rows
 from tests.judges.authorization.hidden_stage import EVERYBODY, Hidden, HiddenStage
 from tests.judges.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
 from tests.judges.authorization.policy import Case, load
-from tests.judges.authorization.test_mass_assignment import rows
 from tests.support.contract import operations_of
 from tests.support.served import served
 
@@ -275,20 +272,6 @@ def _lines(file: Path) -> Counter[str]:
         for table, kept in rows(file).items()
         for row in kept
     )
-
-
-@contextmanager
-def counting() -> Iterator[list[str]]:
-    seen: list[str] = []
-
-    def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
-        seen.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield seen
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
 
 
 def difference(cell: Cell, hidden: Outcome, absent: Outcome) -> str | None:

@@ -26,8 +26,8 @@ from models.payment.webhooks.tables import (
     WebhookEndpoint,
     WebhookSecret,
 )
+from tests.judges.authorization.contents import counting
 from tests.judges.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
-from tests.judges.authorization.test_hidden_equals_absent import counting
 from tests.support.contract import ContractClient, operations_of
 from tests.support.payment.app import PaymentApp
 from tests.support.payment.factories import (

@@ -19,7 +19,7 @@ from models.payment.methods import LARGEST_CHAIN_ID, MOST_CONFIRMATIONS
 from models.payment.money import parse_amount
 from server.document.compiler import is_handler
 from tests.support.contract import operations_of
-from tests.support.documents import resolved
+from tests.support.documents import resolved, walk
 from tests.support.served import served
 
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -58,16 +58,6 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
         for method in METHODS:
             if method in item:
                 yield method, path, item[method]
-
-
-def walk(node: Any, place: str = "#") -> Iterator[tuple[str, Any]]:
-    yield place, node
-    if isinstance(node, Mapping):
-        for key, value in node.items():
-            yield from walk(value, f"{place}/{key}")
-    elif isinstance(node, list):
-        for index, value in enumerate(node):
-            yield from walk(value, f"{place}/{index}")
 
 
 def schemas() -> Iterator[tuple[str, Mapping[str, Any]]]:
