@@ -1,6 +1,6 @@
 """Hidden equals absent: whoever may not know a thing is answered as if there were none.
 
-For every text and number of every request that names something (docs/named-objects.yaml), for every
+For every text and number of every request that names something (named-objects.yaml), for every
 actor: a request with a thing they may not know, and the same with one that nobody has. Answers,
 writes and the number of statements are the same, or the difference stands in the file.
 """
@@ -352,7 +352,7 @@ def test_every_leaf_has_a_line(service: str) -> None:
         for leaf in leaves_of(document, operation)
     }
     unnamed = sorted(pair for pair in leaves if not kinds_of(names, *pair))
-    assert unnamed == [], "say in docs/named-objects.yaml what they name"
+    assert unnamed == [], "say in named-objects.yaml what they name"
     both = {pair: kinds_of(names, *pair) for pair in leaves}
     assert {pair: kinds for pair, kinds in both.items() if NOTHING in kinds and kinds[1:]} == {}
 
