@@ -24,7 +24,7 @@ def events(database: Database, kind: str) -> list[dict[str, Any]]:
         rows = reader.execute(
             select(Event.payload, Event.user_ids).where(Event.type == kind).order_by(Event.id)
         )
-        return [orjson.loads(payload) | {"_to": orjson.loads(to)} for payload, to in rows]
+        return [orjson.loads(payload) | {"_to": orjson.loads(to or "null")} for payload, to in rows]
 
 
 def set_realm(database: Database, cast: Cast, **values: Any) -> None:
