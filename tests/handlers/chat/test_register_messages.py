@@ -360,6 +360,7 @@ class TestOrganization:
             "role:everyone": "allow_everyone_group",
             "role:nobody": "allow_nobody_group",
         }
+        outcomes = set()
         for name, permission in described.items():
             only = permission["allowed_system_groups"]
             for group, group_id in groups.items():
@@ -367,6 +368,8 @@ class TestOrganization:
                 allowed = allowed and (not only or group in only)
                 answer = as_cordelia.patch("/realm", **{name: group_id})
                 assert (answer["result"] == "success") == allowed, (name, group)
+                outcomes.add(allowed)
+        assert outcomes == {True, False}
 
     def test_what_is_described_of_channels_and_groups(self, chat: ChatClient) -> None:
         described = fetch(chat, "realm")["server_supported_permission_settings"]

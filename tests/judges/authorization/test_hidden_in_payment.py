@@ -262,7 +262,9 @@ def test_another_projects_thing_is_none(
     good: Make,
 ) -> None:
     askers = (client, client.with_key(ben.key[:-8] + "00000000"), client.with_key(ben.key))
-    for hidden, absent in pairs_of(operation, leaf, things, good):
+    pairs = list(pairs_of(operation, leaf, things, good))
+    assert pairs
+    for hidden, absent in pairs:
         for asker in askers:
             seen = play(asker, database, operation, hidden)
             assert seen == play(asker, database, operation, absent), hidden
