@@ -18,6 +18,7 @@ import logs
 from models import migrate
 from models.database import Database
 from models.secret_shapes import SHAPES
+from server import threads
 from tests.support.app import ServiceApp
 from tests.support.contract import ContractClient
 from tests.support.databases import Lent, Places, directory_in_memory
@@ -29,6 +30,7 @@ from tests.support.postgres import Copies, PostgresServer, running_server
 pytest_plugins = ["tests.support.chat.fixtures", "tests.support.leftovers"]
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+PATIENCE_S = 20.0
 
 # Machines differ: a test fails for what it found, never for how long it took.
 hypothesis_settings.register_profile("specd", deadline=None)
@@ -64,6 +66,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     wanted = {code for mark in pyfuncitem.iter_markers("reaches") for code in mark.args}
     assert wanted <= ServiceApp.failed_with, f"reached {ServiceApp.failed_with}, not {wanted}"
     return result
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient_threads() -> Iterator[None]:
+    """Requests may wait long for a thread, as for a lock: the machine may be busy."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "MOST_QUEUED_S", PATIENCE_S)
+        yield
 
 
 @pytest.fixture
@@ -133,7 +143,7 @@ def patience_s(request: pytest.FixtureRequest) -> float:
     """How long databases wait for a lock: long, since the machine may be busy; a moment in tests
     marked `impatient`, in which somebody keeps it.
     """
-    return 0.5 if request.node.get_closest_marker("impatient") else 20.0
+    return 0.5 if request.node.get_closest_marker("impatient") else PATIENCE_S
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -65,8 +65,8 @@ def measure(
     for name, keys in wanted.items():
         found: dict[Key, list[Figures]] = {key: [] for key in keys}
         for position in range(rounds):
-            first = position % len(keys)
-            for key in (*keys[first:], *keys[:first]):
+            for turn in range(len(keys)):
+                key = keys[(position + turn) % len(keys)]
                 found[key].append(measure_once(servers[key], stage, OPERATIONS[name], seconds))
         for key, several in found.items():
             figures = {part: median(one[part] for one in several) for part in several[0]}
@@ -120,7 +120,12 @@ def check(server: Server, stage: Stage, messages: int) -> None:
         topics = client.get(f"/users/me/{stage.hall_id}/topics").json()["topics"]
         assert len(topics) == 10_000, len(topics)
         narrow = '[["channel", "stage"], ["topic", "act"]]'
-        window = {"anchor": "oldest", "num_before": 0, "num_after": 2000, "narrow": narrow}
+        window: dict[str, str | int] = {
+            "anchor": "oldest",
+            "num_before": 0,
+            "num_after": 2000,
+            "narrow": narrow,
+        }
         found_ = client.get("/messages", params=window).json()["messages"]
         assert [m["id"] for m in found_] == list(range(messages - 999, messages + 1))
         flags = {**window, "op": "add", "flag": "collapsed"}

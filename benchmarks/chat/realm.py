@@ -81,7 +81,7 @@ def _found(session: Session) -> Stage:
     described = [(name, "") for name in names]
     create_channels(session, actor, described, NewChannel(), {}, now=BEGAN)
     session.flush()
-    ids = dict(session.execute(select(Channel.name, Channel.id)).tuples().all())
+    ids = dict(session.execute(select(Channel.name, Channel.id)).all())
     reader, api_key = people[0]
     session.execute(
         text(

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def check(peers: Sequence[Peer], servers: Sequence[Server]) -> None:
     wrong = []
     for peer, server in zip(peers, servers, strict=True):
         with httpx.Client(base_url=server.url, timeout=60) as client:
-            wrong += disagreements(peer, lambda request, client=client: ask(client, request))
+            wrong += disagreements(peer, partial(ask, client))
     if wrong:
         sys.exit("The servers do not agree, so nothing was measured:\n" + "\n".join(wrong))
 

@@ -11,6 +11,7 @@ from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlencode
 
 import orjson
@@ -128,7 +129,7 @@ class Crowd:
             some = queues[start : start + AT_ONCE]
             await asyncio.gather(
                 *(
-                    loop.create_connection(lambda q=queue: poller(q), HOST, self._port)
+                    loop.create_connection(partial(poller, queue), HOST, self._port)
                     for queue in some
                 )
             )

@@ -35,7 +35,7 @@ class Figures:
 
 
 def latencies_of(telling: Telling, processes: int) -> list[Latency]:
-    cases = {"all": None}
+    cases: dict[str, bool | None] = {"all": None}
     if processes > 1:
         cases |= {"in the sender's process": True, "in the other process": False}
     found = []

@@ -49,9 +49,9 @@ class Running:
         for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
             fields = line.split()
             if int(fields[1].partition(":")[2], 16) == self.server.port:
-                pid = owner.get(f"socket:[{fields[9]}]")
-                if pid is not None:
-                    found[int(fields[2].partition(":")[2], 16)] = pid
+                socket = f"socket:[{fields[9]}]"
+                if socket in owner:
+                    found[int(fields[2].partition(":")[2], 16)] = owner[socket]
         return found
 
 

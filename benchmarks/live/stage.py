@@ -86,7 +86,7 @@ def _found(session: Session, people: int, on_stage: int) -> tuple[tuple[int, Acc
     assert actor is not None
     create_channels(session, actor, [(HALL, ""), (STAGE, "")], NewChannel(), {}, now=now)
     session.flush()
-    ids = dict(session.execute(select(Channel.name, Channel.id)).tuples().all())
+    ids = dict(session.execute(select(Channel.name, Channel.id)).all())
     for name, last in ((HALL, made[-1][0]), (STAGE, made[min(on_stage, people) - 1][0])):
         facts: dict[str, Any] = {"channel": ids[name], "first": made[0][0], "last": last}
         session.execute(_SUBSCRIBE, facts | {"at": round(now.timestamp() * 1000)})

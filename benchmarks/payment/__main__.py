@@ -57,7 +57,13 @@ def read_arguments() -> argparse.Namespace:
 
 
 def load_once(
-    operation: str, server: Server, seconds: float, *, bench: Bench, connections: int, core: int
+    operation: str,
+    server: Server,
+    seconds: float,
+    *,
+    bench: Bench,
+    connections: int,
+    core: int | None,
 ) -> Load:
     tag = uuid4().hex[:12]
     bearer = ["Authorization", f"Bearer {bench.bearer}"]

@@ -251,7 +251,7 @@ def _torn(database: Database, channel_id: int) -> list[str]:
         found = ["a message is there and gone"] if both.scalar() else []
         if reader.execute(orphans.select_from(UserMessage)).scalar():
             found.append("a copy of a message that is gone")
-        if sorted(reader.execute(newest).tuples()) != sorted(reader.execute(listed).tuples()):
+        if sorted(reader.execute(newest)) != sorted(reader.execute(listed)):
             found.append("a topic whose newest message is gone")
         archived = sorted(reader.execute(select(MessageArchive.id)).scalars())
         payloads = reader.execute(told).scalars()

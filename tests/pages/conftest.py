@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
+from handlers.chat.wire.context import ChatAdapters
+from handlers.chat.wiring import build_service
+from models.chat.organization.realms import create_realm
+from models.clock import SystemClock
+from models.database import Database
+from server.service import Service
+from settings import Settings
 from tests.pages.browser import Browser
-from tests.pages.stage import Stage, serving
+from tests.pages.stage import EMAIL, Stage, serving
+from tests.support.chat.fixtures import Template
+from tests.support.chat.people import KEYS, VAULT
 
 
 @pytest.fixture
@@ -45,3 +55,39 @@ def browser(chromium: Browser) -> Browser:
     """The browser with an empty log, usual window, light colours and JavaScript on."""
     chromium.reset()
     return chromium
+
+
+@pytest.fixture(scope="module")
+def place(chat_sqlite_template: Template, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copy(chat_sqlite_template[0], tmp_path_factory.mktemp("docs") / "chat.db"))
+
+
+@pytest.fixture(scope="module")
+def key(place: Path) -> Iterator[str]:
+    """The key of the owner of an organization at this machine's address."""
+    database = Database(f"sqlite:///{place}")
+    _, _, api_key = database.run(
+        lambda session: create_realm(
+            session,
+            KEYS,
+            name="Local",
+            host="127.0.0.1",
+            owner_email=EMAIL,
+            owner_name="Ada",
+            now=SystemClock().now(),
+        )
+    )
+    yield api_key
+    database.dispose()
+
+
+@pytest.fixture(scope="module")
+def service(place: Path, key: str) -> Service:
+    settings = Settings(
+        database_urls={"chat": f"sqlite:///{place}"},
+        data_dir=place.parent,
+        rate_limits=False,
+        validate_responses=True,
+    )
+    adapters = replace(ChatAdapters.from_settings(settings), keys=KEYS, vault=VAULT)
+    return build_service(settings, clock=SystemClock(), adapters=adapters)

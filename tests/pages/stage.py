@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
+import uvicorn
 from flask import Flask
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
@@ -20,6 +22,7 @@ from pages import checkout
 from pages.app import build_pages
 
 START = datetime(2031, 5, 17, 9, 0, tzinfo=UTC)
+EMAIL = "ada@local.example"
 TOKEN = "tok_3vJx0f9Zr6Qm8sLkW2yBn5cT1uHd7eGaPiXoRzEw4"
 PAGE = f"/checkout/{TOKEN}"
 STATUS = f"{PAGE}/status"
@@ -135,3 +138,21 @@ def element(answer: TestResponse, name: str) -> str:
     found = re.search(rf'id="{name}"[^>]*>([^<]*)<', answer.text)
     assert found, f"no #{name}"
     return found[1]
+
+
+@contextmanager
+def running(app: Any, *, port: int = 0) -> Iterator[str]:
+    """Serve an ASGI application from a thread, on a free port; yields its address."""
+    config = uvicorn.Config(app, port=port, log_config=None, lifespan="on")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.01)
+            assert thread.is_alive(), "the server did not start"
+        taken = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{taken}"
+    finally:
+        server.should_exit = True
+        thread.join()

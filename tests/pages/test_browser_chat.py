@@ -34,7 +34,7 @@ from settings import Settings
 from tests.pages.browser import Browser
 from tests.pages.names import names, shows
 from tests.pages.person import Person
-from tests.pages.test_browser_service import running
+from tests.pages.stage import running
 from tests.support.chat.fixtures import Template
 from tests.support.chat.people import KEYS, PASSWORD, VAULT
 from tests.support.contract import operations_of

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.failures import list_failures
-from handlers.chat.wiring import build_service
-from models.chat.organization.realms import create_realm
-from models.clock import SystemClock
-from models.database import Database
 from pages.app import build_pages
 from server.service import Service
 from server.serving.app import build_app
-from settings import Settings
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import (
     authorize_as,
@@ -32,49 +23,10 @@ from tests.pages.reference_steps import (
     open_reference,
     send,
 )
-from tests.pages.test_browser_service import running
-from tests.support.chat.fixtures import Template
-from tests.support.chat.people import KEYS, VAULT
+from tests.pages.stage import EMAIL, running
 from tests.support.contract import operations_of
 
-EMAIL = "ada@local.example"
 FORM = "application/x-www-form-urlencoded"
-
-
-@pytest.fixture(scope="module")
-def place(chat_sqlite_template: Template, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(shutil.copy(chat_sqlite_template[0], tmp_path_factory.mktemp("docs") / "chat.db"))
-
-
-@pytest.fixture(scope="module")
-def key(place: Path) -> Iterator[str]:
-    """The key of the owner of an organization at this machine's address."""
-    database = Database(f"sqlite:///{place}")
-    _, _, api_key = database.run(
-        lambda session: create_realm(
-            session,
-            KEYS,
-            name="Local",
-            host="127.0.0.1",
-            owner_email=EMAIL,
-            owner_name="Ada",
-            now=SystemClock().now(),
-        )
-    )
-    yield api_key
-    database.dispose()
-
-
-@pytest.fixture(scope="module")
-def service(place: Path, key: str) -> Service:
-    settings = Settings(
-        database_urls={"chat": f"sqlite:///{place}"},
-        data_dir=place.parent,
-        rate_limits=False,
-        validate_responses=True,
-    )
-    adapters = replace(ChatAdapters.from_settings(settings), keys=KEYS, vault=VAULT)
-    return build_service(settings, clock=SystemClock(), adapters=adapters)
 
 
 @pytest.fixture(scope="module")

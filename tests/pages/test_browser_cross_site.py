@@ -18,13 +18,7 @@ from starlette.responses import HTMLResponse
 from server.service import Service
 from server.serving.app import build_app
 from tests.pages.browser import Browser
-from tests.pages.test_browser_chat_reference import (  # noqa: F401 (fixtures)
-    EMAIL,
-    key,
-    place,
-    service,
-)
-from tests.pages.test_browser_service import running
+from tests.pages.stage import EMAIL, running
 
 URLENCODED = "application/x-www-form-urlencoded"
 TYPES = (URLENCODED, "multipart/form-data", "text/plain")
@@ -95,7 +89,7 @@ class Recorded:
 
 
 @pytest.fixture(scope="module")
-def recorded(service: Service) -> Recorded:  # noqa: F811
+def recorded(service: Service) -> Recorded:
     return Recorded(build_app([service]))
 
 
@@ -119,7 +113,7 @@ def sibling() -> Iterator[str]:
 
 
 @pytest.fixture
-def signed_in(browser: Browser, key: str) -> Iterator[Browser]:  # noqa: F811
+def signed_in(browser: Browser, key: str) -> Iterator[Browser]:
     """A browser that sends Ada's email and key with every request."""
     basic = base64.b64encode(f"{EMAIL}:{key}".encode()).decode()
     browser.command("Network.enable")
@@ -145,7 +139,7 @@ def test_no_form_takes_effect(
     base: str,
     sibling: str,
     recorded: Recorded,
-    place: Path,  # noqa: F811
+    place: Path,
     site: str,
     script: str,
 ) -> None:
@@ -174,7 +168,7 @@ def test_its_own_page_changes_things(
     signed_in: Browser,
     base: str,
     recorded: Recorded,
-    place: Path,  # noqa: F811
+    place: Path,
 ) -> None:
     """Or the test above could not fail."""
     with closing(sqlite3.connect(place)) as connection:

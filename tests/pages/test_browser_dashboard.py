@@ -33,7 +33,7 @@ from tests.live.running_server import free_port
 from tests.pages.browser import Browser
 from tests.pages.names import names, shows
 from tests.pages.shopkeeper import Shopkeeper
-from tests.pages.test_browser_service import running
+from tests.pages.stage import running
 from tests.support.contract import operations_of
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import (

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from sqlalchemy.orm import Session
 
 from handlers.payment.wire.context import PaymentAdapters
@@ -26,28 +22,11 @@ from server.serving.app import build_app
 from settings import Settings
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import authorize, open_operation, open_reference, send
+from tests.pages.stage import running
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import Merchant, make_invoice, make_merchant, pay, set_head
 
 CLOCK = SystemClock()
-
-
-@contextmanager
-def running(app: Any, *, port: int = 0) -> Iterator[str]:
-    """Serve an ASGI application from a thread, on a free port; yields its address."""
-    config = uvicorn.Config(app, port=port, log_config=None, lifespan="on")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        while not server.started:
-            thread.join(0.01)
-            assert thread.is_alive(), "the server did not start"
-        taken = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{taken}"
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 @pytest.fixture

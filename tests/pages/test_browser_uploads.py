@@ -15,7 +15,7 @@ from pages import uploads
 from pages.app import build_pages
 from server.serving.app import build_app
 from tests.pages.browser import Browser
-from tests.pages.test_browser_service import running
+from tests.pages.stage import running
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.pictures import picture
 

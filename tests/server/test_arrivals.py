@@ -1,7 +1,6 @@
 """Forms with files: to the disk as they arrive, whoever sends them how slowly."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,38 +8,9 @@ import pytest
 
 from server.context import Context
 from server.errors import RateLimited
-from server.files import File, FileIntake
+from server.files import File
+from tests.server.arrivals import LIMIT, MULTIPART, a_file, make_thing, taking
 from tests.server.client import Answer, Client
-from tests.server.services import post
-
-MULTIPART = "multipart/form-data"
-LIMIT = 1000
-
-
-class TooLarge(Exception):
-    """More than the intake takes."""
-
-    status = 400
-
-
-def make_thing(ctx: Context, *, file: File, text: str = "") -> dict[str, Any]:
-    there = file.path.read_bytes()
-    return {"name": file.name, "type": file.media_type, "bytes": list(there), "text": text,
-            "size": file.size}  # fmt: skip
-
-
-MEDIA: dict[str, Any] = {
-    MULTIPART: {
-        "schema": {
-            "type": "object",
-            "required": ["file"],
-            "properties": {
-                "file": {"type": "string", "format": "binary"},
-                "text": {"type": "string", "maxLength": 20},
-            },
-        }
-    }
-}
 
 
 @pytest.fixture
@@ -53,21 +23,12 @@ def client(folder: Path) -> Client:
     return taking(folder, make_thing)
 
 
-def taking(folder: Path, handler: Callable[..., Any], *, limit: int = LIMIT, **more: Any) -> Client:
-    return post(MEDIA, handler, files=FileIntake(folder, limit, TooLarge), **more)
-
-
 def part(name: str, content: bytes, more: str = "") -> bytes:
     return (
         f'--x\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n'.encode()
         + content
         + b"\r\n"
     )
-
-
-def a_file(content: bytes, name: str = "file") -> bytes:
-    head = f'--x\r\nContent-Disposition: form-data; name="{name}"; filename="f.bin"\r\n'
-    return f"{head}Content-Type: image/png\r\n\r\n".encode() + content + b"\r\n"
 
 
 def send(client: Client, *parts: bytes, end: bytes = b"--x--\r\n", **more: Any) -> Answer:

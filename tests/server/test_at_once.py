@@ -1,56 +1,18 @@
 """A request that arrives whole gets, without a task, what one that arrives in parts gets."""
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from uvicorn.config import Config
-from uvicorn.server import ServerState
 
 from server.context import Context
 from server.serving.app import build_app
 from server.serving.exchange import Exchange
-from server.serving.protocol import Protocol
+from tests.server.arrivals import a_file, make_thing, taking
 from tests.server.services import operation, serve, shop_service
-from tests.server.test_arrivals import a_file, make_thing, taking
-from tests.server.test_serving import Wire
-
-DATE = [(b"date", b"Sun, 22 Nov 2026 00:00:00 GMT")]
-NAMED = re.compile(rb"[0-9a-f]{24}")
-
-
-class Connection:
-    """A connection to a server of the shop, or to one that has no engine for all it knows."""
-
-    def __init__(self, app: Any, *, as_ever: bool = False) -> None:
-        config = Config(app, http=Protocol, lifespan="off", proxy_headers=False, access_log=False)
-        config.load()
-        self.state = ServerState()
-        self.state.default_headers = DATE
-        self.wire = Wire()
-        self.protocol = Protocol(config, self.state, {})
-        self.protocol.connection_made(self.wire)
-        if as_ever:
-            self.protocol._engine = None
-
-    def feed(self, *chunks: bytes) -> None:
-        for chunk in chunks:
-            self.protocol.data_received(chunk)
-
-    async def settle(self) -> tuple[bytes, bool]:
-        """What was written, without the request's own id, and whether the connection is closed."""
-        if closed_at_once := self.wire.closed:
-            self.protocol.connection_lost(None)  # as a transport says; who reads on waits no longer
-        while self.state.tasks:
-            await asyncio.wait_for(asyncio.gather(*self.state.tasks), 20)
-            await asyncio.sleep(0)  # those that had ended already are forgotten in the loop's turn
-        closed = self.wire.closed
-        if not closed_at_once:
-            self.protocol.connection_lost(None)
-        return NAMED.sub(b"<id>", self.wire.written), closed
+from tests.server.wire import ADA, CHUNKED, FORM, ITEM, JSON, KEY, Connection, request
 
 
 def exchange(*chunks: bytes, as_ever: bool = False, app: Any = None) -> tuple[bytes, bool, bool]:
@@ -65,19 +27,6 @@ def exchange(*chunks: bytes, as_ever: bool = False, app: Any = None) -> tuple[by
     return asyncio.run(run())
 
 
-def request(line: bytes, *headers: bytes, body: bytes = b"") -> bytes:
-    lines = [line + b" HTTP/1.1", b"Host: a", *headers]
-    if body and b"Transfer-Encoding: chunked" not in headers:
-        lines.append(b"Content-Length: %d" % len(body))
-    return b"\r\n".join(lines) + b"\r\n\r\n" + body
-
-
-ADA = b"Authorization: Bearer good-token"
-JSON = b"Content-Type: application/json"
-FORM = b"Content-Type: application/x-www-form-urlencoded"
-KEY = b"Idempotency-Key: 12345678"
-ITEM = b'{"name":"n","price":"5"}'
-CHUNKED = b"Transfer-Encoding: chunked"
 WHOLE = {
     "read": request(b"GET /shop/items?limit=3"),
     "whole address": request(b"GET http://a/shop/items?limit=3"),

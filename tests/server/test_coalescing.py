@@ -16,7 +16,7 @@ from server.wire.coalescing import (
     Coalescer,
     CoalescingTransport,
 )
-from tests.server.test_serving import Wire, answer_to
+from tests.server.wire import Wire, answer_to
 
 
 class Writes(Wire):

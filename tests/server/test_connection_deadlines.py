@@ -21,7 +21,7 @@ from server.serving.app import build_app
 from server.serving.protocol import Protocol
 from server.wire import answering
 from tests.server.services import shop_service
-from tests.server.test_at_once import ADA, CHUNKED, FORM, JSON, KEY, request
+from tests.server.wire import ADA, CHUNKED, FORM, JSON, KEY, request
 
 HEAD_S = 0.3
 BODY_S = 0.4

@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 from server.serving.app import build_app
 from server.serving.protocol import MOST_WAITING
 from tests.server.services import shop_service
-from tests.server.test_at_once import (
+from tests.server.wire import (
     ADA,
     CHUNKED,
     FORM,
@@ -29,10 +29,12 @@ from tests.server.test_at_once import (
     JSON,
     KEY,
     NAMED,
+    OFFERS,
+    STOLEN,
     Connection,
+    in_chunks,
     request,
 )
-from tests.server.test_connections import OFFERS, STOLEN, in_chunks
 
 EXAMPLES = int(os.environ.get("SPECD_TEST_CONVERSATIONS", "200"))
 """How many conversations are made up; 10,000 take some five minutes."""

@@ -18,18 +18,8 @@ from server.serving import protocol
 from server.serving.app import build_app
 from server.serving.protocol import MOST_WAITING, PIECE
 from tests.server.services import shop_service
-from tests.server.test_at_once import FORM, Connection, request
+from tests.server.wire import FORM, OFFERS, STOLEN, Connection, in_chunks, request
 
-STOLEN = request(b"POST /shop/notes", FORM, body=b"text=stolen")
-OFFERS = [
-    (),
-    (b"Connection: Upgrade", b"Upgrade: foo"),
-    (b"Connection: keep-alive, upgrade", b"Upgrade: websocket"),
-    (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAMAAABk"),
-    (b"Upgrade: h2c",),
-    (b"Connection: upgrade",),
-    (b"Connection: close, Upgrade", b"Upgrade: foo"),
-]
 TRAILERS = [
     b"",
     b"X-Note: a\r\n",
@@ -46,13 +36,6 @@ class Sent:
 
     raw: bytes
     plain: bytes
-
-
-def in_chunks(body: bytes, size: int, trailers: bytes) -> bytes:
-    pieces = [body[start : start + size] for start in range(0, len(body), size)]
-    return (
-        b"".join(b"%x\r\n%s\r\n" % (len(each), each) for each in pieces) + b"0\r\n%s\r\n" % trailers
-    )
 
 
 @st.composite

@@ -17,7 +17,7 @@ from server.serving.app import PAGE_THREADS, build_app
 from server.threads import LONG_READS, Threads
 from tests.server.database import Books
 from tests.server.services import shop_service
-from tests.server.test_at_once import Connection, request
+from tests.server.wire import Connection, request
 
 IN_TIME_S = 5.0
 WRITERS = 3

@@ -9,54 +9,8 @@ import pytest
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from server.serving.app import build_app
 from server.serving.protocol import MAX_HEAD, Protocol
-from tests.server.services import shop_service
-
-
-class Wire(asyncio.Transport):
-    """A connection that keeps what is written to it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = b""
-        self.closed = False
-
-    def write(self, data: Any) -> None:
-        if not self.closed:  # as a real one
-            self.written += data
-
-    def get_write_buffer_size(self) -> int:
-        return 0
-
-    def pause_reading(self) -> None: ...
-
-    def resume_reading(self) -> None: ...
-
-    def close(self) -> None:
-        self.closed = True
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-
-def answer_to(*chunks: bytes) -> bytes:
-    """What a server of the shop writes before it closes the connection."""
-
-    async def exchange() -> bytes:
-        app = build_app([shop_service()])
-        config = Config(app, http=Protocol, lifespan="off", proxy_headers=False)
-        config.load()
-        wire = Wire()
-        protocol = Protocol(config, ServerState(), {})
-        protocol.connection_made(wire)
-        for chunk in chunks:
-            protocol.data_received(chunk)
-        assert wire.closed
-        protocol.connection_lost(None)
-        return wire.written
-
-    return asyncio.run(exchange())
+from tests.server.wire import Wire, answer_to
 
 
 def head_of(*chunks: bytes) -> list[bytes]:

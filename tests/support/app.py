@@ -43,7 +43,7 @@ class ServiceApp:
         self.document = service.document
         self._record = os.environ.get(exchanges.VARIABLE)
         self._runner = asyncio.Runner()
-        self._transport = httpx.ASGITransport(app=build_app([service], trusted_proxies=[OURSELVES]))  # type: ignore[arg-type]
+        self._transport = httpx.ASGITransport(app=build_app([service], trusted_proxies=[OURSELVES]))
 
     def send(self, *requests: httpx.Request) -> list[httpx.Response]:
         """The answers to requests sent at the same time."""

@@ -48,7 +48,7 @@ class Judge:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         document = with_closed_answers(document)
-        self._whole = OpenAPI.from_dict(dict(document))  # type: ignore[arg-type]
+        self._whole = OpenAPI.from_dict(dict(document))
         self._bodies = _Bodies(self._whole.spec)
         self._seen: dict[tuple[object, ...], SchemaValidator | None] = {}
 

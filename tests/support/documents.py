@@ -61,3 +61,14 @@ def with_closed_answers(document: Mapping[str, Any]) -> Mapping[str, Any]:
                 if id(schema) not in parts and "allOf" not in schema:
                     schema.setdefault("additionalProperties", False)  # type: ignore[attr-defined]
     return strict
+
+
+def walk(node: Any, place: str = "#") -> Iterator[tuple[str, Any]]:
+    """Yield every node below a node and itself, with its place."""
+    yield place, node
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from walk(value, f"{place}/{key}")
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from walk(value, f"{place}/{index}")

@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Generator, Iterator
-from concurrent.futures.thread import _threads_queues  # type: ignore[attr-defined]
+from concurrent.futures.thread import _threads_queues
 from contextlib import suppress
 from pathlib import Path
 

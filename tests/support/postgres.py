@@ -177,7 +177,7 @@ def _own_server(programs: Path) -> Iterator[PostgresServer]:
             # Rows stay in the order they came, as on a new database.
             " -c autovacuum=off"
         )
-        control = [programs / "pg_ctl", "-D", data, "-l", directory / "log", "-w"]
+        control: list[str | Path] = [programs / "pg_ctl", "-D", data, "-l", directory / "log", "-w"]
         _run([*control, "-o", options, "start"], user, directory)
         stop = [*control, "-m", "immediate", "stop"]
         # Stops the server when its standard input ends, however this process comes to its end.

@@ -5,7 +5,8 @@ from functools import lru_cache
 
 from base58 import b58decode_check
 from btclib_secp256k1 import keys
-from eth_utils import keccak, to_checksum_address
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
 
 
 @lru_cache(maxsize=1024)

@@ -162,14 +162,10 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
         )
     else:
         readers = _readers(session, draft, alerted, message_id)
-        made = (
-            session.connection()
-            .execute(
-                insert(_COPY)
-                .from_select(["user_id", "message_id", "flags"], readers)
-                .returning(UserMessage.user_id, UserMessage.flags)
-            )
-            .tuples()
+        made = session.connection().execute(
+            insert(_COPY)
+            .from_select(["user_id", "message_id", "flags"], readers)
+            .returning(UserMessage.user_id, UserMessage.flags)
         )
     copies: dict[int, list[int]] = defaultdict(list)
     for user_id, bits in made:

@@ -19,12 +19,13 @@ from models.chat.organization.realms import access_realm_by_id
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, UserGroup
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe
 from tests.support.chat.people import CAST_MADE_AT, KEYS, Cast, Member
 from tests.support.chat.rows import change_user, events_of
 
-INVALID = {"result": "error", "msg": "Invalid message(s)", "code": "BAD_REQUEST"}
+INVALID = bad("Invalid message(s)")
 KINDS: dict[str, dict[str, Any]] = {
     "web-public": {"is_web_public": True},
     "public": {},

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
 
-DONE = {"result": "success", "msg": ""}
 PATH = "/users/me/alert_words"
 FLAG = "has_alert_word"
 
@@ -71,7 +71,7 @@ class TestAddAlertWords:
             ("castle", "alert_words is not valid JSON"),
         ):
             answer = chat.post(PATH, alert_words=wrong)
-            assert answer == {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
+            assert answer == bad(msg)
         assert chat.post(PATH)["code"] == "REQUEST_VARIABLE_MISSING"
         assert chat.get(PATH)["alert_words"] == []
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import specs
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.documents import resolved
 
@@ -59,13 +60,12 @@ def test_both_names_at_once_confuse(
     path = path.replace("{user_id}", "1").replace("{stream_id}", "1")
     form = {**example_of(method, template), name: "true", alias: "true"}
     answer = as_cordelia.call(method, path, form)
-    assert answer == {
-        "result": "error",
-        "msg": f"Can't decide between '{name}' and '{alias}' arguments",
-        "var_name1": name,
-        "var_name2": alias,
-        "code": "REQUEST_CONFUSING_VAR",
-    }
+    assert answer == bad(
+        f"Can't decide between '{name}' and '{alias}' arguments",
+        "REQUEST_CONFUSING_VAR",
+        var_name1=name,
+        var_name2=alias,
+    )
 
 
 @pytest.mark.reaches("REQUEST_CONFUSING_VAR")

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from models.chat.tables import BotStorage
 from models.database import Database
-from tests.handlers.chat.test_bots import DONE, bad
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast
 

@@ -11,13 +11,12 @@ from sqlalchemy import select, update
 import specs
 from models.chat.tables import AuditLog, BotStorage, Realm, User
 from models.database import Database
-from tests.handlers.chat.test_users import gravatar
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
-from tests.support.chat.people import Cast, Member
+from tests.support.chat.bots import PATH, make
+from tests.support.chat.people import Cast, Member, gravatar
 from tests.support.chat.queues import Place, Queues
 
-DONE = {"result": "success", "msg": ""}
-PATH = "/bots"
 DOCUMENT = specs.load("chat")
 METHODS = {"get", "post", "put", "patch", "delete"}
 UNSET = {
@@ -27,17 +26,7 @@ UNSET = {
 }
 
 
-def bad(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
-
-
 NO_BOT, NOT_YOURS = bad("No such bot"), bad("Insufficient permission")
-
-
-def make(client: ChatClient, name: str = "Yorick", **more: Any) -> dict[str, Any]:
-    answer = client.post(PATH, full_name=name, short_name=name.lower(), **more)
-    assert answer["result"] == "success", answer
-    return answer
 
 
 def as_bot(client: ChatClient, made: dict[str, Any], name: str = "yorick") -> ChatClient:

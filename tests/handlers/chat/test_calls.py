@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
@@ -13,23 +12,32 @@ import pytest
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-from adapters.video_vendor.vendor import HttpVideoVendor
-from demo.local_server import LocalServer, Reply, Request
-from demo.video_vendor import LocalVendor
+from demo.local_server import LocalServer, Reply
 from handlers.chat.calls import CONTINUE
 from models.chat.tables import ClientDevice, Event, User, VendorToken
 from models.database import Database
-from tests.handlers.chat.test_sign_in import deactivate_realm
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.calls import (
+    COMPLETE,
+    NOTICE,
+    NOTICE_TOKEN,
+    REGISTER,
+    SECRET,
+    TOKEN,
+    Stage,
+    Vendor,
+    authorize,
+    begin,
+    complete,
+    link_of,
+    open_link,
+)
 from tests.support.chat.people import VAULT, Cast
+from tests.support.chat.sign_in import deactivate_realm
 from tests.support.frozen_clock import FrozenClock
 
 CREATE, ALIAS = "/calls/vendor/create", "/calls/zoom/create"
-REGISTER, COMPLETE = "/calls/vendor/register", "/calls/vendor/complete"
-TOKEN, NOTICE = "/calls/vendor/token", "/calls/vendor/deauthorize"
-SECRET = "canary: the client's secret"
-NOTICE_TOKEN = "canary: the notices' token"
-DONE = {"result": "success", "msg": ""}
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 SENTENCES = {
     CREATE: (
@@ -45,89 +53,8 @@ SENTENCES = {
         "INVALID_ZOOM_TOKEN",
     ),
 }
-SESSION = {
-    "result": "error",
-    "msg": "Invalid video call session identifier",
-    "code": "BAD_REQUEST",
-}
-CREDENTIALS = {"result": "error", "msg": "Invalid video call credentials", "code": "BAD_REQUEST"}
-
-
-def refusal(path: str, which: int) -> dict[str, Any]:
-    """0 not configured, 1 no good token, 2 failed."""
-    texts = SENTENCES[path]
-    code = texts[3] if which == 1 else "BAD_REQUEST"
-    return {"result": "error", "msg": texts[which], "code": code}
-
-
-class Vendor(LocalVendor):
-    """One that counts refreshes, and whose side can be changed."""
-
-    refreshes = 0
-
-    def _give_tokens(self, request: Request) -> Reply:
-        reply = super()._give_tokens(request)
-        if reply.status == 200 and request.form["grant_type"] == "refresh_token":
-            self.refreshes += 1
-        return reply
-
-    def expire_access_tokens(self) -> None:
-        """As if their lifetime were over; refresh tokens stay good."""
-        with self._turn:
-            for grant in self._grants:
-                grant.expires_at = 0.0
-
-    def forget_users(self) -> None:
-        """As if every user had withdrawn their consent at the vendor."""
-        with self._turn:
-            self._grants.clear()
-
-    @property
-    def grants(self) -> int:
-        """How many consents are standing."""
-        return len(self._grants)
-
-
-@dataclass
-class Stage:
-    """The vendor, its server, and the application that talks to it."""
-
-    vendor: Vendor
-    server: LocalServer
-    app: ChatApp
-
-    def connect(self, url: str | None = None, *, timeout_s: float = 10) -> None:
-        self.app.vendor.target = HttpVideoVendor(
-            self.server.url if url is None else url,
-            "",
-            client_id="acme",
-            client_secret=SECRET,
-            timeout_s=timeout_s,
-        )
-
-    def play(self, fault: str) -> None:
-        """Make the vendor fail in one way from now on, or in none."""
-        self.server.fault = "none"
-        self.connect()
-        match fault:
-            case "refused":
-                self.connect("http://127.0.0.1:9")
-            case "hang":
-                self.connect(timeout_s=0.1)
-                self.server.fault = fault
-            case _:
-                self.server.fault = fault
-
-    def consent(self, url: str, *, login: str = "hamlet", consent: str = "yes") -> httpx.URL:
-        """What the user does on the vendor's page; where it sends the browser back to."""
-        page = httpx.get(url, trust_env=False)
-        form = dict(re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', page.text))
-        form = {name: value.replace("&amp;", "&") for name, value in form.items()}
-        target = f"{self.server.url}/oauth/authorize"
-        form |= {"login": login, "consent": consent}
-        back = httpx.post(target, data=form, trust_env=False)
-        assert back.status_code == 302
-        return httpx.URL(back.headers["Location"])
+SESSION = bad("Invalid video call session identifier")
+CREDENTIALS = bad("Invalid video call credentials")
 
 
 @pytest.fixture
@@ -143,36 +70,11 @@ def stage(chat_app: ChatApp) -> Iterator[Stage]:
     server.close()
 
 
-def begin(client: ChatClient) -> tuple[str, str]:
-    """The vendor's page, and the cookie as the browser sends it back."""
-    response = open_link(client, link_of(client))
-    return response.json()["url"], response.headers["Set-Cookie"].partition(";")[0]
-
-
-def link_of(client: ChatClient) -> str:
-    """What the link that a person is given ends with."""
-    answer = client.get(REGISTER)
-    assert answer == {**DONE, "url": answer["url"]}
-    start, _, link = answer["url"].partition("?link=")
-    assert start == f"http://{client.member.host if client.member else ''}/api/v1{REGISTER}"
-    return str(link)
-
-
-def open_link(client: ChatClient, link: str, **headers: str) -> httpx.Response:
-    """What a browser is answered, which has no key."""
-    return client.acting_as(None).request("GET", REGISTER, {"link": link}, headers=headers)
-
-
-def complete(client: ChatClient, back: httpx.URL, cookie: str | None) -> httpx.Response:
-    headers = {} if cookie is None else {"Cookie": f"other=1; {cookie}"}
-    return client.acting_as(None).request(
-        "GET", COMPLETE, dict(parse_qsl(back.query.decode())), headers=headers
-    )
-
-
-def authorize(client: ChatClient, stage: Stage, login: str = "hamlet") -> None:
-    url, cookie = begin(client)
-    assert complete(client, stage.consent(url, login=login), cookie).json() == DONE
+def refusal(path: str, which: int) -> dict[str, Any]:
+    """0 not configured, 1 no good token, 2 failed."""
+    texts = SENTENCES[path]
+    code = texts[3] if which == 1 else "BAD_REQUEST"
+    return bad(texts[which], code)
 
 
 def has_token(client: ChatClient) -> bool:
@@ -621,7 +523,7 @@ class TestReceiveVendorNotice:
         for token in (None, "", "wrong", NOTICE_TOKEN + "x", "Basic aGFtbGV0OmtleQ=="):
             response = self.notice(noticed, body, token)
             assert (response.status_code, response.json()["code"]) == (401, "UNAUTHORIZED")
-        for bad, msg in (
+        for sent, msg in (
             ({}, "Missing 'event' argument"),
             ({"event": "x", "payload": 7}, "payload is not a dict"),
             ({"event": "x", "payload": {}}, 'payload["user_id"] field is missing'),
@@ -630,7 +532,7 @@ class TestReceiveVendorNotice:
             ({"event": "x", "payload": {"user_id": "x" * 256}},
              'payload["user_id"] is too long (limit: 255 characters)'),
         ):  # fmt: skip
-            response = self.notice(noticed, bad)
+            response = self.notice(noticed, sent)
             assert (response.status_code, response.json()["msg"]) == (400, msg)
         assert self.notice(noticed, b"{").status_code == 400
         longest = {"event": "x" * 200, "payload": {"user_id": "x" * 255}}

@@ -10,16 +10,12 @@ from sqlalchemy import func, select
 from models.chat.tables import AuditLog, Channel, DefaultChannel, Event, Message, Realm
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 
-DONE = {"result": "success", "msg": ""}
 ABSENT = 2147483647
-
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code, **more}
 
 
 HIDDEN = bad("Invalid channel ID")

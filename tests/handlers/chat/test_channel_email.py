@@ -16,17 +16,13 @@ from models.chat.incoming_mail import UnreadableMail, read_mail
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.tables import User
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import KEYS, SECRET, Cast
 from tests.support.chat.rows import change_user
 
-DONE = {"result": "success", "msg": ""}
 TAKEN, NOTHING_TO_SEND, NO_SUCH_ADDRESS, NO_RIGHT = 0, 65, 67, 77
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 @pytest.fixture

@@ -13,16 +13,10 @@ from models.chat.channels.folders import create_folder
 from models.chat.identity.actors import find_actor
 from models.chat.tables import AuditLog, Channel, ChannelFolder, Event
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
-
-DONE = {"result": "success", "msg": ""}
-
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, **more, "code": code}
-
 
 NOT_AN_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
 NOT_LOGGED_IN = bad("Not logged in: API authentication or user session required", "UNAUTHORIZED")

@@ -8,20 +8,10 @@ from sqlalchemy import update
 from models.chat.tables import Channel
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import open_channel
 from tests.support.chat.people import Cast
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
-
-
-def open_channel(client: ChatClient, name: str, **form: Any) -> int:
-    """Make a channel, or join it; its id."""
-    answer = client.post("/users/me/subscriptions", subscriptions=[{"name": name}], **form)
-    assert answer["result"] == "success", answer
-    stream_id: int = client.get("/get_stream_id", stream=name)["stream_id"]
-    return stream_id
 
 
 def names_of(client: ChatClient, **query: Any) -> list[str]:
@@ -272,12 +262,9 @@ class TestGetChannelId:
             assert answer == bad(f"Invalid channel name '{name}'")
 
     def test_wants_a_name(self, chat: ChatClient) -> None:
-        assert chat.get("/get_stream_id") == {
-            "result": "error",
-            "msg": "Missing 'stream' argument",
-            "var_name": "stream",
-            "code": "REQUEST_VARIABLE_MISSING",
-        }
+        assert chat.get("/get_stream_id") == bad(
+            "Missing 'stream' argument", "REQUEST_VARIABLE_MISSING", var_name="stream"
+        )
 
     def test_limits_the_name(self, chat: ChatClient) -> None:
         answer = chat.get("/get_stream_id", stream="x" * 1001)

@@ -11,16 +11,13 @@ from sqlalchemy import update
 
 from models.chat.tables import Realm, User
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatApp, ChatClient, Repeated
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 
 FORM = "application/x-www-form-urlencoded"
 GROUP = {"description": "", "members": []}
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 def basic(credentials: str) -> dict[str, str]:
@@ -43,7 +40,7 @@ class TestCredentials:
         assert response.status_code == 401
         assert response.headers["WWW-Authenticate"] == 'Basic realm="zulip"'
         body = response.json()
-        assert body == {"result": "error", "msg": body["msg"], "code": "UNAUTHORIZED"}
+        assert body == bad(body["msg"], "UNAUTHORIZED")
         return str(body["msg"])
 
     def test_real_and_dummy_emails_are_taken_in_any_case_with_spaces(
@@ -142,11 +139,7 @@ class TestCredentials:
         for headers in ({}, {"Authorization": "Bearer x"}, basic("a:b:c"), basic("a:b")):
             response = chat.request("GET", "/users/me", headers=headers, host="other.example")
             assert response.status_code == 404
-            assert response.json() == {
-                "result": "error",
-                "msg": "Invalid subdomain",
-                "code": "NONEXISTENT_SUBDOMAIN",
-            }
+            assert response.json() == bad("Invalid subdomain", "NONEXISTENT_SUBDOMAIN")
 
     def test_the_host_is_taken_in_any_case_and_with_any_port(self, chat: ChatClient) -> None:
         for host in ("ACME.example", "acme.example:8080"):
@@ -286,11 +279,7 @@ class TestParameters:
             "POST", "/user_groups/create", content=big, headers={"Content-Type": FORM}
         )
         assert response.status_code == 413
-        assert response.json() == {
-            "result": "error",
-            "msg": "The request body is too large",
-            "code": "REQUEST_TOO_LARGE",
-        }
+        assert response.json() == bad("The request body is too large", "REQUEST_TOO_LARGE")
 
     @pytest.mark.reaches("UNAUTHORIZED_PRINCIPAL")
     def test_are_not_looked_at_before_the_role(self, chat: ChatClient) -> None:
@@ -352,7 +341,7 @@ class TestMethods:
     def test_an_unknown_path_is_told_in_json(self, chat: ChatClient, path: str) -> None:
         response = chat.request("GET", path)
         assert response.status_code == 404
-        assert response.json() == {"result": "error", "msg": "Not found", "code": "NOT_FOUND"}
+        assert response.json() == bad("Not found", "NOT_FOUND")
 
 
 class TestRateLimits:

@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from models.chat.identity.passwords import is_password
 from models.chat.tables import DefaultChannel, RealmDomain, Subscription, User
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -20,10 +21,6 @@ NEW = {
     "full_name": " Rosencrantz ",
 }
 PASSWORD = NEW["password"]
-
-
-def refusal(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
 
 
 @pytest.fixture
@@ -98,16 +95,16 @@ class TestCreateUser:
     def test_each_parameter_is_required(self, maker: ChatClient, missing: str) -> None:
         sent = {name: value for name, value in NEW.items() if name != missing}
         assert maker.post("/users", **sent) == {
-            **refusal(f"Missing '{missing}' argument", "REQUEST_VARIABLE_MISSING"),
+            **bad(f"Missing '{missing}' argument", "REQUEST_VARIABLE_MISSING"),
             "var_name": missing,
         }
 
     def test_role_comes_before_parameters_and_right_before_rules(
         self, chat: ChatClient, as_prospero: ChatClient, as_iago: ChatClient, as_nobody: ChatClient
     ) -> None:
-        wanted = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
+        wanted = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
         assert chat.post("/users") == as_prospero.post("/users", **NEW) == wanted
-        assert as_iago.post("/users", **NEW | {"full_name": "R"}) == refusal(
+        assert as_iago.post("/users", **NEW | {"full_name": "R"}) == bad(
             "User not authorized to create users"
         )
         assert as_nobody.request("POST", "/users", NEW).status_code == 401
@@ -126,15 +123,15 @@ class TestCreateUser:
             ({"email": "rosencrantz@acme.example"}, "The password is too weak."),
         ):  # fmt: skip
             wrong |= right
-            assert maker.post("/users", **wrong) == refusal(msg)
+            assert maker.post("/users", **wrong) == bad(msg)
         for name, msg in (
             ("x" * 101, "Name too long!"),
             ("A*B", "Invalid characters in name!"),
             ("A\u200bB", "Invalid characters in name!"),
             ("Ada|12", "Invalid format!"),
         ):
-            assert maker.post("/users", **NEW | {"full_name": name}) == refusal(msg)
-        assert maker.post("/users", **NEW | {"password": "qF7!zx9"}) == refusal(
+            assert maker.post("/users", **NEW | {"full_name": name}) == bad(msg)
+        assert maker.post("/users", **NEW | {"password": "qF7!zx9"}) == bad(
             "The password is too weak."
         )
         assert people(chat_database) == before
@@ -142,9 +139,7 @@ class TestCreateUser:
 
     def test_a_deactivated_account_keeps_its_address(self, maker: ChatClient, cast: Cast) -> None:
         sent = NEW | {"email": cast.ophelia.email}
-        assert maker.post("/users", **sent) == refusal(
-            f"Email '{cast.ophelia.email}' already in use"
-        )
+        assert maker.post("/users", **sent) == bad(f"Email '{cast.ophelia.email}' already in use")
 
     def test_an_address_of_another_organization_is_free(
         self, maker: ChatClient, cast: Cast
@@ -162,10 +157,10 @@ class TestCreateUser:
         chat_database.run(lambda session: session.add_all(rows))
         as_cordelia.patch("/realm", emails_restricted_to_domains=True)
         for email in ("x@globex.example", "x@sub.acme.example", "x@notacme.test"):
-            assert maker.post("/users", **NEW | {"email": email}) == refusal(
+            assert maker.post("/users", **NEW | {"email": email}) == bad(
                 f"Email '{email}' not allowed in this organization"
             )
-        assert maker.post("/users", **NEW | {"email": "a+b@acme.example"}) == refusal(
+        assert maker.post("/users", **NEW | {"email": "a+b@acme.example"}) == bad(
             "Email addresses containing + are not allowed."
         )
         for number, email in enumerate(("a@ACME.example", "b@acme.test", "c@sub.acme.test")):
@@ -185,9 +180,7 @@ class TestCreateUser:
         assert maker.post("/users", **NEW | {"full_name": "Hamlet"})["result"] == "success"
         as_cordelia.patch("/realm", require_unique_names=True)
         sent = NEW | {"email": "other@acme.example", "full_name": "\uff28amlet"}
-        assert maker.post("/users", **sent) == refusal(
-            "Unique names required in this organization."
-        )
+        assert maker.post("/users", **sent) == bad("Unique names required in this organization.")
 
     def test_a_retry_with_its_key_makes_nobody_twice(
         self, maker: ChatClient, chat_database: Database

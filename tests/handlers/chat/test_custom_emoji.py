@@ -14,19 +14,15 @@ from models.chat.tables import Realm, RealmEmoji
 from models.database import Database
 from pages import emoji as emoji_pages
 from pages.app import build_pages
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Queues
 from tests.support.chat.rows import audited
 from tests.support.pictures import PIXEL, SCRIPT, black_png, picture
 
-DONE = {"result": "success", "msg": ""}
 PICTURE = SentFile("skull.png", PIXEL, "image/png")
 PATH = "/realm/emoji/yorick"
-
-
-def bad(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
 
 
 def keep(database: Database, **columns: Any) -> str:

@@ -10,22 +10,14 @@ from models.chat.access.people import avatar_url
 from models.chat.deletion import removals as message_removals
 from models.chat.tables import Channel, Message, MessageArchive, Outbox, Topic, User, UserMessage
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import KEYS, Cast
 from tests.support.chat.rows import audited, change_user, events_of, make_fields, user_row
 from tests.support.frozen_clock import FrozenClock
 
-SUCCESS = {"result": "success", "msg": ""}
-MUST_OWN = {
-    "result": "error",
-    "msg": "Must be an organization owner",
-    "code": "UNAUTHORIZED_PRINCIPAL",
-}
-
-
-def refusal(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
+MUST_OWN = bad("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
 
 
 def path_of(member: Any) -> str:
@@ -56,7 +48,7 @@ class TestDeactivateUser:
             ]
 
         denmark, verona, crypt = chat_database.run(prepare)
-        assert as_iago.delete(path_of(cast.hamlet)) == SUCCESS
+        assert as_iago.delete(path_of(cast.hamlet)) == DONE
         for member in (cast.hamlet, cast.reminder):
             assert not user_row(chat_database, member.id).is_active
         for gone in (chat, as_reminder):
@@ -112,12 +104,12 @@ class TestDeactivateUser:
         )
         for calls in (member, guest, admin, bot_owner):
             for user_id in (cast.hank.id, 999999, cast.notification_bot_id, cast.reminder.id):
-                assert calls.delete(f"/users/{user_id}") == refusal("No such user")
-            assert calls.delete(path_of(cast.ophelia)) == refusal("User is deactivated")
+                assert calls.delete(f"/users/{user_id}") == bad("No such user")
+            assert calls.delete(path_of(cast.ophelia)) == bad("User is deactivated")
         for calls in (member, guest):
-            assert calls.delete(path_of(cast.cordelia)) == refusal("Insufficient permission")
+            assert calls.delete(path_of(cast.cordelia)) == bad("Insufficient permission")
         assert admin.delete(path_of(cast.cordelia)) == MUST_OWN
-        assert owner.delete(path_of(cast.cordelia)) == refusal(
+        assert owner.delete(path_of(cast.cordelia)) == bad(
             "Cannot deactivate the only organization owner"
         )
         assert as_nobody.request("DELETE", path_of(cast.othello)).status_code == 401
@@ -139,7 +131,7 @@ class TestDeactivateUser:
     def test_bad_values(
         self, as_iago: ChatClient, cast: Cast, sent: dict[str, Any], msg: str
     ) -> None:
-        assert as_iago.delete(path_of(cast.hamlet), **sent) == refusal(msg)
+        assert as_iago.delete(path_of(cast.hamlet), **sent) == bad(msg)
 
     @pytest.mark.parametrize(
         ("sent", "text"),
@@ -159,7 +151,7 @@ class TestDeactivateUser:
         text: str | None,
     ) -> None:
         answer = as_iago.delete(path_of(cast.hamlet), deactivation_notification_comment=sent)
-        assert answer == SUCCESS
+        assert answer == DONE
         with chat_database.reading() as reader:
             mails = reader.execute(select(Outbox.recipient, Outbox.subject, Outbox.body)).all()
         if text is None:
@@ -175,7 +167,7 @@ class TestDeactivateUser:
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.iago.id, role=100)
-        assert as_cordelia.delete(path_of(cast.iago)) == SUCCESS
+        assert as_cordelia.delete(path_of(cast.iago)) == DONE
 
 
 class TestEachOther:
@@ -253,7 +245,7 @@ class TestActions:
         gone: set[str],
     ) -> None:
         before = said(chat_database)
-        assert as_iago.delete(path_of(cast.hamlet), actions={action: True}) == SUCCESS
+        assert as_iago.delete(path_of(cast.hamlet), actions={action: True}) == DONE
         assert said(chat_database) == before - gone
         assert said(chat_database, MessageArchive) == gone
         with chat_database.reading() as reader:
@@ -283,7 +275,7 @@ class TestActions:
             "delete_private_channel_messages": True,
             "delete_direct_messages": True,
         }
-        assert as_iago.delete(path_of(cast.hamlet), actions=actions) == SUCCESS
+        assert as_iago.delete(path_of(cast.hamlet), actions=actions) == DONE
         assert said(chat_database) == {"Othello in stage", "Othello in crypt", "Othello directly"}
         with chat_database.reading() as reader:
             left = {
@@ -325,7 +317,7 @@ class TestActions:
         monkeypatch.setattr(message_removals, "AT_ONCE", 1)
         actions = {"delete_public_channel_messages": True, "delete_direct_messages": True}
         before = said(chat_database)
-        assert as_iago.delete(path_of(cast.hamlet), actions=actions) == SUCCESS
+        assert as_iago.delete(path_of(cast.hamlet), actions=actions) == DONE
         assert len(said(chat_database)) == len(before) - 1
         while chat_database.run(lambda s: message_removals.remove_some(s, clock.now())):
             pass
@@ -341,7 +333,7 @@ class TestActions:
     ) -> None:
         before = said(chat_database)
         actions = {"delete_profile": False, "delete_public_channel_messages": False}
-        assert as_iago.delete(path_of(cast.hamlet), actions=actions) == SUCCESS
+        assert as_iago.delete(path_of(cast.hamlet), actions=actions) == DONE
         assert said(chat_database) == before
         assert user_row(chat_database, cast.hamlet.id).full_name == "Hamlet"
 
@@ -350,7 +342,7 @@ class TestActions:
     ) -> None:
         before = said(chat_database)
         answer = as_othello.delete(path_of(cast.hamlet), actions={"delete_direct_messages": True})
-        assert answer == refusal("Insufficient permission")
+        assert answer == bad("Insufficient permission")
         assert said(chat_database) == before
 
     def test_tells_that_the_profile_is_gone(
@@ -391,7 +383,7 @@ class TestDeactivateOwnUser:
     def test_ends_ones_own_account_and_bots(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
-        assert chat.delete("/users/me") == SUCCESS
+        assert chat.delete("/users/me") == DONE
         assert not user_row(chat_database, cast.hamlet.id).is_active
         assert not user_row(chat_database, cast.reminder.id).is_active
         assert chat.request("GET", "/users/me").status_code == 401
@@ -401,22 +393,18 @@ class TestDeactivateOwnUser:
         self, as_cordelia: ChatClient, as_hank: ChatClient
     ) -> None:
         assert as_cordelia.delete("/users/me") == {
-            **refusal(
-                "Cannot deactivate the only organization owner.", "CANNOT_DEACTIVATE_LAST_USER"
-            ),
+            **bad("Cannot deactivate the only organization owner.", "CANNOT_DEACTIVATE_LAST_USER"),
             "is_last_owner": True,
             "entity": "organization owner",
         }
         assert as_hank.delete("/users/me") == {
-            **refusal("Cannot deactivate the only user.", "CANNOT_DEACTIVATE_LAST_USER"),
+            **bad("Cannot deactivate the only user.", "CANNOT_DEACTIVATE_LAST_USER"),
             "is_last_owner": False,
             "entity": "user",
         }
 
     def test_not_for_bots_and_nobody(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
-        assert as_reminder.delete("/users/me") == refusal(
-            "This endpoint does not accept bot requests."
-        )
+        assert as_reminder.delete("/users/me") == bad("This endpoint does not accept bot requests.")
         assert as_nobody.request("DELETE", "/users/me").status_code == 401
 
 
@@ -430,7 +418,7 @@ class TestReactivateUser:
         )
         as_iago.delete(path_of(cast.hamlet), actions={"delete_profile": True})
         so_far = len(events_of(chat_database))
-        assert as_iago.post(f"{path_of(cast.hamlet)}/reactivate") == SUCCESS
+        assert as_iago.post(f"{path_of(cast.hamlet)}/reactivate") == DONE
         assert chat.get("/users/me")["msg"] == "Invalid API key"
         key = KEYS.key_of(user_row(chat_database, cast.hamlet.id))
         own = chat.acting_as(replace(cast.hamlet, key=key)).get("/users/me")
@@ -454,7 +442,7 @@ class TestReactivateUser:
     def test_an_active_user_stays_as_they_are(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
-        assert as_iago.post(f"{path_of(cast.othello)}/reactivate") == SUCCESS
+        assert as_iago.post(f"{path_of(cast.othello)}/reactivate") == DONE
         assert events_of(chat_database) == []
 
     def test_a_bot_whose_owner_is_gone_becomes_the_actors(
@@ -464,7 +452,7 @@ class TestReactivateUser:
         back = as_iago.post(f"{path_of(cast.reminder)}/reactivate")
         row = user_row(chat_database, cast.reminder.id)
         assert (row.is_active, row.bot_owner_id) == (True, cast.iago.id)
-        assert back == {**SUCCESS, "api_key": KEYS.key_of(row)}
+        assert back == {**DONE, "api_key": KEYS.key_of(row)}
         person = events_of(chat_database, "realm_user")[-1]["person"]
         assert person == {"user_id": cast.reminder.id, "bot_owner_id": cast.iago.id}
 
@@ -472,13 +460,13 @@ class TestReactivateUser:
         change_user(chat_database, cast.ophelia.id, role=100)
         path = f"{path_of(cast.ophelia)}/reactivate"
         for member, answer in (
-            (cast.prospero, refusal("Insufficient permission")),
-            (cast.polonius, refusal("Insufficient permission")),
+            (cast.prospero, bad("Insufficient permission")),
+            (cast.polonius, bad("Insufficient permission")),
             (cast.iago, MUST_OWN),
         ):
             assert as_nobody.acting_as(member).post(path) == answer
         for user_id in (cast.hank.id, cast.notification_bot_id, 999999):
             answer = as_nobody.acting_as(cast.iago).post(f"/users/{user_id}/reactivate")
-            assert answer == refusal("No such user")
+            assert answer == bad("No such user")
         assert as_nobody.request("POST", path).status_code == 401
-        assert as_nobody.acting_as(cast.cordelia).post(path) == SUCCESS
+        assert as_nobody.acting_as(cast.cordelia).post(path) == DONE

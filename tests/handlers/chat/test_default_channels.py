@@ -8,16 +8,12 @@ from sqlalchemy import select
 
 from models.chat.tables import Event
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 
 PATH = "/default_streams"
-DONE = {"result": "success", "msg": ""}
-
-
-def bad(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
 
 
 @pytest.fixture

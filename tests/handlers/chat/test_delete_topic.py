@@ -11,6 +11,7 @@ from handlers.chat.wire import steps
 from models.chat.deletion import removals
 from models.chat.tables import Message, MessageArchive, MessageRemoval, Topic, UserMessage
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe
 from tests.support.chat.people import Cast
@@ -23,10 +24,6 @@ AT_ONCE = 2
 
 def done(complete: bool) -> dict[str, Any]:
     return {"result": "success", "msg": "", "complete": complete}
-
-
-def bad(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
 
 
 @pytest.fixture(autouse=True)

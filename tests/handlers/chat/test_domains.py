@@ -8,15 +8,9 @@ from sqlalchemy import select
 
 from models.chat.tables import Event, Realm, User
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
-
-DONE = {"result": "success", "msg": ""}
-
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, **more, "code": code}
-
 
 NOT_AN_OWNER = bad("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
 NOT_LOGGED_IN = bad("Not logged in: API authentication or user session required", "UNAUTHORIZED")

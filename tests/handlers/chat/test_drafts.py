@@ -7,19 +7,13 @@ from sqlalchemy import func, select
 
 from models.chat.tables import StoredDraft
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
 from tests.support.chat.rows import change_user
 from tests.support.frozen_clock import FrozenClock
-
-DONE = {"result": "success", "msg": ""}
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
-
 
 ABSENT = bad("Draft does not exist")
 DISABLED = bad("User has disabled synchronizing drafts.")

@@ -18,21 +18,15 @@ from models.chat.queues.queues import Poll
 from models.chat.tables import EventQueue
 from models.database import Database
 from models.news import News
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
-
 
 def bad_queue(queue_id: str) -> dict[str, Any]:
-    return {
-        "result": "error",
-        "msg": f"Bad event queue ID: {queue_id}",
-        "queue_id": queue_id,
-        "code": "BAD_EVENT_QUEUE_ID",
-    }
+    return bad(f"Bad event queue ID: {queue_id}", "BAD_EVENT_QUEUE_ID", queue_id=queue_id)
 
 
 def types(events: list[dict[str, Any]]) -> list[str]:

@@ -17,17 +17,14 @@ from models.chat.identity.links import LIFETIME, Link, try_spend
 from models.chat.tables import AuditLog, DataExport, Event, Message, Realm, SpentLink, User
 from models.database import Database
 from tests.support.archives import verify_archive
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.messages import set_realm
 from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 
-DONE = {"result": "success", "msg": ""}
 TYPES = ("public", "full_with_consent", "full_without_consent")
-
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, **more, "code": code}
 
 
 NOT_AN_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
@@ -58,11 +55,6 @@ def told(database: Database, type_: str = "realm_export") -> list[dict[str, Any]
     with database.reading() as reader:
         asked = select(Event.payload, Event.audience).where(Event.type == type_).order_by(Event.id)
         return [orjson.loads(text) | {"_to": to} for text, to in reader.execute(asked)]
-
-
-def set_realm(database: Database, cast: Cast, **values: Any) -> None:
-    changed = update(Realm).where(Realm.id == cast.realm_id).values(**values)
-    database.run(lambda session: session.execute(changed))
 
 
 def age(database: Database, **values: Any) -> None:

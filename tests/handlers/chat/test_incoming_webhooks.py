@@ -8,8 +8,9 @@ import pytest
 
 from models.chat.rendering.texts import CONTENT_MAX
 from models.database import Database
-from tests.handlers.chat.test_bots import DONE, bad, make
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
+from tests.support.chat.bots import make
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 

@@ -12,24 +12,20 @@ from models.chat.invitations.sending import PER_USER
 from models.chat.tables import AuditLog, Invitation, Message, Realm, User
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
-from tests.handlers.chat.test_settings import mails, token_of
 from tests.judges.events.kinds import DOCUMENT
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.channels import make_channel
+from tests.support.chat.mail import mails, token_of
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
 from tests.support.chat.rows import change_user
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 FRIEND = "rosencrantz@acme.example"
 PASSWORD = "the rest is silence"
 LINK = "http://acme.example/api/v1/accounts/join/"
 DAY_S = 86_400
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 def failed(msg: str, *errors: list[Any], sent: bool = False, limit: bool = False) -> dict[str, Any]:

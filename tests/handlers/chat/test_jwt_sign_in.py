@@ -14,7 +14,10 @@ from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import User
 from models.database import Database
 from tests.conftest import NOW
-from tests.handlers.chat.test_sign_in import (
+from tests.support.chat.answers import bad
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import VAULT, Cast
+from tests.support.chat.sign_in import (
     ACCOUNT_DEACTIVATED,
     FAILED,
     NOWHERE,
@@ -22,13 +25,11 @@ from tests.handlers.chat.test_sign_in import (
     deactivate_realm,
     refused,
 )
-from tests.support.chat.app import ChatApp, ChatClient
-from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 
 PATH = "/jwt/fetch_api_key"
 SECRET = "canary: the secret that Acme signs its tokens with"
-BAD = {"result": "error", "msg": "Bad JSON web token", "code": "BAD_REQUEST"}
+BAD = bad("Bad JSON web token")
 
 
 def token_of(email: Any, **claims: Any) -> str:
@@ -151,11 +152,7 @@ class TestConfiguration:
     def test_is_off_until_it_is_on_and_when_it_is_ended(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database, clock: FrozenClock
     ) -> None:
-        off = {
-            "result": "error",
-            "msg": "JWT authentication is not enabled for this organization",
-            "code": "BAD_REQUEST",
-        }
+        off = bad("JWT authentication is not enabled for this organization")
         form = {"token": token_of(cast.hamlet.email)}
         assert as_nobody.post(PATH, **form) == off
         configure(

@@ -13,8 +13,8 @@ from models.chat.messages import view
 from models.chat.messages.kept import KeptMessages
 from models.chat.tables import Channel, Linkifier, Message, Realm, User
 from models.database import Database
-from tests.handlers.chat.test_topics import open_channel, write
 from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import open_channel, write
 from tests.support.chat.people import Cast
 
 LATER = datetime(2031, 5, 17, tzinfo=UTC)

@@ -9,14 +9,14 @@ from models.chat.accounts.key_renewal import renew_named_key, revoke_some_keys
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, EmailChange
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import KEYS, PASSWORD, Cast, Member
 from tests.support.chat.rows import audited, change_user, events_of, user_row
 from tests.support.frozen_clock import FrozenClock
 
 PATH = "/users/me/api_key/regenerate"
-INVALID = {"result": "error", "msg": "Invalid API key", "code": "UNAUTHORIZED"}
-DONE = {"result": "success", "msg": ""}
+INVALID = bad("Invalid API key", "UNAUTHORIZED")
 
 
 def rows(database: Database, table: type) -> int:

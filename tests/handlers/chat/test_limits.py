@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -82,11 +83,9 @@ class TestLimits:
              "Message reporting is not enabled in this organization."),
         ):  # fmt: skip
             assert chat.post(path, **form, **{name: "🙂" * limit})["msg"] == msg, path
-            assert chat.post(path, **form, **{name: "🙂" * (limit + 1)}) == {
-                "result": "error",
-                "msg": f"{name} is too long (limit: {limit} characters)",
-                "code": "BAD_REQUEST",
-            }
+            assert chat.post(path, **form, **{name: "🙂" * (limit + 1)}) == bad(
+                f"{name} is too long (limit: {limit} characters)"
+            )
         for length, stored in ((60, "🙂" * 60), (61, "🙂" * 57 + "...")):
             long = "🙂" * length
             answers = [

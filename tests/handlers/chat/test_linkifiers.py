@@ -8,6 +8,7 @@ from sqlalchemy import select
 from models.chat.organization.linkifiers import list_linkifiers
 from models.chat.tables import Event, Linkifier
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 
@@ -62,12 +63,8 @@ CASES = {"pattern": "#(?P<id>[0-9]+)", "url_template": "https://cases.example/{i
 MISSING = "Linkifier not found."
 
 
-def refused(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, **more, "code": code}
-
-
-NO_ADMINISTRATOR = refused("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
-NOBODY = refused("Not logged in: API authentication or user session required", "UNAUTHORIZED")
+NO_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
+NOBODY = bad("Not logged in: API authentication or user session required", "UNAUTHORIZED")
 
 
 def told(database: Database) -> list[list[int]]:
@@ -144,14 +141,14 @@ class TestCreateLinkifier:
     ) -> None:
         answer = as_iago.post("/realm/filters", **CASES | change)
         assert answer["msg"].startswith(problem)
-        assert answer == refused(answer["msg"], errors={field: [answer["msg"]]})
+        assert answer == bad(answer["msg"], errors={field: [answer["msg"]]})
         assert as_iago.get("/realm/linkifiers")["linkifiers"] == []
 
     def test_a_pattern_is_there_once(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
         as_iago.post("/realm/filters", **CASES)
         text = "Realm filter with this Realm and Pattern already exists."
         again = as_iago.post("/realm/filters", **CASES)
-        assert again == refused(text, errors={"__all__": [text]})
+        assert again == bad(text, errors={"__all__": [text]})
         assert as_hank.post("/realm/filters", **CASES)["result"] == "success"
 
     def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
@@ -166,12 +163,12 @@ class TestUpdateLinkifier:
         made = as_iago.post("/realm/filters", **CASES, example_input="#1")["id"]
         other = {"pattern": "T(?P<n>[0-9]+)", "url_template": "https://t.example/{n}"}
         path = f"/realm/filters/{made}"
-        assert as_iago.patch(path, **other) == {"result": "success", "msg": ""}
+        assert as_iago.patch(path, **other) == DONE
         [now] = as_iago.get("/realm/linkifiers")["linkifiers"]
         assert (now["pattern"], now["example_input"]) == (other["pattern"], None)
         assert rendered(as_iago, "T7 #12") == '<p><a href="https://t.example/7">T7</a> #12</p>'
         assert told(chat_database) == [[made], [made]]
-        assert as_hank.patch(path, **CASES) == refused(MISSING)
+        assert as_hank.patch(path, **CASES) == bad(MISSING)
         broken = as_iago.patch(path, pattern="(", url_template="https://x/")
         assert list(broken["errors"]) == ["pattern"]
 
@@ -185,11 +182,11 @@ class TestDeleteLinkifier:
         self, as_iago: ChatClient, as_hank: ChatClient, chat_database: Database
     ) -> None:
         path = f"/realm/filters/{as_iago.post('/realm/filters', **CASES)['id']}"
-        assert as_hank.delete(path) == refused(MISSING)
-        assert as_iago.delete(path) == {"result": "success", "msg": ""}
+        assert as_hank.delete(path) == bad(MISSING)
+        assert as_iago.delete(path) == DONE
         assert rendered(as_iago, "#12") == "<p>#12</p>"
         assert told(chat_database)[-1] == []
-        assert as_iago.delete(path) == refused(MISSING)
+        assert as_iago.delete(path) == bad(MISSING)
 
     def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.delete("/realm/filters/1") == NOBODY
@@ -203,7 +200,7 @@ class TestReorderLinkifiers:
         two = as_iago.post("/realm/filters", **wide)["id"]
         assert "cases.example" in rendered(as_iago, "#12")
         done = as_iago.patch("/realm/linkifiers", ordered_linkifier_ids=[two, one])
-        assert done == {"result": "success", "msg": ""}
+        assert done == DONE
         assert "words.example" in rendered(as_iago, "#12")
         assert told(chat_database)[-1] == [two, one]
 
@@ -211,7 +208,7 @@ class TestReorderLinkifiers:
     def test_names_each_once(self, as_iago: ChatClient, order: list[int]) -> None:
         for pattern in ("a(?P<id>1)", "b(?P<id>1)"):
             as_iago.post("/realm/filters", **CASES | {"pattern": pattern})
-        assert as_iago.patch("/realm/linkifiers", ordered_linkifier_ids=order) == refused(
+        assert as_iago.patch("/realm/linkifiers", ordered_linkifier_ids=order) == bad(
             "The ordered list must enumerate all existing linkifiers exactly once"
         )
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, unsubscribe
 from tests.support.chat.people import Cast
@@ -93,19 +94,14 @@ class TestCheckMessagesMatchNarrow:
 
     def test_what_is_wrong_with_a_request(self, chat: ChatClient) -> None:
         for parameters, var_name in (({"narrow": []}, "msg_ids"), ({"msg_ids": []}, "narrow")):
-            assert chat.get(PATH, **parameters) == {
-                "result": "error",
-                "msg": f"Missing '{var_name}' argument",
-                "code": "REQUEST_VARIABLE_MISSING",
-                "var_name": var_name,
-            }
+            assert chat.get(PATH, **parameters) == bad(
+                f"Missing '{var_name}' argument", "REQUEST_VARIABLE_MISSING", var_name=var_name
+            )
         unknown = [{"operator": "colour", "operand": "red"}]
         assert chat.get(PATH, msg_ids=[1], narrow=unknown)["code"] == "BAD_NARROW"
-        assert chat.get(PATH, msg_ids=[1], narrow=["x"]) == {
-            "result": "error",
-            "msg": "Invalid narrow[0]: Value error, dict or list required",
-            "code": "BAD_REQUEST",
-        }
+        assert chat.get(PATH, msg_ids=[1], narrow=["x"]) == bad(
+            "Invalid narrow[0]: Value error, dict or list required"
+        )
         assert chat.get(PATH, msg_ids=list(range(501)), narrow=[])["code"] == "BAD_REQUEST"
 
     def test_needs_credentials(self, chat: ChatClient) -> None:

@@ -12,6 +12,7 @@ from models.chat.reading import marking
 from models.chat.reading.ranges import clamp_counts
 from models.chat.tables import Event, UserMessage
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe
 from tests.support.chat.people import Cast
@@ -22,12 +23,7 @@ FIXED = [
     *("has_alert_word", "historical", "force_expand", "force_collapse"),
 ]
 
-PLACE_MARKED = {"result": "success", "msg": ""}
-MARKED = {**PLACE_MARKED, "complete": True}
-
-
-def bad(msg: str, **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST", **more}
+MARKED = {**DONE, "complete": True}
 
 
 @pytest.fixture
@@ -131,12 +127,9 @@ class TestUpdateMessageFlagsForNarrow:
 
     @pytest.mark.parametrize("name", ["anchor", "num_before", "num_after", "narrow", "op", "flag"])
     def test_misses_what_is_required(self, chat: ChatClient, name: str) -> None:
-        assert self.flag(chat, **{name: None}) == {
-            "result": "error",
-            "msg": f"Missing '{name}' argument",
-            "var_name": name,
-            "code": "REQUEST_VARIABLE_MISSING",
-        }
+        assert self.flag(chat, **{name: None}) == bad(
+            f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name
+        )
 
     @pytest.mark.parametrize(
         ("wish", "first", "last", "oldest", "newest"),
@@ -404,12 +397,7 @@ class TestNarrow:
         self, chat: ChatClient, denmark: int, narrow: Any, desc: str
     ) -> None:
         wish = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow}
-        refusal = {
-            "result": "error",
-            "msg": f"Invalid narrow operator: {desc}",
-            "desc": desc,
-            "code": "BAD_NARROW",
-        }
+        refusal = bad(f"Invalid narrow operator: {desc}", "BAD_NARROW", desc=desc)
         assert chat.get("/messages", **wish) == refusal
         flags = {"op": "add", "flag": "read"}
         assert chat.post("/messages/flags/narrow", **wish, **flags) == refusal
@@ -572,7 +560,7 @@ class TestMarkChannelAsRead:
         self, chat: ChatClient, denmark: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(steps, "LONGEST_S", 0.0)
-        assert chat.post(self.PATH, stream_id=denmark) == {**PLACE_MARKED, "complete": False}
+        assert chat.post(self.PATH, stream_id=denmark) == {**DONE, "complete": False}
 
     def test_reads_one_channel(
         self,
@@ -586,7 +574,7 @@ class TestMarkChannelAsRead:
             lambda s: make_channel(s, cast, "Verona", subscribers=[cast.hamlet, cast.othello])
         )
         here, there = write(as_othello, denmark, 2), write(as_othello, verona, 1)
-        assert chat.post(self.PATH, stream_id=denmark) == PLACE_MARKED
+        assert chat.post(self.PATH, stream_id=denmark) == DONE
         flags = flags_of(chat_database, cast.hamlet.id)
         assert flags == {here[0]: 1, here[1]: 1, there[0]: 0}
 
@@ -620,7 +608,7 @@ class TestMarkTopicAsRead:
         cast: Cast,
     ) -> None:
         castle, moat = write(as_othello, denmark, 2), write(as_othello, denmark, 1, "moat")
-        assert chat.post(self.PATH, stream_id=denmark, topic_name=" CASTLE ") == PLACE_MARKED
+        assert chat.post(self.PATH, stream_id=denmark, topic_name=" CASTLE ") == DONE
         flags = flags_of(chat_database, cast.hamlet.id)
         assert flags == {castle[0]: 1, castle[1]: 1, moat[0]: 0}
 
@@ -643,7 +631,7 @@ class TestMarkTopicAsRead:
         for topic in ("before", "never"):
             answer = chat.post(self.PATH, stream_id=protected, topic_name=topic)
             assert answer == bad(f"No such topic '{topic}'")
-        assert chat.post(self.PATH, stream_id=protected, topic_name="after") == PLACE_MARKED
+        assert chat.post(self.PATH, stream_id=protected, topic_name="after") == DONE
         answer = chat.post(self.PATH, stream_id=protected, topic_name="a\nb")
         assert answer == bad("Invalid character in topic, at position 2!")
 

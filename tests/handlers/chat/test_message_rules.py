@@ -12,16 +12,10 @@ from models.chat.identity.roles import Role
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, Realm, Subscription
 from models.database import Database
-from tests.handlers.chat.test_messages import (
-    DONE,
-    INVALID,
-    bad,
-    events,
-    say,
-    set_realm,
-)
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe
+from tests.support.chat.messages import INVALID, events, say, set_realm
 from tests.support.chat.people import KEYS, Cast
 from tests.support.frozen_clock import FrozenClock
 

@@ -3,14 +3,12 @@
 from datetime import timedelta
 from typing import Any, ClassVar
 
-import orjson
 import pytest
 from sqlalchemy import insert, select, update
 
 from models.chat.editing.history import MOST_EDITS
 from models.chat.rendering.texts import CONTENT_MAX, TRUNCATED
 from models.chat.tables import (
-    Event,
     Message,
     MessageArchive,
     MessageEdit,
@@ -19,44 +17,19 @@ from models.chat.tables import (
     UserMessage,
 )
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
+from tests.support.chat.messages import INVALID, events, say, set_realm
 from tests.support.chat.people import Cast
 from tests.support.chat.rows import events_of
 from tests.support.frozen_clock import FrozenClock
-
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code, **more}
-
-
-INVALID = bad("Invalid message(s)")
-DONE = {"result": "success", "msg": ""}
 
 
 @pytest.fixture
 def denmark(chat_database: Database, cast: Cast) -> int:
     return chat_database.run(
         lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet, cast.othello])
-    )
-
-
-def say(client: ChatClient, /, **over: Any) -> dict[str, Any]:
-    wish = {"type": "channel", "to": "Denmark", "topic": "castle", "content": "Words"}
-    return client.post("/messages", **{**wish, **over})
-
-
-def events(database: Database, kind: str) -> list[dict[str, Any]]:
-    with database.reading() as reader:
-        rows = reader.execute(
-            select(Event.payload, Event.user_ids).where(Event.type == kind).order_by(Event.id)
-        )
-        return [orjson.loads(payload) | {"_to": orjson.loads(to)} for payload, to in rows]
-
-
-def set_realm(database: Database, cast: Cast, **values: Any) -> None:
-    database.run(
-        lambda s: s.execute(update(Realm).where(Realm.id == cast.realm_id).values(**values))
     )
 
 
@@ -363,7 +336,7 @@ class TestListMessages:
         answer = chat.request("GET", path)
         assert (answer.status_code, answer.json()) == (
             400,
-            {"result": "error", "msg": f"{name} is not a list", "code": "BAD_REQUEST"},
+            bad(f"{name} is not a list"),
         )
 
     def test_marks_what_a_search_has_found(self, chat: ChatClient, denmark: int) -> None:

@@ -14,18 +14,14 @@ from demo.phone import Phone
 from demo.push_relay import LocalRelay
 from models.chat.tables import ClientDevice, Event
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 
 REGISTER = "/mobile_push/register"
 TEST = "/mobile_push/e2ee/test_notification"
-DONE = {"result": "success", "msg": ""}
-NO_DEVICE = {
-    "result": "error",
-    "msg": "No active registered push device",
-    "code": "NO_ACTIVE_PUSH_DEVICE",
-}
+NO_DEVICE = bad("No active registered push device", "NO_ACTIVE_PUSH_DEVICE")
 NOT_FOR_BOTS = "This endpoint does not accept bot requests."
 ADMIN = (403, "ADMIN_ACTION_REQUIRED")
 UNREACHABLE = (502, "FAILED_TO_CONNECT_BOUNCER")
@@ -418,7 +414,7 @@ class TestSendTestPushNotification:
         for fault, (status, code) in FAULTS:
             stage.play(fault)
             response = chat.request("POST", TEST)
-            told = {"result": "error", "msg": texts[status, code], "code": code}
+            told = bad(texts[status, code], code)
             assert (response.status_code, response.json()) == (status, told), fault
         stage.play("none")
         assert chat.post(TEST) == DONE

@@ -14,9 +14,10 @@ from models.chat.organization.realms import access_realm_by_id
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, Realm
 from models.database import Database
-from tests.handlers.chat.test_messages import DONE, bad, say, set_realm
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
+from tests.support.chat.messages import say, set_realm
 from tests.support.chat.people import CAST_MADE_AT, KEYS, Cast
 from tests.support.frozen_clock import FrozenClock
 
@@ -89,14 +90,13 @@ class TestTimeLimits:
             "move_messages_between_streams_limit_seconds": 120,
         }
         set_realm(chat_database, cast, **limits)
-        refusal = {
-            "result": "error",
-            "msg": "You only have permission to move the 2/3 most recent messages in this topic.",
-            "first_message_id_allowed_to_move": ids[1],
-            "total_messages_in_topic": 3,
-            "total_messages_allowed_to_move": 2,
-            "code": "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
-        }
+        refusal = bad(
+            "You only have permission to move the 2/3 most recent messages in this topic.",
+            "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
+            first_message_id_allowed_to_move=ids[1],
+            total_messages_in_topic=3,
+            total_messages_allowed_to_move=2,
+        )
         whole = {"propagate_mode": "change_all", **QUIET}
         newest, middle = f"/messages/{ids[2]}", f"/messages/{ids[1]}"
         for change in ({"topic": "court"}, {"stream_id": norway}):

@@ -9,6 +9,7 @@ from handlers.chat.wire import steps
 from models.chat.reading import marking
 from models.chat.tables import MutedUser
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -16,12 +17,7 @@ from tests.support.chat.queues import Place, Queues
 from tests.support.chat.rows import change_user
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 PATH = "/users/me/muted_users/{}"
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 NO_USER = bad("No such user")

@@ -8,9 +8,10 @@ from sqlalchemy import event
 
 from models.chat.tables import Message
 from models.database import Database
-from tests.handlers.chat.test_messages import bad, say
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
+from tests.support.chat.messages import say
 from tests.support.chat.people import Cast
 
 NEWEST = {"anchor": "newest", "num_before": 100, "num_after": 0}

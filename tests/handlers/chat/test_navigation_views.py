@@ -5,17 +5,13 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.queues import Place, Queues
 
-DONE = {"result": "success", "msg": ""}
 PATH = "/navigation_views"
 ALERTED = {"fragment": "narrow/is/alerted", "is_pinned": True, "name": "Alert words"}
 INBOX = {"fragment": "inbox", "is_pinned": False, "name": None}
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 ABSENT = bad("Navigation view does not exist.")

@@ -8,15 +8,12 @@ import pytest
 
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 
 ABSENT = 2147483647
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 HIDDEN = bad("Invalid channel ID")

@@ -9,18 +9,14 @@ from models.chat.ground.url_templates import is_safe_template, is_url_template
 from models.chat.organization.playgrounds import find_playgrounds
 from models.chat.tables import Event, Playground
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 
-DONE = {"result": "success", "msg": ""}
 PYTHON = {
     "name": "Python playground",
     "syntax_language": "Python",
     "url_template": "https://play.example/python?code={code}",
 }
-
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, **more, "code": code}
 
 
 NOT_AN_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")

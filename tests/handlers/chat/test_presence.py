@@ -11,18 +11,14 @@ from models.chat.presence.view import OFFLINE_AFTER
 from models.chat.tables import Event, Presence, Realm, User
 from models.database import Database
 from tests.support.chat import flutter, zulip_term
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import CAST_MADE_AT, Cast
 from tests.support.chat.queues import Queues
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 SIMPLE = frozenset({"simplified_presence_events"})
 JOINED = int(CAST_MADE_AT.timestamp())
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 def seconds(at: datetime) -> int:

@@ -1,19 +1,12 @@
 """One's own custom profile: PATCH and DELETE /users/me/profile_data."""
 
-from typing import Any
-
 import pytest
 
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 from tests.support.chat.rows import events_of, make_fields
-
-SUCCESS = {"result": "success", "msg": ""}
-
-
-def refusal(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
 
 
 @pytest.fixture
@@ -30,7 +23,7 @@ class TestUpdateOwnProfileData:
             {"id": fields["Job"], "value": "Prince"},
             {"id": fields["Mentor"], "value": [cast.polonius.id]},
         ]
-        assert chat.patch("/users/me/profile_data", data=data) == SUCCESS
+        assert chat.patch("/users/me/profile_data", data=data) == DONE
         kept = {
             str(fields["Job"]): {"value": "Prince", "rendered_value": "<p>Prince</p>"},
             str(fields["Mentor"]): {"value": f"[{cast.polonius.id}]"},
@@ -49,20 +42,20 @@ class TestUpdateOwnProfileData:
             },
             "to": None,
         }
-        assert chat.patch("/users/me/profile_data", data=data[1:]) == SUCCESS
+        assert chat.patch("/users/me/profile_data", data=data[1:]) == DONE
         assert len(events_of(chat_database)) == 2
 
     def test_fields_for_administrators(
         self, chat: ChatClient, as_iago: ChatClient, fields: dict[str, int]
     ) -> None:
         data = [{"id": fields["Job"], "value": "x"}, {"id": fields["Rank"], "value": "First"}]
-        wanted = refusal(
+        wanted = bad(
             "You are not allowed to change this field. Contact an administrator to update it."
         )
         assert chat.patch("/users/me/profile_data", data=data) == wanted
         assert chat.delete("/users/me/profile_data", data=[fields["Rank"]]) == wanted
         assert chat.get("/users/me")["profile_data"] == {}
-        assert as_iago.patch("/users/me/profile_data", data=data) == SUCCESS
+        assert as_iago.patch("/users/me/profile_data", data=data) == DONE
 
     def test_refusals(
         self,
@@ -73,17 +66,17 @@ class TestUpdateOwnProfileData:
         fields: dict[str, int],
     ) -> None:
         path = "/users/me/profile_data"
-        assert chat.patch(path, data=[{"id": 999999, "value": "x"}]) == refusal(
+        assert chat.patch(path, data=[{"id": 999999, "value": "x"}]) == bad(
             "Field id 999999 not found."
         )
         assert chat.patch(path) == {
-            **refusal("Missing 'data' argument", "REQUEST_VARIABLE_MISSING"),
+            **bad("Missing 'data' argument", "REQUEST_VARIABLE_MISSING"),
             "var_name": "data",
         }
-        assert as_reminder.patch(path) == refusal("This endpoint does not accept bot requests.")
+        assert as_reminder.patch(path) == bad("This endpoint does not accept bot requests.")
         assert as_nobody.request("PATCH", path, {"data": []}).status_code == 401
         good = [{"id": fields["Pronouns"], "value": "x" * 50}]
-        assert as_polonius.patch(path, data=good) == SUCCESS
+        assert as_polonius.patch(path, data=good) == DONE
 
 
 class TestClearOwnProfileData:
@@ -93,7 +86,7 @@ class TestClearOwnProfileData:
         path, job = "/users/me/profile_data", fields["Job"]
         chat.patch(path, data=[{"id": job, "value": "Prince"}])
         for _ in range(2):
-            assert chat.delete(path, data=[job, fields["About"]]) == SUCCESS
+            assert chat.delete(path, data=[job, fields["About"]]) == DONE
         assert chat.get("/users/me")["profile_data"] == {}
         people = [event["person"] for event in events_of(chat_database)]
         assert people[1:] == [
@@ -110,7 +103,7 @@ class TestClearOwnProfileData:
     ) -> None:
         path = "/users/me/profile_data"
         theirs = make_fields(chat_database, cast.globex_id)["Job"]
-        assert chat.delete(path, data=[theirs]) == refusal(f"Field id {theirs} not found.")
-        assert chat.delete(path, data=["x"]) == refusal("data[0] is not an integer")
-        assert as_reminder.delete(path) == refusal("This endpoint does not accept bot requests.")
+        assert chat.delete(path, data=[theirs]) == bad(f"Field id {theirs} not found.")
+        assert chat.delete(path, data=["x"]) == bad("data[0] is not an integer")
+        assert as_reminder.delete(path) == bad("This endpoint does not accept bot requests.")
         assert as_nobody.request("DELETE", path, {"data": []}).status_code == 401

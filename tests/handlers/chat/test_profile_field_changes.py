@@ -12,15 +12,11 @@ from models.chat.profiles.field_changes import FieldChanges, update_profile_fiel
 from models.chat.profiles.fields import find_profile_fields
 from models.chat.tables import Event, ProfileValue
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 
-DONE = {"result": "success", "msg": ""}
 EDITORS = {"0": {"text": "Vim", "order": "1"}, "1": {"text": "Emacs", "order": "2"}}
-
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, **more, "code": code}
 
 
 NOT_AN_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")

@@ -5,16 +5,13 @@ from typing import Any
 import pytest
 
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.rows import audited, events_of
 
 PATH = "/realm/profile_fields"
 VIM = {"0": {"text": "Vim", "order": "1"}}
 FORGE = {"subtype": "custom", "url_pattern": "https://forge.example/%(username)s"}
-
-
-def refusal(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
 
 
 class TestListProfileFields:
@@ -76,18 +73,18 @@ class TestCreateProfileField:
     def test_limits(self, as_iago: ChatClient) -> None:
         longest = {"name": "n" * 40, "hint": "h" * 80, "field_type": 1}
         assert as_iago.post(PATH, **longest)["result"] == "success"
-        assert as_iago.post(PATH, name="n" * 41, field_type=1) == refusal(
+        assert as_iago.post(PATH, name="n" * 41, field_type=1) == bad(
             "name is too long (limit: 40 characters)"
         )
-        assert as_iago.post(PATH, name="m", hint="h" * 81, field_type=1) == refusal(
+        assert as_iago.post(PATH, name="m", hint="h" * 81, field_type=1) == bad(
             "hint is too long (limit: 80 characters)"
         )
         for name in ("a", "b"):
             as_iago.post(PATH, name=name, field_type=1, display_in_profile_summary=True)
         # The cap comes before everything else.
-        assert as_iago.post(
-            PATH, name="", field_type=3, display_in_profile_summary=True
-        ) == refusal("Only 2 custom profile fields can be displayed in the profile summary.")
+        assert as_iago.post(PATH, name="", field_type=3, display_in_profile_summary=True) == bad(
+            "Only 2 custom profile fields can be displayed in the profile summary."
+        )
 
     @pytest.mark.parametrize(
         ("fields", "msg"),
@@ -122,17 +119,17 @@ class TestCreateProfileField:
         ],
     )
     def test_refusals(self, as_iago: ChatClient, fields: dict[str, Any], msg: str) -> None:
-        assert as_iago.post(PATH, **fields) == refusal(msg)
+        assert as_iago.post(PATH, **fields) == bad(msg)
         assert as_iago.get(PATH)["custom_fields"] == []
 
     def test_labels_are_unique(self, as_iago: ChatClient) -> None:
         as_iago.post(PATH, name="Job", field_type=1)
-        assert as_iago.post(PATH, name=" Job ", field_type=2) == refusal(
+        assert as_iago.post(PATH, name=" Job ", field_type=2) == bad(
             "A field with that label already exists."
         )
         assert as_iago.post(PATH, name="job", field_type=2)["result"] == "success"
 
     def test_role_comes_before_parameters(self, chat: ChatClient, as_nobody: ChatClient) -> None:
-        assert chat.post(PATH, field_type="x") == refusal(
+        assert chat.post(PATH, field_type="x") == bad(
             "Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL"
         )

@@ -12,6 +12,7 @@ import specs
 from models.chat.ground import quotas
 from models.chat.tables import Event
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -20,7 +21,6 @@ from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import PIXEL
 
-SUCCESS = {"result": "success", "msg": ""}
 MOST = 2
 
 
@@ -248,11 +248,7 @@ def test_one_too_many_is_refused(
     for n in range(MOST):
         assert make(maker, n)["result"] == "success"
     before = _events(chat_database)
-    assert make(maker, MOST) == {
-        "result": "error",
-        "msg": f"Too many {quota.what} (limit: {MOST}).",
-        "code": "BAD_REQUEST",
-    }
+    assert make(maker, MOST) == bad(f"Too many {quota.what} (limit: {MOST}).")
     assert _events(chat_database) == before, "nothing has happened"
 
 
@@ -361,8 +357,8 @@ def test_room_is_made_again(
     for n in range(MOST + 1):
         maker.topic_policy(n)
     off = {"stream_id": maker.channel, "visibility_policy": 0}
-    assert maker.member.post("/user_topics", topic="t0", **off) == SUCCESS
-    assert maker.topic_policy(MOST) == SUCCESS
+    assert maker.member.post("/user_topics", topic="t0", **off) == DONE
+    assert maker.topic_policy(MOST) == DONE
 
 
 def _events(database: Database) -> int:

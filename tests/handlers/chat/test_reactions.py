@@ -19,6 +19,7 @@ from models.chat.tables import (
 )
 from models.database import Database
 from tests.support.chat import flutter, zulip_term
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe
 from tests.support.chat.decoding import check
@@ -26,13 +27,8 @@ from tests.support.chat.people import Cast
 from tests.support.chat.queues import open_queue_of
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 OCTOPUS = {"emoji_name": "octopus", "emoji_code": "1f419", "reaction_type": "unicode_emoji"}
 EXTRA = {"emoji_name": "zulip", "emoji_code": "zulip", "reaction_type": "zulip_extra_emoji"}
-
-
-def bad(msg: str, code: str = "BAD_REQUEST", **more: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code, **more}
 
 
 INVALID = bad("Invalid message(s)")

@@ -8,11 +8,12 @@ from sqlalchemy import update
 from models.chat.tables import User
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast, Member
 
-INVALID = {"result": "error", "msg": "Invalid message(s)", "code": "BAD_REQUEST"}
+INVALID = bad("Invalid message(s)")
 
 
 def read_by(*readers: Member) -> dict[str, Any]:
@@ -77,11 +78,9 @@ class TestListReadReceipts:
         self, chat: ChatClient, as_cordelia: ChatClient, sent: int
     ) -> None:
         as_cordelia.patch("/realm", enable_read_receipts=False)
-        assert chat.get(f"/messages/{sent}/read_receipts") == {
-            "result": "error",
-            "msg": "Read receipts are disabled in this organization.",
-            "code": "BAD_REQUEST",
-        }
+        assert chat.get(f"/messages/{sent}/read_receipts") == bad(
+            "Read receipts are disabled in this organization."
+        )
         # Whether they are is no answer about a message that is hidden.
         assert chat.get("/messages/2147483647/read_receipts") == INVALID
 

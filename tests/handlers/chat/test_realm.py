@@ -11,23 +11,14 @@ from models.chat.organization.settings import SETTINGS
 from models.chat.tables import AuditLog, Channel, Event, Realm
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import CAST_MADE_AT, Cast
 from tests.support.chat.rows import change_user, events_of
 
-DONE = {"result": "success", "msg": ""}
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
-
 
 def not_a(role: str) -> dict[str, Any]:
-    return {
-        "result": "error",
-        "msg": f"Must be an organization {role}",
-        "code": "UNAUTHORIZED_PRINCIPAL",
-    }
+    return bad(f"Must be an organization {role}", "UNAUTHORIZED_PRINCIPAL")
 
 
 def stored(database: Database, realm_id: int, name: str) -> Any:
@@ -161,11 +152,9 @@ class TestUpdateRealm:
         owners, members = groups["role:owners"], groups["role:members"]
         name = "can_delete_any_message_group"
         stale = {"new": owners, "old": members}
-        assert as_cordelia.patch("/realm", **{name: stale}) == {
-            "result": "error",
-            "msg": "'old' value does not match the expected value.",
-            "code": "EXPECTATION_MISMATCH",
-        }
+        assert as_cordelia.patch("/realm", **{name: stale}) == bad(
+            "'old' value does not match the expected value.", "EXPECTATION_MISMATCH"
+        )
         fresh = {"new": owners, "old": groups["role:administrators"]}
         assert as_cordelia.patch("/realm", **{name: fresh}) == DONE
         mine = {"direct_members": [cast.iago.id, cast.cordelia.id], "direct_subgroups": []}
@@ -253,13 +242,12 @@ class TestUpdateRealm:
     def test_refuses_bad_limits_in_the_older_words(
         self, as_cordelia: ChatClient, name: str, sent: Any
     ) -> None:
-        assert as_cordelia.patch("/realm", **{name: sent}) == {
-            "result": "error",
-            "msg": f"Bad value for '{name}': {sent}",
-            "var_name": name,
-            "bad_value": sent,
-            "code": "REQUEST_VARIABLE_INVALID",
-        }
+        assert as_cordelia.patch("/realm", **{name: sent}) == bad(
+            f"Bad value for '{name}': {sent}",
+            "REQUEST_VARIABLE_INVALID",
+            var_name=name,
+            bad_value=sent,
+        )
 
     @pytest.mark.reaches("REQUEST_VARIABLE_INVALID")
     def test_changes_all_or_nothing(

@@ -13,38 +13,16 @@ from models.chat.snapshot.taking import PARTS
 from models.chat.tables import Channel, Realm, RealmEmoji, UserGroup
 from models.database import Database
 from tests.support.chat import flutter, zulip_term
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, unsubscribe
 from tests.support.chat.people import Cast
+from tests.support.chat.registering import ALWAYS, VERSIONS, capable_of, fetch
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
-VERSIONS = {
-    "zulip_version": "12.0",
-    "zulip_feature_level": 478,
-    "zulip_merge_base": "12.0",
-    "event_queue_longpoll_timeout_seconds": 90,
-}
-ALWAYS = {*DONE, *VERSIONS, "queue_id", "last_event_id", "idle_queue_timeout_secs"}
 DESCRIBED = specs.load("chat")["components"]["schemas"]["RegisteredQueue"]["properties"]
 EVERYTHING = DESCRIBED.keys() - {"ignored_parameters_unsupported"}
 FETCH_TYPES = sorted({name for part in PARTS for name in part.fetch_types})
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
-
-
-def fetch(client: ChatClient, *fetch_types: str, **options: Any) -> dict[str, Any]:
-    """The keys that these fetch types bring."""
-    answer = client.post("/register", fetch_event_types=list(fetch_types), **options)
-    assert answer["result"] == "success", answer
-    assert answer.keys() >= ALWAYS
-    return {key: value for key, value in answer.items() if key not in ALWAYS}
-
-
-def capable_of(*names: str) -> dict[str, Any]:
-    return {"client_capabilities": dict.fromkeys(names, True)}
 
 
 def restrict_guests(database: Database) -> None:

@@ -13,10 +13,10 @@ from models.chat.rendering.emoji import DATA_PATH
 from models.chat.snapshot import messages
 from models.chat.tables import Realm, RealmEmoji, setting_table
 from models.database import Database
-from tests.handlers.chat.test_register import capable_of, fetch
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe
 from tests.support.chat.people import Cast
+from tests.support.chat.registering import capable_of, fetch
 
 UNREAD = ("message", "update_message_flags")
 NOTHING_UNREAD = {
@@ -360,6 +360,7 @@ class TestOrganization:
             "role:everyone": "allow_everyone_group",
             "role:nobody": "allow_nobody_group",
         }
+        outcomes = set()
         for name, permission in described.items():
             only = permission["allowed_system_groups"]
             for group, group_id in groups.items():
@@ -367,6 +368,8 @@ class TestOrganization:
                 allowed = allowed and (not only or group in only)
                 answer = as_cordelia.patch("/realm", **{name: group_id})
                 assert (answer["result"] == "success") == allowed, (name, group)
+                outcomes.add(allowed)
+        assert outcomes == {True, False}
 
     def test_what_is_described_of_channels_and_groups(self, chat: ChatClient) -> None:
         described = fetch(chat, "realm")["server_supported_permission_settings"]

@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 
 from models.chat.tables import Message, ScheduledMessage, User
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, unsubscribe
 from tests.support.chat.people import Cast
@@ -15,14 +16,9 @@ from tests.support.chat.queues import Place, Queues
 from tests.support.frozen_clock import FrozenClock
 from workers.scheduled_delivery import ScheduledDelivery
 
-DONE = {"result": "success", "msg": ""}
 PATH = "/reminders"
 LATER = 1_795_262_460
-ABSENT = {"result": "error", "msg": "Reminder does not exist", "code": "BAD_REQUEST"}
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
+ABSENT = bad("Reminder does not exist")
 
 
 UNREADABLE = bad("Invalid message(s)")

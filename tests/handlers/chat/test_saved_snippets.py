@@ -5,17 +5,13 @@ from typing import Any
 import pytest
 
 from tests.support.chat import flutter
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.decoding import check
 from tests.support.chat.queues import Place, Queues
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 PATH = "/saved_snippets"
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 ABSENT = bad("Saved snippet does not exist.")

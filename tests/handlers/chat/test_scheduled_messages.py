@@ -8,21 +8,17 @@ from sqlalchemy import delete, func, select, update
 
 from models.chat.tables import Channel, Event, IdempotencyKey, ScheduledMessage
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 NOW = 1_795_262_400
 LATER = NOW + 60
 PAST = "Scheduled delivery time must be in the future."
 PATH = "/scheduled_messages"
 TIME = "scheduled_delivery_timestamp"
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 @pytest.fixture
@@ -173,12 +169,9 @@ class TestCreateScheduledMessage:
 
     @pytest.mark.parametrize("name", ["content", "scheduled_delivery_timestamp", "to", "type"])
     def test_without_a_required_parameter(self, chat: ChatClient, denmark: int, name: str) -> None:
-        assert chat.post(PATH, **form(denmark, **{name: None})) == {
-            "result": "error",
-            "msg": f"Missing '{name}' argument",
-            "var_name": name,
-            "code": "REQUEST_VARIABLE_MISSING",
-        }
+        assert chat.post(PATH, **form(denmark, **{name: None})) == bad(
+            f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name
+        )
 
     @pytest.mark.parametrize(
         ("over", "msg"),
@@ -227,12 +220,11 @@ class TestCreateScheduledMessage:
         for channel_id in (999, denmark):
             response = chat.request("POST", PATH, form(channel_id))
             assert response.status_code == 400
-            assert response.json() == {
-                "result": "error",
-                "msg": f"Channel with ID '{channel_id}' does not exist",
-                "stream_id": channel_id,
-                "code": "STREAM_DOES_NOT_EXIST",
-            }
+            assert response.json() == bad(
+                f"Channel with ID '{channel_id}' does not exist",
+                "STREAM_DOES_NOT_EXIST",
+                stream_id=channel_id,
+            )
 
     def test_to_a_private_channel_one_is_not_in(
         self, as_iago: ChatClient, chat: ChatClient, denmark: int, chat_database: Database
@@ -340,12 +332,13 @@ class TestIdempotencyKeys:
         for over in ({"content": "Not to be"}, {"read_by_sender": True}, {"topic": "Castle"}):
             response = chat.request("POST", PATH, form(denmark, **over), headers=self.KEY)
             assert response.status_code == 422
-            assert response.json() == {
-                "result": "error",
-                "msg": "This Idempotency-Key was used for a different request;"
-                " use a fresh key for each request.",
-                "code": "IDEMPOTENCY_KEY_REUSED",
-            }
+            assert response.json() == bad(
+                (
+                    "This Idempotency-Key was used for a different request;"
+                    " use a fresh key for each request."
+                ),
+                "IDEMPOTENCY_KEY_REUSED",
+            )
         assert len(listed(chat)) == 1
 
     def test_somebody_elses_key_is_another_key(
@@ -416,12 +409,13 @@ class TestIdempotencyKeys:
         response = chat_database.run(hold)
         assert response.status_code == 409
         assert response.headers["Retry-After"] == "1"
-        assert response.json() == {
-            "result": "error",
-            "msg": "A request with this Idempotency-Key is still in progress;"
-            " send it again in a moment.",
-            "code": "IDEMPOTENCY_IN_PROGRESS",
-        }
+        assert response.json() == bad(
+            (
+                "A request with this Idempotency-Key is still in progress;"
+                " send it again in a moment."
+            ),
+            "IDEMPOTENCY_IN_PROGRESS",
+        )
 
 
 class TestUpdateScheduledMessage:
@@ -527,12 +521,9 @@ class TestUpdateScheduledMessage:
         assert listed(chat) == [record(waiting, denmark)]
 
     def test_to_a_channel_that_does_not_exist(self, chat: ChatClient, waiting: int) -> None:
-        assert chat.patch(f"{PATH}/{waiting}", to=999) == {
-            "result": "error",
-            "msg": "Channel with ID '999' does not exist",
-            "stream_id": 999,
-            "code": "STREAM_DOES_NOT_EXIST",
-        }
+        assert chat.patch(f"{PATH}/{waiting}", to=999) == bad(
+            "Channel with ID '999' does not exist", "STREAM_DOES_NOT_EXIST", stream_id=999
+        )
 
     @pytest.mark.parametrize("change", [{"content": "x"}, {"topic": "x"}])
     def test_what_may_no_longer_be_sent_cannot_be_edited_but_can_be_put_off(

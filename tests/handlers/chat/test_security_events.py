@@ -17,8 +17,8 @@ from models.chat.organization import realms
 from models.chat.tables import AuditLog, DataExport
 from models.database import Database
 from security_events import REFUSALS, SecurityEvent
-from tests.handlers.chat.test_settings import mails
 from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.mail import mails
 from tests.support.chat.people import KEYS, PASSWORD, VAULT, Cast, Member
 from tests.support.chat.rows import change_user
 from tests.support.frozen_clock import FrozenClock

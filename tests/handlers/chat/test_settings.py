@@ -1,6 +1,5 @@
 """Operations of the tag settings, and the table they follow."""
 
-import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,25 +13,22 @@ import specs
 from models.chat.ground import outbox
 from models.chat.identity.passwords import is_password
 from models.chat.queues.spellings import EMOJISETS
-from models.chat.tables import AuditLog, EmailChange, Event, Outbox, Realm, User
+from models.chat.tables import AuditLog, EmailChange, Event, Realm, User
 from models.chat.tables.setting_table import ALL, SETTINGS, Setting
 from models.database import Database
 from server.document.schemas import lookup
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
-from tests.support.chat.people import PASSWORD, VAULT, Cast
+from tests.support.chat.mail import mails, token_of
+from tests.support.chat.people import PASSWORD, Cast
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 PERIOD = "email_notifications_batching_period_seconds"
 NEW = "the undiscovered country"
 DOCUMENT = specs.load("chat")
 FORM = DOCUMENT["components"]["requestBodies"]["UpdateSettings"]["content"][
     "application/x-www-form-urlencoded"
 ]
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 def listed(name: str) -> dict[str, Any]:
@@ -335,30 +331,6 @@ def test_attempts_and_mails_are_limited(
         for app in apps:
             app.close()
         database.dispose()
-
-
-def mails(database: Database) -> list[tuple[str, str, str]]:
-    """(to, subject, text) of all mail that waits."""
-    with database.reading() as reader:
-        rows = reader.execute(select(*outbox.OUTBOX.c).order_by(Outbox.id)).all()
-    return [
-        (
-            row.recipient,
-            row.subject,
-            (VAULT.open(row.body, purpose=f"mail:{row.key}") or "") if row.is_sealed else row.body,
-        )
-        for row in rows
-    ]
-
-
-def token_of(database: Database) -> str:
-    """From the link in the last mail."""
-    found = re.search(
-        r"http://acme\.example/api/v1/accounts/(?:confirm_new_email|join)/(\S+)",
-        mails(database)[-1][2],
-    )
-    assert found
-    return found[1]
 
 
 class TestEmail:

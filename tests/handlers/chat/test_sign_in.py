@@ -8,28 +8,20 @@ import pytest
 from sqlalchemy import select, update
 
 from models.chat.identity.api_keys import KeyMaker
-from models.chat.tables import Realm, User
+from models.chat.tables import User
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import PASSWORD, Cast, Member
+from tests.support.chat.sign_in import (
+    ACCOUNT_DEACTIVATED,
+    FAILED,
+    NOWHERE,
+    REALM_DEACTIVATED,
+    deactivate_realm,
+    refused,
+)
 from tests.support.frozen_clock import FrozenClock
-
-FAILED = {
-    "result": "error",
-    "msg": "Your username or password is incorrect",
-    "code": "AUTHENTICATION_FAILED",
-}
-ACCOUNT_DEACTIVATED = {
-    "result": "error",
-    "msg": "Account is deactivated",
-    "code": "USER_DEACTIVATED",
-}
-REALM_DEACTIVATED = {
-    "result": "error",
-    "msg": "This organization has been deactivated",
-    "code": "REALM_DEACTIVATED",
-}
-NOWHERE = {"result": "error", "msg": "Invalid subdomain", "code": "NONEXISTENT_SUBDOMAIN"}
 
 
 def told(member: Member) -> dict[str, Any]:
@@ -43,27 +35,7 @@ def told(member: Member) -> dict[str, Any]:
 
 
 def missing(name: str) -> dict[str, Any]:
-    return {
-        "result": "error",
-        "msg": f"Missing '{name}' argument",
-        "var_name": name,
-        "code": "REQUEST_VARIABLE_MISSING",
-    }
-
-
-def deactivate_realm(database: Database, realm_id: int) -> None:
-    database.run(
-        lambda s: s.execute(update(Realm).where(Realm.id == realm_id).values(is_deactivated=True))
-    )
-
-
-def refused(client: ChatClient, path: str, **form: str) -> dict[str, Any]:
-    """The body of a 401 that does not ask for HTTP Basic."""
-    response = client.request("POST", path, form)
-    assert response.status_code == 401
-    assert "WWW-Authenticate" not in response.headers
-    body: dict[str, Any] = response.json()
-    return body
+    return bad(f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name)
 
 
 class TestFetchApiKey:
@@ -190,11 +162,9 @@ class TestDevFetchApiKey:
 
     @pytest.mark.parametrize("name", ["", "hamlet", "hamlet@", "@acme.example", "a b@c.example"])
     def test_wants_an_email(self, as_nobody: ChatClient, name: str) -> None:
-        assert as_nobody.post("/dev_fetch_api_key", username=name) == {
-            "result": "error",
-            "msg": "Enter a valid email address.",
-            "code": "BAD_REQUEST",
-        }
+        assert as_nobody.post("/dev_fetch_api_key", username=name) == bad(
+            "Enter a valid email address."
+        )
 
     @pytest.mark.reaches("REQUEST_VARIABLE_MISSING")
     def test_wants_a_name(self, as_nobody: ChatClient) -> None:
@@ -212,11 +182,9 @@ class TestDevFetchApiKey:
         nobody = ChatClient(production, "acme.example")
         try:
             for name in (cast.iago.email, "nobody", "hank@globex.example"):
-                assert nobody.post("/dev_fetch_api_key", username=name) == {
-                    "result": "error",
-                    "msg": "Endpoint not available in production.",
-                    "code": "BAD_REQUEST",
-                }
+                assert nobody.post("/dev_fetch_api_key", username=name) == bad(
+                    "Endpoint not available in production."
+                )
             assert nobody.get("/server_settings")["authentication_methods"]["dev"] is False
         finally:
             production.close()

@@ -23,6 +23,7 @@ from models.chat.tables import (
     UserTopic,
 )
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -211,11 +212,7 @@ def test_own_texts_fit_into_one_answer(
 
     path = f"/{what}/{chat_database.run(fill)}"
     kind = what.replace("_", " ")
-    refusal = {
-        "result": "error",
-        "msg": f"Too many bytes in {kind} (limit: {quotas.MOST_BYTES}).",
-        "code": "BAD_REQUEST",
-    }
+    refusal = bad(f"Too many bytes in {kind} (limit: {quotas.MOST_BYTES}).")
     assert store(chat, cast.hamlet.id, soon, "é" * 9_000) == refusal
     assert chat.patch(path, **change({"content": "é" * 9_000})) == refusal
     assert chat.patch(path, **change({"content": "é" * 900}))["result"] == "success"

@@ -7,19 +7,15 @@ import pytest
 
 from models.chat.messages.widgets import describe_widget
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, unsubscribe
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
 
-DONE = {"result": "success", "msg": ""}
 PATH = "/submessage"
 VOTE = {"type": "vote", "key": "canned,0", "vote": 1}
 POLL = "/poll To be?\n- Yes\n\n* No\n  Perhaps: later "
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 UNREADABLE = bad("Invalid message(s)")

@@ -11,15 +11,11 @@ from models.chat.messages.flags import IS_PRIVATE, READ
 from models.chat.tables import Channel, Event, Message, UserGroup, UserMessage
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient, Repeated
 from tests.support.chat.people import Cast
 
-DONE = {"result": "success", "msg": ""}
 SUBSCRIPTIONS = "/users/me/subscriptions"
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 def subscribe(client: ChatClient, *names: str, **form: Any) -> dict[str, Any]:
@@ -171,21 +167,16 @@ class TestSubscribe:
         if stored is None:
             assert answer["result"] == "success"
         else:
-            assert answer == {
-                "result": "error",
-                "msg": "Must be an organization owner",
-                "code": "UNAUTHORIZED_PRINCIPAL",
-            }
+            assert answer == bad("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
 
     @pytest.mark.parametrize("value", [0, -1, "forever"])
     def test_refuses_other_retentions(self, as_cordelia: ChatClient, value: Any) -> None:
-        assert subscribe(as_cordelia, "a", message_retention_days=value) == {
-            "result": "error",
-            "msg": f"Bad value for 'message_retention_days': {value}",
-            "var_name": "message_retention_days",
-            "bad_value": value,
-            "code": "REQUEST_VARIABLE_INVALID",
-        }
+        assert subscribe(as_cordelia, "a", message_retention_days=value) == bad(
+            f"Bad value for 'message_retention_days': {value}",
+            "REQUEST_VARIABLE_INVALID",
+            var_name="message_retention_days",
+            bad_value=value,
+        )
 
     @pytest.mark.parametrize(
         ("who", "form", "problem"),
@@ -421,12 +412,9 @@ class TestSubscribe:
         return len(seen)
 
     def test_wants_channels(self, chat: ChatClient) -> None:
-        assert chat.post(SUBSCRIPTIONS) == {
-            "result": "error",
-            "msg": "Missing 'subscriptions' argument",
-            "var_name": "subscriptions",
-            "code": "REQUEST_VARIABLE_MISSING",
-        }
+        assert chat.post(SUBSCRIPTIONS) == bad(
+            "Missing 'subscriptions' argument", "REQUEST_VARIABLE_MISSING", var_name="subscriptions"
+        )
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", SUBSCRIPTIONS).status_code == 401

@@ -7,30 +7,13 @@ from sqlalchemy import select
 
 from models.chat.tables import Event, UserTopic
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import open_channel, write
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 BOT_TOPIC = "channel events"
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
-
-
-def open_channel(client: ChatClient, name: str, **form: Any) -> int:
-    answer = client.post("/users/me/subscriptions", subscriptions=[{"name": name}], **form)
-    assert answer["result"] == "success", answer
-    stream_id: int = client.get("/get_stream_id", stream=name)["stream_id"]
-    return stream_id
-
-
-def write(client: ChatClient, channel_id: int, topic: str) -> int:
-    sent = client.post("/messages", type="channel", to=channel_id, topic=topic, content="Words.")
-    assert sent["result"] == "success", sent
-    message_id: int = sent["id"]
-    return message_id
 
 
 def topics_of(client: ChatClient, channel_id: int, **query: Any) -> list[tuple[str, int]]:
@@ -241,12 +224,9 @@ class TestSetUserTopic:
             ("topic", {"stream_id": 1}),
             ("visibility_policy", {"stream_id": 1, "topic": "x"}),
         ):
-            assert chat.post("/user_topics", **form) == {
-                "result": "error",
-                "msg": f"Missing '{name}' argument",
-                "var_name": name,
-                "code": "REQUEST_VARIABLE_MISSING",
-            }
+            assert chat.post("/user_topics", **form) == bad(
+                f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name
+            )
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/user_topics").status_code == 401

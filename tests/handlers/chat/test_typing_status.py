@@ -11,18 +11,14 @@ from models.chat.tables import Channel, Event, Realm, User, UserGroup
 from models.chat.tables.log import EPHEMERAL
 from models.database import Database
 from tests.support.chat import flutter, zulip_term
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Queues
 from tests.support.frozen_clock import FrozenClock
 
-DONE = {"result": "success", "msg": ""}
 CAPABLE = {"capabilities": frozenset({"stream_typing_notifications", "empty_topic_name"})}
-
-
-def bad(msg: str, **facts: Any) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST", **facts}
 
 
 def count_events(database: Database) -> int:

@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 
 from models.chat.tables import Realm, User
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -19,12 +20,7 @@ from tests.support.chat.rows import (
     user_row,
 )
 
-SUCCESS = {"result": "success", "msg": ""}
-MUST_OWN = {
-    "result": "error",
-    "msg": "Must be an organization owner",
-    "code": "UNAUTHORIZED_PRINCIPAL",
-}
+MUST_OWN = bad("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
 GROUPS_OF = {
     100: {"role:owners"},
     200: {"role:administrators"},
@@ -32,10 +28,6 @@ GROUPS_OF = {
     400: {"role:members", "role:fullmembers"},
     600: {"role:everyone"},
 }
-
-
-def refusal(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
 
 
 def path_of(member: Any) -> str:
@@ -52,28 +44,28 @@ class TestWho:
     def test_no_such_user(self, as_iago: ChatClient, cast: Cast) -> None:
         for user_id in (cast.hank.id, cast.notification_bot_id, 999999, 2147483647):
             answer = as_iago.patch(f"/users/{user_id}", full_name="Nobody")
-            assert answer == refusal("No such user")
+            assert answer == bad("No such user")
 
     def test_only_administrators_and_owners_of_bots(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         for member in (cast.prospero, cast.hamlet, cast.polonius, cast.reminder):
             calls = as_nobody.acting_as(member)
-            assert calls.patch(path_of(cast.othello), full_name="Otto") == refusal(
+            assert calls.patch(path_of(cast.othello), full_name="Otto") == bad(
                 "Insufficient permission"
             )
         assert as_nobody.request("PATCH", path_of(cast.othello), {}).status_code == 401
         assert as_nobody.acting_as(cast.othello).patch(
             path_of(cast.reminder), full_name="Mine"
-        ) == refusal("Insufficient permission")
+        ) == bad("Insufficient permission")
         bot = as_nobody.acting_as(cast.hamlet)
-        assert bot.patch(path_of(cast.reminder), full_name="Yorick") == SUCCESS
+        assert bot.patch(path_of(cast.reminder), full_name="Yorick") == DONE
         assert user_row(chat_database, cast.reminder.id).full_name == "Yorick"
 
     def test_owners_of_bots_cannot_give_them_a_role(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
-        assert chat.patch(path_of(cast.reminder), role=200) == refusal(
+        assert chat.patch(path_of(cast.reminder), role=200) == bad(
             "Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL"
         )
         assert user_row(chat_database, cast.reminder.id).role == 400
@@ -81,7 +73,7 @@ class TestWho:
     def test_deactivated_users_can_be_changed(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
-        assert as_iago.patch(path_of(cast.ophelia), role=300, full_name="Lia") == SUCCESS
+        assert as_iago.patch(path_of(cast.ophelia), role=300, full_name="Lia") == DONE
         assert user_row(chat_database, cast.ophelia.id).role == 300
 
 
@@ -95,7 +87,7 @@ class TestRole:
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database, who: str, role: int
     ) -> None:
         member = getattr(cast, who)
-        assert as_cordelia.patch(path_of(member), role=role) == SUCCESS
+        assert as_cordelia.patch(path_of(member), role=role) == DONE
         assert user_row(chat_database, member.id).role == role
         assert system_groups_of(chat_database, member.id) == GROUPS_OF[role]
         told, *groups = events_of(chat_database)
@@ -138,7 +130,7 @@ class TestRole:
         member = getattr(cast, target)
         calls = as_nobody.acting_as(getattr(cast, actor))
         answer = calls.patch(path_of(member), role=role, full_name="Not This")
-        assert answer == (MUST_OWN if msg == MUST_OWN["msg"] else refusal(msg))
+        assert answer == (MUST_OWN if msg == MUST_OWN["msg"] else bad(msg))
         row = user_row(chat_database, member.id)
         assert (row.role, row.full_name) == (member.role, member.name)
         assert events_of(chat_database) == []
@@ -147,16 +139,16 @@ class TestRole:
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         as_cordelia.patch(path_of(cast.iago), role=100)
-        assert as_cordelia.patch(path_of(cast.cordelia), role=400) == SUCCESS
+        assert as_cordelia.patch(path_of(cast.cordelia), role=400) == DONE
         assert user_row(chat_database, cast.cordelia.id).role == 400
 
     def test_neither_bots_nor_the_deactivated_count_as_owners(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         for member in (cast.reminder, cast.ophelia):
-            assert as_cordelia.patch(path_of(member), role=100) == SUCCESS
+            assert as_cordelia.patch(path_of(member), role=100) == DONE
         assert as_cordelia.patch(path_of(cast.cordelia), role=200)["result"] == "error"
-        assert as_cordelia.patch(path_of(cast.ophelia), role=400) == SUCCESS
+        assert as_cordelia.patch(path_of(cast.ophelia), role=400) == DONE
 
     def test_owners_who_demote_each_other_leave_one(
         self,
@@ -187,7 +179,7 @@ class TestRole:
         ],
     )
     def test_bad_values(self, as_iago: ChatClient, cast: Cast, sent: Any, msg: str) -> None:
-        assert as_iago.patch(path_of(cast.othello), role=sent) == refusal(msg)
+        assert as_iago.patch(path_of(cast.othello), role=sent) == bad(msg)
 
     def test_what_one_may_see_follows(
         self, as_iago: ChatClient, as_othello: ChatClient, cast: Cast, chat_database: Database
@@ -202,9 +194,9 @@ class TestRole:
         verona, denmark, cellar = chat_database.run(prepare)
         assert as_othello.get(f"/users/me/{denmark}/topics")["result"] == "success"
         as_iago.patch(path_of(cast.othello), role=600)
-        assert as_othello.get(f"/users/me/{denmark}/topics") == refusal("Invalid channel ID")
+        assert as_othello.get(f"/users/me/{denmark}/topics") == bad("Invalid channel ID")
         assert as_othello.get(f"/users/me/{verona}/topics")["result"] == "success"
-        assert as_othello.post("/users") == refusal(
+        assert as_othello.post("/users") == bad(
             "Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL"
         )
         as_iago.patch(path_of(cast.othello), role=400)
@@ -235,7 +227,7 @@ class TestWhoIsTold:
 
 class TestFullName:
     def test_changes(self, as_iago: ChatClient, cast: Cast, chat_database: Database) -> None:
-        assert as_iago.patch(path_of(cast.hamlet), full_name=" Prince Hamlet ") == SUCCESS
+        assert as_iago.patch(path_of(cast.hamlet), full_name=" Prince Hamlet ") == DONE
         assert user_row(chat_database, cast.hamlet.id).full_name == "Prince Hamlet"
         person = {"user_id": cast.hamlet.id, "full_name": "Prince Hamlet"}
         assert events_of(chat_database) == [
@@ -249,9 +241,9 @@ class TestFullName:
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         for name in ("", "  ", "Hamlet", " Hamlet"):
-            assert as_iago.patch(path_of(cast.hamlet), full_name=name) == SUCCESS
-        assert as_iago.patch(path_of(cast.hamlet), role=400) == SUCCESS
-        assert as_iago.patch(path_of(cast.hamlet)) == SUCCESS
+            assert as_iago.patch(path_of(cast.hamlet), full_name=name) == DONE
+        assert as_iago.patch(path_of(cast.hamlet), role=400) == DONE
+        assert as_iago.patch(path_of(cast.hamlet)) == DONE
         assert events_of(chat_database) == []
 
     @pytest.mark.parametrize(
@@ -264,16 +256,16 @@ class TestFullName:
         ],
     )
     def test_refusals(self, as_iago: ChatClient, cast: Cast, name: str, msg: str) -> None:
-        assert as_iago.patch(path_of(cast.hamlet), full_name=name) == refusal(msg)
+        assert as_iago.patch(path_of(cast.hamlet), full_name=name) == bad(msg)
 
     def test_unique_names(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         as_cordelia.patch("/realm", require_unique_names=True)
-        assert as_cordelia.patch(path_of(cast.hamlet), full_name="othello") == refusal(
+        assert as_cordelia.patch(path_of(cast.hamlet), full_name="othello") == bad(
             "Unique names required in this organization."
         )
-        assert as_cordelia.patch(path_of(cast.hamlet), full_name="HAMLET") == SUCCESS
+        assert as_cordelia.patch(path_of(cast.hamlet), full_name="HAMLET") == DONE
 
 
 class TestNewEmail:
@@ -287,7 +279,7 @@ class TestNewEmail:
     ) -> None:
         change_user(chat_database, cast.hamlet.id, email_address_visibility=3)
         email = "Prince@acme.example"
-        assert trusted.patch(path_of(cast.hamlet), new_email=f" {email} ") == SUCCESS
+        assert trusted.patch(path_of(cast.hamlet), new_email=f" {email} ") == DONE
         row = user_row(chat_database, cast.hamlet.id)
         assert (row.delivery_email, row.email_key) == (email, email.lower())
         assert as_nobody.acting_as(cast.hamlet).get("/users/me")["code"] == "UNAUTHORIZED"
@@ -333,7 +325,7 @@ class TestNewEmail:
         change_user(chat_database, cast.othello.id, role=100)
         path, good = path_of(cast.hamlet), "prince@acme.example"
         assert as_iago.patch(path, new_email=good) == MUST_OWN
-        assert as_nobody.acting_as(cast.othello).patch(path, new_email=good) == refusal(
+        assert as_nobody.acting_as(cast.othello).patch(path, new_email=good) == bad(
             "User not authorized to change user emails"
         )
         for email, msg in (
@@ -341,7 +333,7 @@ class TestNewEmail:
             ("x@mailinator.com", "Disposable email addresses are not allowed in this organization"),
             ("IAGO@acme.example", "Email 'IAGO@acme.example' already in use"),
         ):
-            assert trusted.patch(path, new_email=email, full_name="Not This") == refusal(msg)
+            assert trusted.patch(path, new_email=email, full_name="Not This") == bad(msg)
         assert user_row(chat_database, cast.hamlet.id).full_name == "Hamlet"
         assert events_of(chat_database) == []
 
@@ -363,7 +355,7 @@ class TestProfileData:
             "Rank": "First",
         }
         entries = [{"id": fields[name], "value": value} for name, value in sent.items()]
-        assert as_iago.patch(path_of(cast.hamlet), profile_data=entries) == SUCCESS
+        assert as_iago.patch(path_of(cast.hamlet), profile_data=entries) == DONE
         kept = {str(fields[name]): {"value": value} for name, value in sent.items()}
         kept[str(fields["Mentor"])]["value"] = f"[{cast.polonius.id},{cast.iago.id}]"
         kept[str(fields["Job"])]["rendered_value"] = "<p><em>Prince</em></p>"
@@ -384,7 +376,7 @@ class TestProfileData:
             {"id": fields["Mentor"], "value": []},
             {"id": fields["Editor"], "value": "0"},
         ]
-        assert as_iago.patch(path_of(cast.hamlet), profile_data=cleared) == SUCCESS
+        assert as_iago.patch(path_of(cast.hamlet), profile_data=cleared) == DONE
         told = events_of(chat_database, "realm_user")[len(sent) :]
         assert [event["person"]["custom_profile_field"] for event in told] == [
             {"id": fields[name], "value": None} for name in ("Job", "Forge", "Mentor")
@@ -414,12 +406,12 @@ class TestProfileData:
         ):
             entries = [good, {"id": fields[name], "value": value}]
             answer = as_iago.patch(path_of(cast.hamlet), profile_data=entries, full_name="New")
-            assert answer == refusal(msg)
+            assert answer == bad(msg)
         for field_id in (theirs["Job"], 999999):
             entries = [good, {"id": field_id, "value": None}]
             answer = as_iago.patch(path_of(cast.hamlet), profile_data=entries)
-            assert answer == refusal(f"Field id {field_id} not found.")
-        assert as_iago.patch(path_of(cast.reminder), profile_data=[good]) == refusal(
+            assert answer == bad(f"Field id {field_id} not found.")
+        assert as_iago.patch(path_of(cast.reminder), profile_data=[good]) == bad(
             "Insufficient permission"
         )
         assert user_row(chat_database, cast.hamlet.id).full_name == "Hamlet"
@@ -438,7 +430,7 @@ class TestProfileData:
         ],
     )
     def test_bad_shapes(self, as_iago: ChatClient, cast: Cast, sent: Any, msg: str) -> None:
-        assert as_iago.patch(path_of(cast.hamlet), profile_data=sent) == refusal(msg)
+        assert as_iago.patch(path_of(cast.hamlet), profile_data=sent) == bad(msg)
 
     def test_a_null_character_is_refused(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database

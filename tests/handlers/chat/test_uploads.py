@@ -15,6 +15,7 @@ from models.chat.ground.vault import Vault
 from models.database import Database
 from pages import uploads
 from pages.app import build_pages
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel, subscribe
 from tests.support.chat.people import Cast
@@ -22,14 +23,9 @@ from tests.support.chat.queues import Place, Queues
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import SCRIPT, black_png, picture
 
-DONE = {"result": "success", "msg": ""}
 PATH = "/user_uploads"
 WORDS = SentFile()
 PNG = SentFile("skull.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 10, "image/png")
-
-
-def bad(msg: str, code: str = "BAD_REQUEST") -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": code}
 
 
 ABSENT = bad("This file does not exist or has been deleted.")

@@ -9,17 +9,11 @@ from sqlalchemy import func, select, update
 from models.chat.tables import AuditLog, Channel, Message, UserGroup
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast, Member
 from tests.support.chat.queues import Place, Queues
-
-DONE = {"result": "success", "msg": ""}
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
-
 
 UNKNOWN, FORBIDDEN = bad("Invalid user group"), bad("Insufficient permission")
 NO_GUESTS = bad("Not allowed for guest users")

@@ -1,13 +1,12 @@
 """Operations of the tag user_groups."""
 
-from typing import Any
-
 import pytest
 from sqlalchemy import select, update
 
 from models.chat.tables import AuditLog, Event, Realm, User, UserGroup
 from models.database import Database
 from tests.handlers.chat.groups import ids_of
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient, Repeated
 from tests.support.chat.people import Cast
 
@@ -21,10 +20,6 @@ SYSTEM = [
     "role:owners",
     "role:nobody",
 ]
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 class TestListUserGroups:
@@ -272,12 +267,9 @@ class TestCreateUserGroup:
             ("members", {"description": ""}),
             ("name", {"description": "", "members": []}),
         ):
-            assert chat.post("/user_groups/create", **form) == {
-                "result": "error",
-                "msg": f"Missing '{name}' argument",
-                "var_name": name,
-                "code": "REQUEST_VARIABLE_MISSING",
-            }
+            assert chat.post("/user_groups/create", **form) == bad(
+                f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name
+            )
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/user_groups/create").status_code == 401

@@ -8,16 +8,12 @@ from sqlalchemy import delete, insert, select, update
 
 from models.chat.tables import Event, Realm, RealmEmoji, User
 from models.database import Database
+from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 from tests.support.chat.rows import audited
 
-DONE = {"result": "success", "msg": ""}
 CAR = {"emoji_name": "car", "emoji_code": "1f697", "reaction_type": "unicode_emoji"}
-
-
-def bad(msg: str) -> dict[str, Any]:
-    return {"result": "error", "msg": msg, "code": "BAD_REQUEST"}
 
 
 def status_of(status: dict[str, Any]) -> dict[str, Any]:

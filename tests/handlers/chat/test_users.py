@@ -1,6 +1,5 @@
 """Operations of the tag users."""
 
-from hashlib import md5
 from typing import Any
 
 import pytest
@@ -15,15 +14,11 @@ from models.chat.tables import (
     User,
 )
 from models.database import Database
+from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
-from tests.support.chat.people import Cast, Member
+from tests.support.chat.people import Cast, Member, gravatar
 
-NO_SUCH_USER = {"result": "error", "msg": "No such user", "code": "BAD_REQUEST"}
-
-
-def gravatar(email: str) -> str:
-    digest = md5(email.encode(), usedforsecurity=False).hexdigest()
-    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version=1"
+NO_SUCH_USER = bad("No such user")
 
 
 def change_user(database: Database, user_id: int, **values: Any) -> None:
@@ -303,11 +298,9 @@ class TestGetUserByEmail:
             ("True", "is not valid JSON"),
             ("yes", "is not valid JSON"),
         ):
-            assert chat.get(f"/users/{cast.hamlet.email}", client_extavatar=value) == {
-                "result": "error",
-                "msg": f"client_extavatar {problem}",
-                "code": "BAD_REQUEST",
-            }
+            assert chat.get(f"/users/{cast.hamlet.email}", client_extavatar=value) == bad(
+                f"client_extavatar {problem}"
+            )
 
     def test_wants_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
         assert as_nobody.request("GET", f"/users/{cast.hamlet.email}").status_code == 401

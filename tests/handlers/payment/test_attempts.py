@@ -9,10 +9,10 @@ from sqlalchemy import Engine, event
 from models.database import Database
 from models.payment import expiry
 from models.payment.tables import Invoice
-from tests.handlers.payment.test_invoices import cancel, create
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import LIFETIME, Merchant, pay, set_head
+from tests.support.payment.invoices import cancel, create
 
 AFTER = LIFETIME.total_seconds() + 1
 

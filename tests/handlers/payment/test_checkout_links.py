@@ -12,10 +12,9 @@ from models.payment.checkout_sessions import find_checkout
 from models.payment.tables import CheckoutSession
 from pages import checkout as page
 from pages.app import build_pages
-from tests.handlers.payment.test_checkout_sessions import checkout
-from tests.handlers.payment.test_invoices import count
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
+from tests.support.payment.invoices import checkout, count
 
 SUCCESS = "https://shop.example/orders/1042?paid=1&x=%22"
 CANCEL = "http://localhost:3000/cart"

@@ -2,7 +2,6 @@
 
 from datetime import datetime, timedelta
 
-import httpx
 import pytest
 
 from models.database import Database
@@ -10,20 +9,16 @@ from models.payment.checkout_sessions import find_checkout
 from models.payment.settlement import cancel_invoice
 from models.payment.tables import CheckoutSession
 from models.types import to_ms
-from tests.handlers.payment.test_invoices import NO_SUCH_ID, count, error
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PUBLIC_URL, FakeGateway
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay
+from tests.support.payment.invoices import NO_SUCH_ID, checkout, count, error
 
 
 @pytest.fixture
 def invoice_id(database: Database, ada: Merchant, now: datetime) -> str:
     return database.run(lambda session: make_invoice(session, ada, now=now)).id
-
-
-def checkout(api: ContractClient, invoice_id: str) -> httpx.Response:
-    return api.post(f"/v1/invoices/{invoice_id}/checkout-sessions")
 
 
 class TestCreateCheckoutSession:

@@ -234,7 +234,9 @@ class TestWaiting:
 
 class TestGetEvent:
     def test_gives_the_event_as_the_list_does(self, api: ContractClient, made: list[str]) -> None:
-        for event in page(api)["data"]:
+        listed = page(api)["data"]
+        assert listed
+        for event in listed:
             answer = api.get(f"{PATH}/{event['id']}")
             assert (answer.status_code, answer.json()) == (200, event)
 

@@ -3,11 +3,11 @@
 import httpx
 
 from models.database import Database
-from tests.handlers.payment.test_webhook_endpoints import create
 from tests.support.contract import HOST, ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp
 from tests.support.payment.factories import Merchant, make_invoice
+from tests.support.payment.webhooks import create
 
 
 def test_how_far_webhooks_are_behind(

@@ -11,19 +11,11 @@ import pytest
 
 from models.database import Database
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
-from tests.handlers.payment.test_invoices import (
-    ORDER,
-    PATH,
-    cancel,
-    count,
-    create,
-    error,
-    next_index,
-)
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import Merchant, pay
+from tests.support.payment.invoices import ORDER, PATH, cancel, count, create, error, next_index
 
 KEY = "key-00000001"
 

@@ -7,20 +7,19 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.database import Database
 from models.payment.checkpoints import find_checkpoint, move
 from models.payment.invoices import FRESH, NewestBlock
-from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent, Wallet
+from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
 from models.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import (
     ADA_DEPOSITS,
-    ADA_XPUB,
     CHAIN_ID,
     PAYER,
     TOKEN,
@@ -31,36 +30,18 @@ from tests.support.payment.factories import (
     pay,
     set_head,
 )
+from tests.support.payment.invoices import (
+    NO_SUCH_ID,
+    ORDER,
+    PATH,
+    cancel,
+    count,
+    create,
+    error,
+    next_index,
+)
 
-PATH = "/v1/invoices"
 FULL_WIDTH = "\uff11\uff12"
-NO_SUCH_ID = "00000000-0000-4000-8000-000000000000"
-ORDER = {
-    "external_order_id": "order-1042",
-    "attempt_no": 1,
-    "amount": "12.5",
-    "payment_method_id": "tusd-local",
-}
-
-
-def create(api: ContractClient, key: str = "key-00000001", **over: Any) -> httpx.Response:
-    return api.post(PATH, json=ORDER | over, headers={"Idempotency-Key": key})
-
-
-def cancel(api: ContractClient, invoice_id: str, key: str = "key-cancel-1") -> httpx.Response:
-    return api.post(f"{PATH}/{invoice_id}/cancel", headers={"Idempotency-Key": key})
-
-
-def count(database: Database, table: type) -> int:
-    with database.reading() as connection:
-        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
-
-
-def error(response: httpx.Response) -> tuple[int, str, list[str]]:
-    """Status, code, and where the details point."""
-    body = response.json()
-    assert body["request_id"]
-    return response.status_code, body["code"], [detail["path"] for detail in body["details"]]
 
 
 class TestWhatWasThereBefore:
@@ -605,12 +586,6 @@ class TestWrongDoors:
         response = api.request(method, path)
         assert error(response) == (405, "method_not_allowed", [])
         assert response.headers["Allow"] == allow
-
-
-def next_index(database: Database) -> int:
-    with database.reading() as connection:
-        query = select(Wallet.next_address_index).where(Wallet.xpub == ADA_XPUB)
-        return int(connection.execute(query).scalar_one())
 
 
 def test_projects_that_share_a_key_share_its_addresses(

@@ -30,6 +30,12 @@ def operations() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 ALL = {operation_id: parts for operation_id, *parts in operations()}
+QUERIES = [
+    (operation_id, parameter["name"])
+    for operation_id, (_, operation) in ALL.items()
+    for parameter in operation["parameters"]
+    if parameter["in"] == "query"
+]
 
 
 def target(document: dict[str, Any], operation: dict[str, Any]) -> str:
@@ -66,6 +72,33 @@ def refusals(api: ContractClient, operation: dict[str, Any], url: str) -> dict[s
 
 def test_all_operations_are_here() -> None:
     assert len(ALL) >= 17
+    assert len(QUERIES) >= 10
+
+
+@pytest.mark.parametrize(("operation_id", "name"), QUERIES)
+class TestEveryParameter:
+    def test_is_named_to_who_mistypes_it(
+        self, api: ContractClient, operation_id: str, name: str
+    ) -> None:
+        document, operation = ALL[operation_id]
+        mistyped = name.capitalize()
+        url = f"{target(document, operation)}?{mistyped}=1"
+        assert refusals(api, operation, url) == {
+            f"/query/{mistyped}": f"is not a parameter of this operation; did you mean {name}?"
+        }
+
+    def test_is_sent_once_or_is_a_list(
+        self, api: ContractClient, operation_id: str, name: str
+    ) -> None:
+        document, operation = ALL[operation_id]
+        parameter = next(each for each in operation["parameters"] if each["name"] == name)
+        value = f"{name}={quote(example(document, parameter))}"
+        url = f"{target(document, operation)}?{value}&{value}"
+        if is_list(document, parameter):
+            answer = api.request(operation["method"].upper(), url)
+            assert answer.status_code == 200, answer.text
+        else:
+            assert refusals(api, operation, url) == {f"/query/{name}": "must be sent once"}
 
 
 @pytest.mark.parametrize("operation_id", ALL)
@@ -74,34 +107,6 @@ class TestEveryOperation:
         document, operation = ALL[operation_id]
         found = refusals(api, operation, f"{target(document, operation)}?colour=red&tx_hash=")
         assert list(found) == ["/query/colour", "/query/tx_hash"]
-
-    def test_names_the_nearest_one(self, api: ContractClient, operation_id: str) -> None:
-        document, operation = ALL[operation_id]
-        for parameter in operation["parameters"]:
-            if parameter["in"] == "query":
-                name = parameter["name"].capitalize()
-                url = f"{target(document, operation)}?{name}=1"
-                assert refusals(api, operation, url) == {
-                    f"/query/{name}": "is not a parameter of this operation; "
-                    f"did you mean {parameter['name']}?"
-                }
-
-    def test_refuses_one_value_twice_and_takes_lists(
-        self, api: ContractClient, operation_id: str
-    ) -> None:
-        document, operation = ALL[operation_id]
-        for parameter in operation["parameters"]:
-            if parameter["in"] != "query":
-                continue
-            value = f"{parameter['name']}={quote(example(document, parameter))}"
-            url = f"{target(document, operation)}?{value}&{value}"
-            if is_list(document, parameter):
-                answer = api.request(operation["method"].upper(), url)
-                assert answer.status_code == 200, answer.text
-            else:
-                assert refusals(api, operation, url) == {
-                    f"/query/{parameter['name']}": "must be sent once"
-                }
 
     def test_comes_behind_the_key(self, client: ContractClient, operation_id: str) -> None:
         document, operation = ALL[operation_id]

@@ -24,16 +24,10 @@ from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp
 from tests.support.payment.factories import Merchant, make_invoice
+from tests.support.payment.webhooks import PATH, URL, create
 
-PATH = "/v1/webhook-endpoints"
-URL = "https://shop.example/webhooks"
 ABSENT = "00000000-0000-4000-8000-000000000000"
 NO_EVENT = "evt_7fffffffffffffff"
-
-
-def create(api: ContractClient, key: str = "create-it", **body: Any) -> httpx.Response:
-    wanted = {"url": URL, "event_types": ["*"]} | body
-    return api.post(PATH, json=wanted, headers={"Idempotency-Key": key})
 
 
 @pytest.fixture

@@ -27,7 +27,8 @@ from models.chat.tables import ClientDevice, VendorToken
 from models.database import Database
 from pages import exports, uploads
 from pages.app import build_pages
-from tests.handlers.chat.test_calls import (
+from tests.support.chat.app import ChatApp, ChatClient, SentFile
+from tests.support.chat.calls import (
     NOTICE,
     NOTICE_TOKEN,
     Stage,
@@ -37,11 +38,10 @@ from tests.handlers.chat.test_calls import (
     link_of,
     open_link,
 )
-from tests.handlers.chat.test_settings import token_of
-from tests.handlers.chat.test_sign_in import deactivate_realm
-from tests.support.chat.app import ChatApp, ChatClient, SentFile
+from tests.support.chat.mail import token_of
 from tests.support.chat.people import KEYS, PASSWORD, VAULT, Cast, Member
 from tests.support.chat.rows import change_user, user_row
+from tests.support.chat.sign_in import deactivate_realm
 from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 

@@ -1,17 +1,17 @@
-"""Which parameters name something: every leaf of every request, and docs/named-objects.yaml."""
+"""Which parameters name something: every leaf of every request, and named-objects.yaml."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
-from tests.judges.authorization.policy import PERMISSIONS
 from tests.support.contract import operations_of
 from tests.support.documents import resolved
 from tests.support.yaml_files import read_yaml
 
-NAMED_OBJECTS = PERMISSIONS.with_name("named-objects.yaml")
+NAMED_OBJECTS = Path(__file__).with_name("named-objects.yaml")
 NOTHING = "nothing"
 
 

@@ -1,4 +1,4 @@
-"""docs/permissions.yaml as cases: for each operation, what each actor is answered."""
+"""permissions.yaml as cases: for each operation, what each actor is answered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.support.yaml_files import read_yaml
 
-PERMISSIONS = Path(__file__).parents[3] / "docs" / "permissions.yaml"
+PERMISSIONS = Path(__file__).with_name("permissions.yaml")
 ALLOWED = "allowed"
 
 

@@ -1,19 +1,21 @@
 """The policy as a page for people: docs/permissions.md. `scripts/permissions-table` writes it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
-from tests.judges.authorization.policy import ALLOWED, PERMISSIONS, Case, Policy, load
+from tests.judges.authorization.policy import ALLOWED, Case, Policy, load
 
-PERMISSIONS_PAGE = PERMISSIONS.with_suffix(".md")
+PERMISSIONS_PAGE = Path(__file__).parents[3] / "docs" / "permissions.md"
 
 HEAD = """\
 # Who may do what
 
 For users and operators: every operation, and who may call it.
 
-Written by `scripts/permissions-table` from [`permissions.yaml`](permissions.yaml), which
-`tests/judges/authorization` tests cell by cell. **yes** means that the operation succeeds. A letter
-names the refusal that the legend below the table explains.
+Written by `scripts/permissions-table` from
+[`permissions.yaml`](../tests/judges/authorization/permissions.yaml), which the tests beside it test
+cell by cell. **yes** means that the operation succeeds. A letter names the refusal that the legend
+below the table explains.
 """
 
 

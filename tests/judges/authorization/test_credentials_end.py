@@ -11,12 +11,12 @@ import pytest
 
 from demo.local_server import LocalServer
 from models.database import Database
-from tests.handlers.chat.test_calls import SECRET, TOKEN, Stage, Vendor
 from tests.judges.authorization import credentials as of
 from tests.judges.authorization import payment_credentials as payment
 from tests.judges.authorization.credentials import GOOD, Scene, Use
 from tests.judges.authorization.payment_credentials import Shop
 from tests.support.chat.app import ChatApp
+from tests.support.chat.calls import SECRET, TOKEN, Stage, Vendor
 from tests.support.chat.people import Cast
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock

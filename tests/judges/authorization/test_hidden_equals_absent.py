@@ -1,6 +1,6 @@
 """Hidden equals absent: whoever may not know a thing is answered as if there were none.
 
-For every text and number of every request that names something (docs/named-objects.yaml), for every
+For every text and number of every request that names something (named-objects.yaml), for every
 actor: a request with a thing they may not know, and the same with one that nobody has. Answers,
 writes and the number of statements are the same, or the difference stands in the file.
 """
@@ -11,7 +11,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +18,13 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
 import specs
 from tests.judges.authorization.chat_stage import ChatStage
+from tests.judges.authorization.contents import counting, rows
 from tests.judges.authorization.hidden_stage import EVERYBODY, Hidden, HiddenStage
 from tests.judges.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
 from tests.judges.authorization.policy import Case, load
-from tests.judges.authorization.test_mass_assignment import rows
 from tests.support.contract import operations_of
 from tests.support.served import served
 
@@ -277,20 +274,6 @@ def _lines(file: Path) -> Counter[str]:
     )
 
 
-@contextmanager
-def counting() -> Iterator[list[str]]:
-    seen: list[str] = []
-
-    def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
-        seen.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield seen
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
-
-
 def difference(cell: Cell, hidden: Outcome, absent: Outcome) -> str | None:
     """How an actor can tell one from the other, in words; None if they cannot."""
     as_absent = cell.hidden.as_absent
@@ -369,7 +352,7 @@ def test_every_leaf_has_a_line(service: str) -> None:
         for leaf in leaves_of(document, operation)
     }
     unnamed = sorted(pair for pair in leaves if not kinds_of(names, *pair))
-    assert unnamed == [], "say in docs/named-objects.yaml what they name"
+    assert unnamed == [], "say in named-objects.yaml what they name"
     both = {pair: kinds_of(names, *pair) for pair in leaves}
     assert {pair: kinds for pair, kinds in both.items() if NOTHING in kinds and kinds[1:]} == {}
 

@@ -26,8 +26,8 @@ from models.payment.webhooks.tables import (
     WebhookEndpoint,
     WebhookSecret,
 )
+from tests.judges.authorization.contents import counting
 from tests.judges.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
-from tests.judges.authorization.test_hidden_equals_absent import counting
 from tests.support.contract import ContractClient, operations_of
 from tests.support.payment.app import PaymentApp
 from tests.support.payment.factories import (
@@ -262,7 +262,9 @@ def test_another_projects_thing_is_none(
     good: Make,
 ) -> None:
     askers = (client, client.with_key(ben.key[:-8] + "00000000"), client.with_key(ben.key))
-    for hidden, absent in pairs_of(operation, leaf, things, good):
+    pairs = list(pairs_of(operation, leaf, things, good))
+    assert pairs
+    for hidden, absent in pairs:
         for asker in askers:
             seen = play(asker, database, operation, hidden)
             assert seen == play(asker, database, operation, absent), hidden

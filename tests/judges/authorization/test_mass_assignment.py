@@ -6,8 +6,6 @@ of each writing operation, and must be ignored (chat) or refused (payment).
 
 from __future__ import annotations
 
-import re
-import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,6 +21,7 @@ from models.base import ChatBase, PaymentBase
 from models.database import Database
 from tests.judges.authorization import payment_stage
 from tests.judges.authorization.chat_stage import ChatStage
+from tests.judges.authorization.contents import rows
 from tests.judges.authorization.policy import ALLOWED, Case, load
 from tests.support.contract import operations_of
 from tests.support.documents import resolved
@@ -61,43 +60,6 @@ def property_names(node: Any) -> Iterator[str]:
 
 def column_names(base: Any) -> set[str]:
     return {column.name for table in base.metadata.tables.values() for column in table.columns}
-
-
-def without_made_up(value: Any) -> Any:
-    """A value with one word in place of each id, handle and key that is made at random."""
-    return MADE_UP.sub("made up", value) if isinstance(value, str) else value
-
-
-def rows(file: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Everything in an SQLite file, but what is random by nature."""
-    connection = sqlite3.connect(file)
-    names = [
-        name
-        for (name,) in connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        )
-    ]
-    found = {}
-    for name in names:
-        columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')]
-        steady = [f'"{c}"' for c in columns if not any(word in c for word in RANDOM)]
-        found[name] = sorted(
-            (
-                tuple(without_made_up(value) for value in row)
-                for row in connection.execute(f'SELECT {", ".join(steady)} FROM "{name}"')
-            ),
-            key=repr,
-        )
-    connection.close()
-    return found
-
-
-MADE_UP = re.compile(
-    r"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # the id of an event queue
-    r"|[0-9a-f]{32})\b"  # the handle of a file or an emoji's picture, the key of a mail
-)
-RANDOM = ("nonce", "sha256", "color", "password_hash", "token", "segid", "block", "payload", "body",
-          "request_id")  # fmt: skip
 
 
 MADE_BY_CHANCE = {

@@ -1,6 +1,6 @@
 """Rights that end between the first look at who asks and the write: nothing is written.
 
-Every operation of both documents that changes something, with a request of docs/permissions.yaml
+Every operation of both documents that changes something, with a request of permissions.yaml
 that is allowed, on both databases. `Overtaken` lets somebody else commit in between.
 """
 

@@ -1,4 +1,4 @@
-"""Every operation of both documents, as every actor: docs/permissions.yaml holds, cell by cell."""
+"""Every operation of both documents, as every actor: permissions.yaml holds, cell by cell."""
 
 from datetime import UTC, datetime
 from pathlib import Path

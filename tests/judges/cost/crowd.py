@@ -205,7 +205,7 @@ class Crowd:
                 select(Subscription.channel_id, Subscription.user_id).where(
                     Subscription.channel_id.in_(channels)
                 )
-            ).tuples()
+            )
         )
         self._insert(
             Subscription,

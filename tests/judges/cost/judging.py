@@ -16,7 +16,7 @@ import yaml
 from tests.judges.cost.meter import Cost, Meter
 from tests.judges.cost.stage import Stage
 
-COSTS = Path(__file__).parents[3] / "docs" / "costs.yaml"
+COSTS = Path(__file__).with_name("costs.yaml")
 CPU_S = 0.25
 TURN_S = 0.02
 HELD_S = 0.05

@@ -1,4 +1,4 @@
-"""Both services on crowded databases, and the requests that docs/permissions.yaml knows of them."""
+"""Both services on crowded databases, and the requests that permissions.yaml knows of them."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from handlers.chat.wire import steps
 from models.chat.scheduling.delivery import TOO_LATE
 from models.chat.scheduling.records import FAILED
 from models.chat.tables import ScheduledMessage
-from tests.handlers.chat.test_settings import token_of
 from tests.judges.specs.chat_player import (
     DOCUMENT,
     FORM,
@@ -31,6 +30,7 @@ from tests.judges.specs.chat_player import (
     resolve,
 )
 from tests.judges.specs.examples import of_parameter, operations
+from tests.support.chat.mail import token_of
 
 Sent = Mapping[str, Any]
 

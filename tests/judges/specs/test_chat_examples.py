@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.handlers.chat.test_settings import token_of
 from tests.judges.specs.chat_player import (
     JSON,
     OPERATIONS,
@@ -18,6 +17,7 @@ from tests.judges.specs.chat_player import (
     operation_of,
     resolve,
 )
+from tests.support.chat.mail import token_of
 
 # What must have happened before: example -> the example of another operation.
 AFTER = {

@@ -13,8 +13,7 @@ from typing import Any
 import specs
 from models.payment.lifecycle import STATUSES
 from tests.judges.specs.examples import operations as operations_in
-from tests.judges.specs.test_payment_document import walk
-from tests.support.documents import resolved
+from tests.support.documents import resolved, walk
 
 DOCUMENT = specs.load("payment-events")
 resolve = partial(resolved, DOCUMENT)

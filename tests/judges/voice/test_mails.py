@@ -11,8 +11,8 @@ from sqlalchemy import update
 from adapters.mail.mailer import Mail, compose
 from models.chat.tables import Realm, User
 from models.database import Database
-from tests.handlers.chat.test_settings import mails, token_of
 from tests.support.chat.app import ChatClient
+from tests.support.chat.mail import mails, token_of
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 

@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,12 @@ from models.chat.rendering.syntax import channel_slug
 from models.chat.rendering.texts import prepare_text
 from models.chat.tables import Channel, Message, User, UserGroup, UserMessage
 from models.database import Database
-from tests.handlers.chat.test_settings import token_of
 from tests.judges.voice.payloads import EVIL, LINES, PAYLOADS
+from tests.judges.voice.reading import Reading
+from tests.support.chat.answers import DONE
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
+from tests.support.chat.mail import token_of
 from tests.support.chat.people import KEYS, VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from workers.scheduled_delivery import ScheduledDelivery
@@ -60,29 +61,6 @@ def test_every_notice_is_known() -> None:
             speakers.add(".".join(path.relative_to(ROOT).with_suffix("").parts))
     assert speakers - {"models.chat.sending.notices"} == set(WHOSE)
     assert {action for actions in WHOSE.values() for action in actions} == set(ACTIONS)
-
-
-class Reading(HTMLParser):
-    """What is alive in some HTML: its tags, classes, addresses, and its text."""
-
-    def __init__(self, markup: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.mentions: list[tuple[str, str | None]] = []
-        self.addresses: list[str] = []
-        self.text = ""
-        self.feed(markup)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        said = dict(attrs)
-        classes = said.get("class") or ""
-        if "mention" in classes:
-            self.mentions.append((classes, said.get("data-user-id")))
-        self.addresses += [said[name] or "" for name in ("href", "src") if name in said]
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 class Stage:
@@ -244,7 +222,7 @@ def report(stage: Stage, text: str) -> None:
         answer = stage.client.post(
             f"/messages/{message}/report", report_type="other", description=f"x {text}"
         )
-        assert answer == {"result": "success", "msg": ""}
+        assert answer == DONE
     for notice in stage.check(2, own="ul|li|strong|blockquote|div|pre|code|time"):
         shown = Reading(notice.rendered_content)
         assert shown.tags >= {"blockquote", "time"}

@@ -6,7 +6,7 @@ from models.chat.access.channels import ChannelView
 from models.chat.rendering import Names, render
 from models.chat.rendering.quotes import Quotes, inert_block, inert_line
 from tests.judges.voice.payloads import LINES, PAYLOADS
-from tests.judges.voice.test_notices import Reading
+from tests.judges.voice.reading import Reading
 
 EVERYTHING = Names(
     users={4: "Hamlet", 5: "Othello"},

@@ -69,7 +69,9 @@ def ways_of(database: Database, client: ChatClient, **parameters: Any) -> list[s
     found = [{way for way in its if way.startswith("message(")} for its in ways.values()]
     if database.dialect == "postgresql" and "topic" not in str(parameters["narrow"]):
         found = [{BY_CHANNEL if way == BY_TOPIC else way for way in its} for its in found]
-    return [its for its in found if its]
+    read = [its for its in found if its]
+    assert read, "no statement read messages"
+    return read
 
 
 @pytest.mark.parametrize("name", ["large", "small"])

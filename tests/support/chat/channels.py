@@ -1,12 +1,14 @@
 """Channels for tests that are about something else: made straight in the database."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from models.chat.access.group_settings import CHANNEL_GROUPS, CREATOR, store_group_value
 from models.chat.identity.actors import find_realm
 from models.chat.tables import Channel, Subscription, User
+from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast, Member
 
 
@@ -80,3 +82,18 @@ def unsubscribe(session: Session, channel_id: int, *members: Member) -> None:
         assert tie is not None
         tie.is_active = False
     session.flush()
+
+
+def open_channel(client: ChatClient, name: str, **form: Any) -> int:
+    """Make a channel, or join it; its id."""
+    answer = client.post("/users/me/subscriptions", subscriptions=[{"name": name}], **form)
+    assert answer["result"] == "success", answer
+    stream_id: int = client.get("/get_stream_id", stream=name)["stream_id"]
+    return stream_id
+
+
+def write(client: ChatClient, channel_id: int, topic: str) -> int:
+    sent = client.post("/messages", type="channel", to=channel_id, topic=topic, content="Words.")
+    assert sent["result"] == "success", sent
+    message_id: int = sent["id"]
+    return message_id

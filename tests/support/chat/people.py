@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 from datetime import datetime
+from hashlib import md5
 
 from sqlalchemy.orm import Session
 
@@ -122,3 +123,8 @@ def make_cast(session: Session, *, now: datetime) -> Cast:
         globex_id=globex.id,
         hank=member(hank, hanks_key, "globex.example"),
     )
+
+
+def gravatar(email: str) -> str:
+    digest = md5(email.encode(), usedforsecurity=False).hexdigest()
+    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version=1"

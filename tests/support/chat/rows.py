@@ -46,7 +46,7 @@ def audited(
     return [(row.actor_id, row.user_id, orjson.loads(row.facts)) for row in rows]
 
 
-def system_groups_of(database: Database, user_id: int) -> set[str]:
+def system_groups_of(database: Database, user_id: int) -> set[str | None]:
     """Names of the system groups the user is directly in."""
     with database.reading() as reader:
         return set(

@@ -55,7 +55,7 @@ class PaymentApp(ServiceApp):
         self._receivers = Swap(ScriptedReceivers())
         self.webhooks = Webhooks(sender=self._receivers)  # type: ignore[arg-type]
         adapters = PaymentAdapters(
-            chain=self._chain,  # type: ignore[arg-type]
+            chain=self._chain,
             webhooks=self.webhooks,
         )
         service = build_service(self._settings, clock=self._clock, adapters=adapters)

@@ -1,0 +1,65 @@
+"""What an SQLite file holds, and the statements that are sent meanwhile."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+
+def without_made_up(value: Any) -> Any:
+    """A value with one word in place of each id, handle and key that is made at random."""
+    return MADE_UP.sub("made up", value) if isinstance(value, str) else value
+
+
+def rows(file: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything in an SQLite file, but what is random by nature."""
+    connection = sqlite3.connect(file)
+    names = [
+        name
+        for (name,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        )
+    ]
+    found = {}
+    for name in names:
+        columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')]
+        steady = [f'"{c}"' for c in columns if not any(word in c for word in RANDOM)]
+        found[name] = sorted(
+            (
+                tuple(without_made_up(value) for value in row)
+                for row in connection.execute(f'SELECT {", ".join(steady)} FROM "{name}"')
+            ),
+            key=repr,
+        )
+    connection.close()
+    return found
+
+
+MADE_UP = re.compile(
+    r"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # the id of an event queue
+    r"|[0-9a-f]{32})\b"  # the handle of a file or an emoji's picture, the key of a mail
+)
+RANDOM = ("nonce", "sha256", "color", "password_hash", "token", "segid", "block", "payload", "body",
+          "request_id")  # fmt: skip
+
+
+@contextmanager
+def counting() -> Iterator[list[str]]:
+    """Yield the statements sent until the end, as they come."""
+    seen: list[str] = []
+
+    def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
+        seen.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)

@@ -1,0 +1,10 @@
+"""Bodies that most operations of the chat service answer with."""
+
+from typing import Any
+
+DONE = {"result": "success", "msg": ""}
+
+
+def bad(msg: str, code: str = "BAD_REQUEST", **facts: Any) -> dict[str, Any]:
+    """Return the body of an error."""
+    return {"result": "error", "msg": msg, "code": code, **facts}

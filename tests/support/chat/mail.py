@@ -1,0 +1,34 @@
+"""Mail that the chat service has queued."""
+
+import re
+
+from sqlalchemy import select
+
+from models.chat.ground import outbox
+from models.chat.tables import Outbox
+from models.database import Database
+from tests.support.chat.people import VAULT
+
+
+def mails(database: Database) -> list[tuple[str, str, str]]:
+    """(to, subject, text) of all mail that waits."""
+    with database.reading() as reader:
+        rows = reader.execute(select(*outbox.OUTBOX.c).order_by(Outbox.id)).all()
+    return [
+        (
+            row.recipient,
+            row.subject,
+            (VAULT.open(row.body, purpose=f"mail:{row.key}") or "") if row.is_sealed else row.body,
+        )
+        for row in rows
+    ]
+
+
+def token_of(database: Database) -> str:
+    """From the link in the last mail."""
+    found = re.search(
+        r"http://acme\.example/api/v1/accounts/(?:confirm_new_email|join)/(\S+)",
+        mails(database)[-1][2],
+    )
+    assert found
+    return found[1]
