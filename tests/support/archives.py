@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from adapters.archives import CHUNK, MANIFEST
+from adapters.archives import MANIFEST
 
 
 class DamagedArchive(Exception):
@@ -34,7 +34,7 @@ def verify_archive(path: Path) -> dict[str, Any]:
             for file in (*manifest["files"], *uploads):
                 digest, rows, size = hashlib.sha256(), 0, 0
                 with archive.open(file["name"]) as lines:
-                    while chunk := lines.read(CHUNK):
+                    while chunk := lines.read(1 << 16):
                         digest.update(chunk)
                         rows, size = rows + chunk.count(b"\n"), size + len(chunk)
                 if (rows, size, digest.hexdigest()) != (

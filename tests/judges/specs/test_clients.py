@@ -130,7 +130,7 @@ def served() -> set[str]:
 SERVED = served()
 
 
-@pytest.mark.parametrize("endpoint", called())
+@pytest.mark.parametrize("endpoint", list(called()))
 def test_what_a_client_calls_is_in_the_document(endpoint: str) -> None:
     assert (endpoint in SERVED) != (endpoint in NEVER)
 
