@@ -26,7 +26,8 @@ from models.chat.sending.errors import InvalidRecipientId
 from models.chat.sending.recipients import require_active
 from models.chat.tables import StoredDraft, User
 from models.chat.topics.names import normalise_topic
-from models.reader import Db, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 
 class DraftsNotSynchronized(ChatError):
@@ -181,7 +182,7 @@ def forget_drafts(session: Session, user_ids: Collection[int]) -> None:
     """Delete the drafts of users who synchronize none from now on. No event says so: their clients
     keep what they have.
     """
-    session.connection().execute(delete(DRAFT).where(id_in(session, DRAFT.c.user_id, user_ids)))
+    session.connection().execute(delete(DRAFT).where(id_in(DRAFT.c.user_id, user_ids)))
 
 
 def _hold_setting(session: Session, author: Actor) -> None:

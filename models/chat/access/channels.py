@@ -26,8 +26,9 @@ from models.chat.access.errors import InvalidChannelId, InvalidChannelName
 from models.chat.access.membership import belongs, group_ids_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
+from models.dialects import bound_in
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, bound_text_in, dialect_of
+from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +96,7 @@ _SEEN = channels_seen_by(bindparam("viewer_id")).where(Channel.realm_id == bindp
 _BY_ID = Query(_SEEN.where(Channel.id == bindparam("channel_id")))
 _BY_NAME = Query(_SEEN.where(Channel.name_key == bindparam("name_key")))
 _NAMED = Query(
-    lambda dialect: _SEEN.where(
-        bound_id_in(dialect, Channel.id, "channel_ids")
-        | bound_text_in(dialect, Channel.name_key, "name_keys")
-    )
+    _SEEN.where(bound_in(Channel.id, "channel_ids") | bound_in(Channel.name_key, "name_keys"))
 )
 
 
@@ -125,9 +123,7 @@ def find_channels(
         one = {"channel_id": ids[0]} if ids else {"name_key": keys[0]}
         rows = (_BY_ID if ids else _BY_NAME).all(db, {**asked, **one})
     else:
-        dialect = dialect_of(db)
-        lists = {"channel_ids": bound_ids(dialect, ids), "name_keys": bound_ids(dialect, keys)}
-        rows = _NAMED.all(db, {**asked, **lists})
+        rows = _NAMED.all(db, {**asked, "channel_ids": ids, "name_keys": keys})
     return [channel_of(row) for row in rows]
 
 
@@ -250,7 +246,7 @@ def bot_owner(db: Db, actor: Actor) -> Actor | None:
 
 
 @cache
-def readable_channels(dialect: str, is_guest: bool) -> Select[int]:
+def readable_channels(is_guest: bool) -> Select[int]:
     """Select of the ids of all channels somebody has content access to; `reading_as` says who.
 
     The same rule as `has_content_access`, for many channels at once.
@@ -263,8 +259,8 @@ def readable_channels(dialect: str, is_guest: bool) -> Select[int]:
         by_group: ColumnElement[bool] = false()
     else:
         open_to_all = Channel.is_web_public | ~Channel.invite_only
-        by_group = bound_id_in(dialect, Channel.can_subscribe_group, "reader_group_ids") | (
-            bound_id_in(dialect, Channel.can_add_subscribers_group, "reader_group_ids")
+        by_group = bound_in(Channel.can_subscribe_group, "reader_group_ids") | (
+            bound_in(Channel.can_add_subscribers_group, "reader_group_ids")
         )
     return select(Channel.id).where(
         Channel.realm_id == bindparam("reader_realm_id"),
@@ -276,10 +272,10 @@ def reading_as(db: Db, actor: Actor) -> dict[str, Any]:
     """The parameters of `readable_channels` for an actor."""
     parameters: dict[str, Any] = {"reader_id": actor.id, "reader_realm_id": actor.realm_id}
     if not actor.is_guest:
-        parameters["reader_group_ids"] = bound_ids(dialect_of(db), sorted(group_ids_of(db, actor)))
+        parameters["reader_group_ids"] = sorted(group_ids_of(db, actor))
     return parameters
 
 
 def readable_channel_ids(db: Db, actor: Actor) -> Select[int]:
     """`readable_channels` with an actor's parameters filled in: for `IN` and joins."""
-    return readable_channels(dialect_of(db), actor.is_guest).params(reading_as(db, actor))
+    return readable_channels(actor.is_guest).params(reading_as(db, actor))

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InvalidUserGroup, InvalidUserGroupName, UserGroupExists
@@ -14,7 +14,6 @@ from models.chat.access.group_settings import (
     CREATOR,
     USER_GROUP_GROUPS,
     GroupValue,
-    Held,
     check_members,
     find_group_values,
     store_group_value,
@@ -28,8 +27,9 @@ from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
+from models.dialects import gathered_ids
 from models.prepared import Query
-from models.reader import Db, gathered_ids, read_ids
+from models.reader import Db
 
 NAME_MAX = 100
 RESERVED_PREFIXES = ("@", "role:", "user:", "stream:", "channel:")
@@ -169,33 +169,27 @@ _SETTINGS = [getattr(UserGroup, name) for name in USER_GROUP_GROUPS]
 @cache
 def _groups(*, one: bool) -> Query[*tuple[Any, ...]]:
     """The groups of realm :realm_id, or :group_id of them: what `_render` takes."""
-
-    def build(dialect: str) -> Select[*tuple[Any, ...]]:
-        members = (
-            select(gathered_ids(dialect, UserGroupMember.user_id))
-            .join(User, User.id == UserGroupMember.user_id)
-            .where(UserGroupMember.group_id == UserGroup.id, User.is_active, ~User.is_system_bot)
-        )
-        subgroups = select(gathered_ids(dialect, Subgroup.subgroup_id)).where(
-            Subgroup.group_id == UserGroup.id
-        )
-        wanted = select(
-            UserGroup.id,
-            UserGroup.name,
-            UserGroup.description,
-            UserGroup.kind,
-            UserGroup.creator_id,
-            UserGroup.date_created,
-            UserGroup.is_deactivated,
-            members.scalar_subquery(),
-            subgroups.scalar_subquery(),
-            *_SETTINGS,
-        ).where(UserGroup.realm_id == bindparam("realm_id"), UserGroup.kind != "anonymous")
-        if one:
-            return wanted.where(UserGroup.id == bindparam("group_id"))
-        return wanted.order_by(UserGroup.id)
-
-    return Query(build)
+    members = (
+        select(gathered_ids(UserGroupMember.user_id))
+        .join(User, User.id == UserGroupMember.user_id)
+        .where(UserGroupMember.group_id == UserGroup.id, User.is_active, ~User.is_system_bot)
+    )
+    subgroups = select(gathered_ids(Subgroup.subgroup_id)).where(Subgroup.group_id == UserGroup.id)
+    wanted = select(
+        UserGroup.id,
+        UserGroup.name,
+        UserGroup.description,
+        UserGroup.kind,
+        UserGroup.creator_id,
+        UserGroup.date_created,
+        UserGroup.is_deactivated,
+        members.scalar_subquery(),
+        subgroups.scalar_subquery(),
+        *_SETTINGS,
+    ).where(UserGroup.realm_id == bindparam("realm_id"), UserGroup.kind != "anonymous")
+    if one:
+        return Query(wanted.where(UserGroup.id == bindparam("group_id")))
+    return Query(wanted.order_by(UserGroup.id))
 
 
 class _Group(NamedTuple):
@@ -208,8 +202,8 @@ class _Group(NamedTuple):
     creator_id: int | None
     date_created: datetime
     is_deactivated: bool
-    members: Held
-    subgroups: Held
+    members: list[int]
+    subgroups: list[int]
     settings: Sequence[int]
 
 
@@ -243,7 +237,7 @@ def find_groups(
 def _render(
     group: _Group, values: Mapping[int, GroupValue], known_ids: Container[int] | None
 ) -> dict[str, Any]:
-    members = read_ids(group.members)
+    members = group.members
     return {
         "id": group.id,
         "name": group.name,
@@ -251,7 +245,7 @@ def _render(
         "members": members
         if known_ids is None
         else [user_id for user_id in members if user_id in known_ids],
-        "direct_subgroup_ids": read_ids(group.subgroups),
+        "direct_subgroup_ids": group.subgroups,
         "is_system_group": group.kind == "system",
         "date_created": int(group.date_created.timestamp()),
         "deactivated": group.is_deactivated,

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam, select
 
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.people import (
@@ -20,8 +20,9 @@ from models.chat.access.people import (
 )
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
+from models.dialects import bound_in
 from models.prepared import Query
-from models.reader import INT_MAX, Db, bound_id_in, bound_ids, bound_text_in, dialect_of
+from models.reader import INT_MAX, Db
 
 
 class NamedUser(NamedTuple):
@@ -50,25 +51,19 @@ def _named(
     """Users of realm :realm_id that have one of :ids or of :email_keys, so many of each: 0, 1 or
     2 for several; without system bots, and without those whom :actor_id may not know.
     """
-
-    def build(dialect: str) -> Select[*tuple[Any, ...]]:
-        by_id = bound_id_in(dialect, User.id, "ids")
-        by_email = bound_text_in(dialect, User.email_key, "email_keys")
-        if ids == 1:
-            by_id = User.id == bindparam("ids")
-        if emails == 1:
-            by_email = User.email_key == bindparam("email_keys")
-        wanted = select(*USER_COLUMNS, User.email_key).where(
-            User.realm_id == bindparam("realm_id"),
-            by_id | by_email if ids and emails else by_email if emails else by_id,
-        )
-        if not system_bots:
-            wanted = wanted.where(~User.is_system_bot)
-        if not sees_everybody:
-            wanted = wanted.where(User.id.in_(known_to(bindparam("actor_id"))))
-        return wanted
-
-    return Query(build, one_plan=sees_everybody)
+    by_id = User.id == bindparam("ids") if ids == 1 else bound_in(User.id, "ids")
+    by_email = bound_in(User.email_key, "email_keys")
+    if emails == 1:
+        by_email = User.email_key == bindparam("email_keys")
+    wanted = select(*USER_COLUMNS, User.email_key).where(
+        User.realm_id == bindparam("realm_id"),
+        by_id | by_email if ids and emails else by_email if emails else by_id,
+    )
+    if not system_bots:
+        wanted = wanted.where(~User.is_system_bot)
+    if not sees_everybody:
+        wanted = wanted.where(User.id.in_(known_to(bindparam("actor_id"))))
+    return Query(wanted, one_plan=sees_everybody)
 
 
 def find_named(
@@ -91,8 +86,8 @@ def find_named(
     asked = {
         "realm_id": actor.realm_id,
         "actor_id": actor.id,
-        "ids": ids[0] if len(ids) == 1 else bound_ids(dialect_of(db), ids),
-        "email_keys": emails[0] if len(emails) == 1 else bound_ids(dialect_of(db), emails),
+        "ids": ids[0] if len(ids) == 1 else ids,
+        "email_keys": emails[0] if len(emails) == 1 else emails,
     }
     rows = [*map(NamedUser._make, query.all(db, asked))]
     by_key: dict[int | str, NamedUser] = {row.id: row for row in rows}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, RowMapping, Table, bindparam, select, update
+from sqlalchemy import RowMapping, Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import (
@@ -28,8 +28,9 @@ from models.chat.ground import audit
 from models.chat.ground.errors import InvalidParameter
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
+from models.dialects import bound_in
 from models.json import Json
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db
 
 COLORS = (
     "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5",
@@ -78,21 +79,16 @@ def describe_subscription(row: SubscriptionRow) -> dict[str, Any]:
     return {**settings, IN_HOME_VIEW: not settings[IS_MUTED]}
 
 
-def are_named(dialect: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    """The conditions that a subscription is one of `named`."""
-    return (
-        bound_id_in(dialect, Subscription.channel_id, "channel_ids"),
-        bound_id_in(dialect, Subscription.user_id, "user_ids"),
-    )
+ARE_NAMED = (
+    bound_in(Subscription.channel_id, "channel_ids"),
+    bound_in(Subscription.user_id, "user_ids"),
+)
+"""The conditions that a subscription is one of `named`."""
 
 
-def named(db: Db, channel_ids: Iterable[int], user_ids: Iterable[int]) -> dict[str, Any]:
+def named(channel_ids: Iterable[int], user_ids: Iterable[int]) -> dict[str, Any]:
     """The parameters of statements about these users' subscriptions to these channels."""
-    dialect = dialect_of(db)
-    return {
-        "channel_ids": bound_ids(dialect, list(channel_ids)),
-        "user_ids": bound_ids(dialect, list(user_ids)),
-    }
+    return {"channel_ids": list(channel_ids), "user_ids": list(user_ids)}
 
 
 def find_subscriptions(

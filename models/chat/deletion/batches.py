@@ -13,7 +13,7 @@ from models.chat.events import log
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.tables import Message, Topic, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
-from models.reader import id_in
+from models.dialects import id_in
 
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)
@@ -67,7 +67,7 @@ def _find_readers(
         select(*place, UserMessage.user_id)
         .distinct()
         .join(UserMessage, UserMessage.message_id == _MESSAGE.c.id)
-        .where(id_in(session, _MESSAGE.c.id, message_ids))
+        .where(id_in(_MESSAGE.c.id, message_ids))
     ):
         readers[channel_id, conversation_id, topic_key].add(user_id)
     return readers
@@ -94,7 +94,7 @@ def _recount_topics(
     session: Session, channel_ids: Collection[int], message_ids: Sequence[int]
 ) -> None:
     """Only topics whose newest message went need it."""
-    stale = _TOPIC.c.channel_id.in_(channel_ids) & id_in(session, _TOPIC.c.max_id, message_ids)
+    stale = _TOPIC.c.channel_id.in_(channel_ids) & id_in(_TOPIC.c.max_id, message_ids)
     in_topic = (_MESSAGE.c.channel_id == _TOPIC.c.channel_id) & (
         _MESSAGE.c.topic_key == _TOPIC.c.topic_key
     )

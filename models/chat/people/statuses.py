@@ -23,7 +23,8 @@ from models.chat.people.emoji import Emoji
 from models.chat.people.errors import NoNewStatus
 from models.chat.presence.reports import show_or_hide
 from models.chat.tables import User, UserStatus
-from models.reader import Db, upsert
+from models.dialects import upsert
+from models.reader import Db
 
 _STATUS = cast(Table, UserStatus.__table__)
 _STATUSES = (
@@ -175,7 +176,7 @@ def _write(
     if said:
         row = {"status_text": "", **Emoji().as_facts(), **said}
         session.connection().execute(
-            upsert(session, _STATUS)
+            upsert(_STATUS)
             .values(user_id=user_id, updated_at=now, **row)
             .on_conflict_do_update(index_elements=["user_id"], set_={**said, "updated_at": now})
         )

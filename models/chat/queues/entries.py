@@ -13,7 +13,8 @@ from sqlalchemy import ColumnElement, bindparam, func, literal, or_, select
 from models.chat.identity.actors import Actor
 from models.chat.queues.queues import QueueOptions
 from models.chat.tables import Event, Realm
-from models.reader import Db, bound_id_in, bound_ids, byte_length, dialect_of
+from models.dialects import ByDialect, bound_in, byte_length
+from models.reader import Db
 
 ADMINISTRATORS = "administrators"
 MOST_ENTRIES = 500
@@ -73,7 +74,7 @@ def _read(
 ) -> tuple[list[Entry], bool]:
     # Sizes first: the database hands out no text that would be too much.
     some = (
-        select(Event.id, byte_length(dialect_of(db), Event.payload).label("size"))
+        select(Event.id, byte_length(Event.payload).label("size"))
         .where(Event.realm_id == bindparam("realm_id"), Event.id > bindparam("after"), *conditions)
         .order_by(Event.id)
         .limit(MOST_ENTRIES)
@@ -110,7 +111,7 @@ def find_entries_for(
     # comes back reads what happened meanwhile once.
     mine = f",{actor.id},"
     ids = literal(",") + func.substr(Event.user_ids, 2, func.length(Event.user_ids) - 2) + ","
-    found = (func.instr(ids, mine) if dialect_of(db) == "sqlite" else func.strpos(ids, mine)) > 0
+    found = ByDialect(sqlite=func.instr(ids, mine), postgresql=func.strpos(ids, mine)) > 0
     concerns = or_(Event.user_ids.is_(None), found)
     if options.all_public_streams:
         concerns = or_(concerns, Event.type == "message")
@@ -128,12 +129,9 @@ def find_entries_for(
 
 def find_grown(db: Db, positions: Mapping[int, int]) -> list[int]:
     """Of the realms whose last seen event is given, those that have newer ones."""
-    dialect = dialect_of(db)
     newest = select(func.max(Event.id)).where(Event.realm_id == Realm.id).scalar_subquery()
-    heads = select(Realm.id, newest.label("head")).where(
-        bound_id_in(dialect, Realm.id, "realm_ids")
-    )
-    rows = db.execute(heads, {"realm_ids": bound_ids(dialect, list(positions))})
+    heads = select(Realm.id, newest.label("head")).where(bound_in(Realm.id, "realm_ids"))
+    rows = db.execute(heads, {"realm_ids": list(positions)})
     return [row.id for row in rows if (row.head or 0) > positions[row.id]]
 
 

@@ -24,7 +24,8 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Attachment, AttachmentMessage, Message, UserMessage
 from models.chat.uploads.errors import AttachmentDoesNotExist, UploadQuotaExceeded
 from models.chat.uploads.names import path_id_of
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.dialects import bound_in
+from models.reader import Db
 from models.types import to_ms
 
 MOST_MESSAGES = 100
@@ -186,7 +187,6 @@ def record_of(row: AttachmentRow, messages: Sequence[tuple[int, datetime]]) -> d
 
 def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, datetime]]]:
     """Attachment -> the newest messages that show it and that its owner has, in their order."""
-    dialect = dialect_of(db)
     has_copy = (
         select(UserMessage.user_id)
         .where(UserMessage.user_id == ATTACHMENTS.c.owner_id, UserMessage.message_id == Message.id)
@@ -200,7 +200,7 @@ def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, date
         .join(ATTACHMENTS, ATTACHMENTS.c.id == LINKS.c.attachment_id)
         .join(Message, Message.id == LINKS.c.message_id)
         .where(
-            bound_id_in(dialect, LINKS.c.attachment_id, "ids"),
+            bound_in(LINKS.c.attachment_id, "ids"),
             or_(Message.sender_id == ATTACHMENTS.c.owner_id, has_copy),
         )
         .subquery()
@@ -211,6 +211,6 @@ def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, date
         .order_by(newest.c.attachment_id, newest.c.id)
     )
     found: dict[int, list[tuple[int, datetime]]] = defaultdict(list)
-    for attachment_id, message_id, sent_at in db.execute(wanted, {"ids": bound_ids(dialect, ids)}):
+    for attachment_id, message_id, sent_at in db.execute(wanted, {"ids": ids}):
         found[attachment_id].append((message_id, sent_at))
     return found

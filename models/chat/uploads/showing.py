@@ -16,7 +16,7 @@ from models.chat.uploads.attachments import (
     records_of,
     tell_shown,
 )
-from models.reader import id_in
+from models.dialects import id_in
 
 
 def show_in(
@@ -47,7 +47,7 @@ def show_in(
     ids = [row.id for row in rows]
     connection.execute(insert(LINKS), [{"attachment_id": i, "message_id": message_id} for i in ids])
     connection.execute(
-        update(ATTACHMENTS).where(id_in(session, ATTACHMENTS.c.id, ids)).values(detached_at=None)
+        update(ATTACHMENTS).where(id_in(ATTACHMENTS.c.id, ids)).values(detached_at=None)
     )
     tell_shown(session, rows, now=now)
 
@@ -71,10 +71,10 @@ def change_shown(
     detached: set[int] = set()
     if gone:
         ids = [row.id for row in gone]
-        this = (LINKS.c.message_id == message_id) & id_in(session, LINKS.c.attachment_id, ids)
+        this = (LINKS.c.message_id == message_id) & id_in(LINKS.c.attachment_id, ids)
         connection.execute(delete(LINKS).where(this))
         shown = exists().where(LINKS.c.attachment_id == ATTACHMENTS.c.id)
-        unshown = update(ATTACHMENTS).where(id_in(session, ATTACHMENTS.c.id, ids), ~shown)
+        unshown = update(ATTACHMENTS).where(id_in(ATTACHMENTS.c.id, ids), ~shown)
         unshown = unshown.values(detached_at=now).returning(ATTACHMENTS.c.id)
         detached.update(connection.execute(unshown).scalars())
         tell_shown(session, gone, now=now)
