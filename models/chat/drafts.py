@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.channels import filter_readable, find_channels
 from models.chat.access.errors import InvalidChannelId
-from models.chat.access.naming import NamedUser, find_named
+from models.chat.access.naming import find_named
+from models.chat.access.people import UserRow
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.messages import DraftsAddEvent, DraftsRemoveEvent, DraftsUpdateEvent
@@ -205,7 +206,7 @@ def _check(
     }
     channels = find_channels(session, author, channel_ids=named[CHANNEL]) if named[CHANNEL] else []
     readable = {channel.id for channel in filter_readable(session, author, channels)}
-    people: Mapping[int | str, NamedUser] = {}
+    people: Mapping[int | str, UserRow] = {}
     if named[DIRECT]:
         people = find_named(session, author, named[DIRECT], system_bots=True)
     return [_columns_of(author, draft, readable, people, now) for draft in drafts]
@@ -215,7 +216,7 @@ def _columns_of(
     author: Actor,
     draft: DraftData,
     readable: Collection[int],
-    people: Mapping[int | str, NamedUser],
+    people: Mapping[int | str, UserRow],
     now: datetime,
 ) -> _Columns:
     edited_at = now
@@ -243,9 +244,7 @@ def _columns_of(
     return columns
 
 
-def _recipients(
-    author: Actor, to: Sequence[int], people: Mapping[int | str, NamedUser]
-) -> list[int]:
+def _recipients(author: Actor, to: Sequence[int], people: Mapping[int | str, UserRow]) -> list[int]:
     """Ids of the others, ascending; the author alone is the only recipient of a note."""
     for user_id in to:
         if user_id not in people:

@@ -5,7 +5,7 @@ Every function takes a `Db`: a connection or a session. The questions about a ch
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -27,8 +27,8 @@ from models.chat.access.membership import belongs, group_ids_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
 from models.dialects import bound_in
-from models.prepared import Query
 from models.reader import Db
+from models.rows import RowQuery, columns_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +69,12 @@ class ChannelView:
         return self.invite_only and not self.history_public_to_subscribers
 
 
-_NAMES = [f.name for f in fields(ChannelView)]
-CHANNEL_COLUMNS = [getattr(Channel, name) for name in _NAMES[:-1]]
+CHANNEL_COLUMNS = columns_of(ChannelView, Channel)
 _MINE = aliased(Subscription)
 
 
 def channels_seen_by(user_id: int | BindParameter[int]) -> Select[Any]:
-    """Select of channels for `channel_of`; add `where`s. Give a bindparam to prebuild it."""
+    """Select of rows of `ChannelView`; add `where`s. Give a bindparam to prebuild it."""
     return (
         select(*CHANNEL_COLUMNS, _MINE.is_active.is_not(None).label("is_subscribed"))
         .select_from(Channel)
@@ -86,17 +85,12 @@ def channels_seen_by(user_id: int | BindParameter[int]) -> Select[Any]:
     )
 
 
-def channel_of(row: Iterable[object]) -> ChannelView:
-    """The channel of a row of `channels_seen_by`: `CHANNEL_COLUMNS`, then `is_subscribed`."""
-    values: dict[str, Any] = dict(zip(_NAMES, row, strict=True))
-    return ChannelView(**values)
-
-
 _SEEN = channels_seen_by(bindparam("viewer_id")).where(Channel.realm_id == bindparam("realm_id"))
-_BY_ID = Query(_SEEN.where(Channel.id == bindparam("channel_id")))
-_BY_NAME = Query(_SEEN.where(Channel.name_key == bindparam("name_key")))
-_NAMED = Query(
-    _SEEN.where(bound_in(Channel.id, "channel_ids") | bound_in(Channel.name_key, "name_keys"))
+_BY_ID = RowQuery(ChannelView, _SEEN.where(Channel.id == bindparam("channel_id")))
+_BY_NAME = RowQuery(ChannelView, _SEEN.where(Channel.name_key == bindparam("name_key")))
+_NAMED = RowQuery(
+    ChannelView,
+    _SEEN.where(bound_in(Channel.id, "channel_ids") | bound_in(Channel.name_key, "name_keys")),
 )
 
 
@@ -106,11 +100,9 @@ def find_channel(
     """A channel of the actor's realm by id or by name (in any case), whoever may see it."""
     key = {"viewer_id": actor.id, "realm_id": actor.realm.id}
     if channel_id is not None:
-        row = _BY_ID.first(db, {**key, "channel_id": channel_id})
-    else:
-        assert name is not None
-        row = _BY_NAME.first(db, {**key, "name_key": name.strip().casefold()})
-    return None if row is None else channel_of(row)
+        return _BY_ID.first(db, {**key, "channel_id": channel_id})
+    assert name is not None
+    return _BY_NAME.first(db, {**key, "name_key": name.strip().casefold()})
 
 
 def find_channels(
@@ -121,10 +113,8 @@ def find_channels(
     asked: dict[str, Any] = {"viewer_id": actor.id, "realm_id": actor.realm.id}
     if len(ids) + len(keys) == 1:
         one = {"channel_id": ids[0]} if ids else {"name_key": keys[0]}
-        rows = (_BY_ID if ids else _BY_NAME).all(db, {**asked, **one})
-    else:
-        rows = _NAMED.all(db, {**asked, "channel_ids": ids, "name_keys": keys})
-    return [channel_of(row) for row in rows]
+        return (_BY_ID if ids else _BY_NAME).all(db, {**asked, **one})
+    return _NAMED.all(db, {**asked, "channel_ids": ids, "name_keys": keys})
 
 
 # --- what the user may know, read and do there ----------------------------------------------------

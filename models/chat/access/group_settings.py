@@ -7,7 +7,7 @@ becomes an anonymous group. In the database it is always one group id.
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -34,6 +34,7 @@ from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
 from models.dialects import bound_in, gathered_ids, id_in
 from models.prepared import Query
 from models.reader import Db
+from models.rows import columns_of, read_row, read_rows
 
 GroupValue = int | dict[str, list[int]]
 """A group id, or `{"direct_members": [user ids], "direct_subgroups": [group ids]}`, sorted."""
@@ -199,8 +200,8 @@ def check_group_value(
 def check_group(session: Session, realm_id: int, setting: GroupSetting, group: int | str) -> int:
     """The id of a group that a setting may be set to, named by id or by name."""
     key = UserGroup.id == group if isinstance(group, int) else UserGroup.name == group
-    row = session.execute(select(*_FACTS).where(UserGroup.realm_id == realm_id, key)).first()
-    return _check_facts(setting, row)
+    wanted = select(*_FACTS).where(UserGroup.realm_id == realm_id, key)
+    return _check_facts(setting, read_row(_Facts, session.execute(wanted)))
 
 
 def _check_named(
@@ -212,29 +213,25 @@ def _check_named(
     found = session.execute(
         select(*_FACTS).where(UserGroup.realm_id == realm_id, id_in(UserGroup.id, group_ids))
     )
-    rows = {row.id: row for row in found}
+    rows = {row.id: row for row in read_rows(_Facts, found)}
     for group_id in group_ids:
         _check_facts(setting, rows.get(group_id))
 
 
-_FACTS = (UserGroup.id, UserGroup.kind, UserGroup.name, UserGroup.is_deactivated)
+class _Facts(NamedTuple):
+    """A group as far as it decides whether a setting may be set to it."""
+
+    id: int
+    kind: str
+    name: str | None
+    is_deactivated: bool
 
 
-class GroupFacts(Protocol):
-    """A row of `_FACTS`, or more of a group."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def is_deactivated(self) -> bool: ...
+_FACTS = columns_of(_Facts, UserGroup)
 
 
-def _check_facts(setting: GroupSetting, row: GroupFacts | None) -> int:
-    """The id of a group by its `_FACTS`; raises where a setting may not be set to it."""
+def _check_facts(setting: GroupSetting, row: _Facts | None) -> int:
+    """The id of a group; raises where a setting may not be set to it."""
     if row is None or row.kind == "anonymous":
         raise InvalidUserGroup()
     if row.is_deactivated:

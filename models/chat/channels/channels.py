@@ -18,7 +18,6 @@ from sqlalchemy import (
 
 from models.chat.access.channels import (
     ChannelView,
-    channel_of,
     channels_seen_by,
     filter_known,
     readable_channel_ids,
@@ -39,6 +38,7 @@ from models.chat.tables import Channel, DefaultChannel, Message, Subscription, T
 from models.dialects import bound_in, gathered_ids
 from models.prepared import Query
 from models.reader import Db
+from models.rows import read_rows
 
 NAME_MAX, DESCRIPTION_MAX = 60, 1024
 QUIET_AFTER = timedelta(days=180)
@@ -128,7 +128,7 @@ def find_channels(db: Db, actor: Actor, query: ChannelQuery) -> list[ChannelView
     )
     if query.exclude_archived or query.include_all_active:
         statement = statement.where(~Channel.is_archived)
-    return [channel_of(row) for row in db.execute(statement)]
+    return read_rows(ChannelView, db.execute(statement))
 
 
 def _subscribed_by(user_id: int) -> Select[int]:

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.channels import (
     CHANNEL_COLUMNS,
+    ChannelView,
     access_channel,
-    channel_of,
     filter_known,
     find_channels,
 )
@@ -31,6 +31,7 @@ from models.chat.tables import Channel, Subscription
 from models.dialects import bound_in
 from models.json import Json
 from models.reader import Db
+from models.rows import row_of
 
 COLORS = (
     "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5",
@@ -109,8 +110,7 @@ def find_subscriptions(
     if not include_archived:
         statement = statement.where(~Channel.is_archived)
     rows = db.execute(statement).all()
-    width = len(CHANNEL_COLUMNS)
-    channels = [channel_of((*row[:width], True)) for row in rows]
+    channels = [row_of(ChannelView, row, is_subscribed=True) for row in rows]
     known_ids = find_known_ids(db, actor)
     described = describe_channels(db, actor.realm, channels, now=now, known_ids=known_ids)
     subscribers: dict[int, list[int]] = {}
@@ -119,7 +119,7 @@ def find_subscriptions(
     return [
         {
             **described[channel.id],
-            **describe_subscription(dict(zip(SETTINGS, row[width:], strict=True))),
+            **describe_subscription(row._mapping),
             **({"subscribers": subscribers[channel.id]} if include_subscribers else {}),
         }
         for channel, row in zip(channels, rows, strict=True)

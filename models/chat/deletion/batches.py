@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Column, ScalarSelect, Table, delete, exists, select, update
 from sqlalchemy.orm import Session
@@ -14,37 +14,30 @@ from models.chat.events.messages import DeleteMessageEvent
 from models.chat.tables import Message, Topic, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
 from models.dialects import id_in
+from models.rows import columns_of
 
 _MESSAGE = cast(Table, Message.__table__)
 _TOPIC = cast(Table, Topic.__table__)
-NAMED = tuple(
-    _MESSAGE.c[name]
-    for name in ("id", "realm_id", "channel_id", "conversation_id", "topic", "topic_key")
-)
-"""What a deletion must know of each message."""
 
 
-class PlacedMessage(Protocol):
-    """A row of `NAMED`."""
+class PlacedMessage(NamedTuple):
+    """What a deletion must know of each message."""
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def realm_id(self) -> int: ...
-    @property
-    def channel_id(self) -> int | None: ...
-    @property
-    def conversation_id(self) -> int | None: ...
-    @property
-    def topic(self) -> str: ...
-    @property
-    def topic_key(self) -> str: ...
+    id: int
+    realm_id: int
+    channel_id: int | None
+    conversation_id: int | None
+    topic: str
+    topic_key: str
+
+
+PLACED = columns_of(PlacedMessage, Message)
 
 
 def delete_batch(
     session: Session, batch: Sequence[PlacedMessage], *, actor_id: int | None, now: datetime
 ) -> None:
-    """Move messages of one realm to the archive, as `NAMED` columns tell them, in a few statements.
+    """Move messages of one realm to the archive, in a few statements.
 
     Those who have copies are told, topics and first messages are true again.
     """

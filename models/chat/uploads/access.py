@@ -16,15 +16,14 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.links import find_link, make_link
 from models.chat.messages.access import readable_messages
 from models.chat.tables import Message
-from models.chat.uploads.attachments import ATTACHMENTS, LINKS, AttachmentRow
+from models.chat.uploads.attachments import ATTACHMENTS, FILES, LINKS, AttachmentRow
 from models.chat.uploads.errors import UploadDoesNotExist
 from models.chat.uploads.names import handle_of, path_id_of
 from models.dialects import bound_in
 from models.reader import Db
+from models.rows import read_row
 
-_BY_HANDLE = select(*ATTACHMENTS.c).where(
-    ATTACHMENTS.c.handle == bindparam("handle"), ATTACHMENTS.c.deleted_at.is_(None)
-)
+_BY_HANDLE = FILES.where(ATTACHMENTS.c.handle == bindparam("handle"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def access_upload(db: Db, actor: Actor, realm: str, filename: str) -> Attachment
     """The file at `/user_uploads/{realm}/{filename}`. Raises `UploadDoesNotExist`: a hidden one
     takes as many statements as none.
     """
-    row = db.execute(_BY_HANDLE, {"handle": handle_of(filename)}).first()
+    row = read_row(AttachmentRow, db.execute(_BY_HANDLE, {"handle": handle_of(filename)}))
     if row is not None and (
         row.realm_id != actor.realm_id
         or path_id_of(row.realm_id, row.handle, row.path_name) != f"{realm}/{filename}"

@@ -11,12 +11,14 @@ from models.chat.identity.actors import Actor
 from models.chat.uploads.access import find_shown_to
 from models.chat.uploads.attachments import (
     ATTACHMENTS,
+    FILES,
     LINKS,
     AttachmentRow,
     records_of,
     tell_shown,
 )
 from models.dialects import id_in
+from models.rows import columns_of, read_rows
 
 
 def show_in(
@@ -29,16 +31,11 @@ def show_in(
         return
     connection = session.connection()
     named = (
-        select(*ATTACHMENTS.c)
-        .where(
-            ATTACHMENTS.c.handle.in_(handles),
-            ATTACHMENTS.c.realm_id == author.realm_id,
-            ATTACHMENTS.c.deleted_at.is_(None),
-        )
+        FILES.where(ATTACHMENTS.c.handle.in_(handles), ATTACHMENTS.c.realm_id == author.realm_id)
         .order_by(ATTACHMENTS.c.id)
         .with_for_update()
     )
-    rows: Sequence[AttachmentRow] = connection.execute(named).all()
+    rows = read_rows(AttachmentRow, connection.execute(named))
     others = [row.id for row in rows if row.owner_id != author.id]
     allowed = find_shown_to(session, author, others) if others else set()
     rows = [row for row in rows if row.owner_id == author.id or row.id in allowed]
@@ -60,13 +57,13 @@ def change_shown(
     """
     connection = session.connection()
     linked = (
-        select(*ATTACHMENTS.c)
+        select(*columns_of(AttachmentRow, ATTACHMENTS))
         .join(LINKS, LINKS.c.attachment_id == ATTACHMENTS.c.id)
         .where(LINKS.c.message_id == message_id)
         .order_by(ATTACHMENTS.c.id)
         .with_for_update(of=ATTACHMENTS)
     )
-    before: Sequence[AttachmentRow] = connection.execute(linked).all()
+    before = read_rows(AttachmentRow, connection.execute(linked))
     gone = [row for row in before if row.handle not in handles]
     detached: set[int] = set()
     if gone:
