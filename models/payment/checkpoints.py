@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 
 from models.dialects import upsert
 from models.payment.tables import ChainBlock, ChainHead
+from models.rows import read_rows
 
 REMEMBERED_BLOCKS = 1000
 """Checkpoints older than this many blocks are forgotten (but never block 0)."""
@@ -91,7 +92,7 @@ def find_known_blocks(reader: Connection, chain_id: int, *, up_to: int) -> list[
         .where(ChainBlock.chain_id == chain_id, ChainBlock.number <= up_to)
         .order_by(ChainBlock.number)
     )
-    return [BlockMark(*row) for row in rows]
+    return read_rows(BlockMark, rows)
 
 
 def begin(
