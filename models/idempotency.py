@@ -13,10 +13,10 @@ from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
+from models.dialects import upsert
 from models.errors import DomainError
 from models.outages import is_lock_timeout
 from models.prepared import Change, Query
-from models.reader import UPSERTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class IdempotencyKeys:
         is_this = (table.c[owner] == bindparam("its_owner")) & (table.c.key == bindparam("its_key"))
         self._owner = owner
         self._reused, self._in_progress = reused, in_progress
-        self._claim = Change(lambda dialect: UPSERTS[dialect](table).on_conflict_do_nothing())
+        self._claim = Change(upsert(table).on_conflict_do_nothing())
         self._find: Query[str, int, bytes] = Query(
             select(table.c.fingerprint, table.c.status, table.c.body).where(is_this)
         )

@@ -95,10 +95,9 @@ class _Text:
 
 
 class _Prepared:
-    """`statement`: one that every dialect has, or what makes it for a dialect by its name.
-
-    It has neither defaults of Python nor parameters that expand (`models.reader.bound_id_in` takes
-    the place of `in_`). A session writes what waits in it before a statement runs.
+    """`statement` has neither defaults of Python nor parameters that expand
+    (`models.dialects.bound_in` takes the place of `in_`). A session writes what waits in it before
+    a statement runs.
 
     `one_plan`: the same way to the rows is good for all values, as it is for keys and lists of
     them. PostgreSQL then finds it once for each connection, which takes it longer than to go it.
@@ -106,9 +105,7 @@ class _Prepared:
 
     __slots__ = ("_one_plan", "_statement", "_texts")
 
-    def __init__(
-        self, statement: Executable | Callable[[str], Executable], *, one_plan: bool
-    ) -> None:
+    def __init__(self, statement: Executable, *, one_plan: bool) -> None:
         self._statement = statement
         self._one_plan = one_plan
         self._texts: dict[tuple[str, ...], _Text] = {}
@@ -118,9 +115,7 @@ class _Prepared:
         key = (dialect.name, *names)
         text = self._texts.get(key)
         if text is None:
-            made = self._statement
-            statement = made if isinstance(made, Executable) else made(dialect.name)
-            text = _Text(statement, dialect, list(names), one_plan=self._one_plan)
+            text = _Text(self._statement, dialect, list(names), one_plan=self._one_plan)
             self._texts[key] = text
         return text
 
@@ -130,12 +125,7 @@ class Query(_Prepared, Generic[*Columns]):
 
     __slots__ = ()
 
-    def __init__(
-        self,
-        statement: TypedReturnsRows[*Columns] | Callable[[str], TypedReturnsRows[*Columns]],
-        *,
-        one_plan: bool = True,
-    ) -> None:
+    def __init__(self, statement: TypedReturnsRows[*Columns], *, one_plan: bool = True) -> None:
         super().__init__(statement, one_plan=one_plan)
 
     def all(self, db: Db, values: Values = NOTHING) -> list[tuple[*Columns]]:
@@ -221,7 +211,7 @@ class Change(_Prepared):
 
     __slots__ = ()
 
-    def __init__(self, statement: Executable | Callable[[str], Executable]) -> None:
+    def __init__(self, statement: Executable) -> None:
         super().__init__(statement, one_plan=False)
 
     def run(self, db: Session, values: Values = NOTHING) -> int:

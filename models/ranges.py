@@ -13,7 +13,6 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     ColumnElement,
     FromClause,
@@ -25,10 +24,9 @@ from sqlalchemy import (
     type_coerce,
     values,
 )
-from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import QueryableAttribute
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.visitors import InternalTraversal
+
+from models.dialects import ByDialect
 
 AnyColumn = ColumnElement[Any] | QueryableAttribute[Any]
 Place = tuple[object, ...]
@@ -71,7 +69,7 @@ class IndexRange:
         )
         # These follow. They tell PostgreSQL how few rows there are where no statistics do.
         of_first = and_(self._first[0] >= its[0], self._first[0] <= its[0])
-        return _ByDialect(
+        return ByDialect(
             sqlite=numbered if self._is_numbered else rows, postgresql=and_(rows, of_first)
         )
 
@@ -101,32 +99,6 @@ def for_each(rows: Sequence[Sequence[object]], *columns: Column[Any]) -> FromCla
     table = values(*(column(each.name, each.type) for each in columns), name="wanted")
     wanted = table.data([tuple(row) for row in rows]).cte("wanted")
     return wanted.join(columns[0].table, and_(*(each == wanted.c[each.name] for each in columns)))
-
-
-class _ByDialect(ColumnElement[bool]):
-    """A condition in the words of each database."""
-
-    inherit_cache = True
-    _traverse_internals = [  # noqa: RUF012
-        ("sqlite", InternalTraversal.dp_clauseelement),
-        ("postgresql", InternalTraversal.dp_clauseelement),
-    ]
-    type = Boolean()
-    _is_implicitly_boolean = True
-
-    def __init__(self, *, sqlite: ColumnElement[bool], postgresql: ColumnElement[bool]) -> None:
-        self.sqlite = sqlite
-        self.postgresql = postgresql
-
-    @property
-    def _from_objects(self) -> list[FromClause]:
-        return self.sqlite._from_objects
-
-
-@compiles(_ByDialect)
-def _compile(element: _ByDialect, compiler: SQLCompiler, **options: Any) -> str:
-    condition = getattr(element, compiler.dialect.name)
-    return f"({compiler.process(condition, **options)})"
 
 
 def _compared(

@@ -11,7 +11,7 @@ from sqlalchemy import Table, select
 from sqlalchemy.orm import Session
 
 from models.database import Database
-from models.reader import upsert
+from models.dialects import upsert
 from models.sealing import SealedTexts
 
 PURPOSE = "secret_check"
@@ -30,7 +30,7 @@ def is_shared(database: Database, table: Table, texts: SealedTexts) -> bool:
 def renew(session: Session, table: Table, texts: SealedTexts) -> None:
     """From now on the database belongs to the present secret alone."""
     sealed = texts.seal(_WORD, purpose=PURPOSE)
-    made = upsert(session, table).values(id=1, sealed=sealed)
+    made = upsert(table).values(id=1, sealed=sealed)
     session.connection().execute(
         made.on_conflict_do_update(index_elements=[table.c.id], set_={"sealed": sealed})
     )
@@ -38,6 +38,6 @@ def renew(session: Session, table: Table, texts: SealedTexts) -> None:
 
 def _find_or_make(session: Session, table: Table, texts: SealedTexts) -> str:
     sealed = texts.seal(_WORD, purpose=PURPOSE)
-    made = upsert(session, table).values(id=1, sealed=sealed).on_conflict_do_nothing()
+    made = upsert(table).values(id=1, sealed=sealed).on_conflict_do_nothing()
     session.connection().execute(made)
     return str(session.connection().execute(select(table.c.sealed)).scalar_one())

@@ -18,23 +18,24 @@ from models.chat.events.account import AlertWordsEvent
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.tables import AlertWord, Subscription, UserMessage
+from models.dialects import bound_in
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, bound_text_in, dialect_of
+from models.reader import Db
 
 _TOKEN = re.compile(r"\w+")
 _BEFORE, _AFTER = frozenset("([\"'.,;*`>"), frozenset(")]\"'?:.,;!*`")
 """Signs that may stand before a word and after it."""
 
 
-def _candidates(dialect: str) -> Select[int, str]:
+def _candidates() -> Select[int, str]:
     return select(AlertWord.user_id, AlertWord.word_key).where(
         AlertWord.realm_id == bindparam("of_realm_id"),
-        bound_text_in(dialect, AlertWord.first_part, "tokens"),
+        bound_in(AlertWord.first_part, "tokens"),
     )
 
 
 _IN_CHANNEL = Query(
-    lambda dialect: _candidates(dialect).where(
+    _candidates().where(
         exists().where(
             Subscription.channel_id == bindparam("in_channel_id"),
             Subscription.user_id == AlertWord.user_id,
@@ -42,11 +43,9 @@ _IN_CHANNEL = Query(
         )
     )
 )
-_AMONG = Query(
-    lambda dialect: _candidates(dialect).where(bound_id_in(dialect, AlertWord.user_id, "among"))
-)
+_AMONG = Query(_candidates().where(bound_in(AlertWord.user_id, "among")))
 _WITH_COPY = Query(
-    lambda dialect: _candidates(dialect).where(
+    _candidates().where(
         AlertWord.user_id.in_(
             select(UserMessage.user_id).where(UserMessage.message_id == bindparam("copy_of"))
         )
@@ -79,7 +78,7 @@ def find_alerted_among(
         _AMONG,
         content,
         of_realm_id=realm_id,
-        among=bound_ids(dialect_of(session), list(user_ids)),
+        among=list(user_ids),
     )
 
 
@@ -94,7 +93,7 @@ def find_alerted_with_copy(
 
 def _find(session: Session, candidates: Query[int, str], content: str, **asked: object) -> set[int]:
     text = content.casefold()
-    tokens = bound_ids(dialect_of(session), ["", *{*_TOKEN.findall(text)}])
+    tokens = ["", *{*_TOKEN.findall(text)}]
     users: dict[str, set[int]] = defaultdict(set)
     for user_id, key in candidates.all(session, {"tokens": tokens, **asked}):
         users[key].add(user_id)

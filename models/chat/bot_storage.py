@@ -13,7 +13,8 @@ from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.tables import BotStorage
 from models.chat.tables.bot_storage import KEY_MAX
-from models.reader import Db, upsert
+from models.dialects import upsert
+from models.reader import Db
 
 
 class StorageKeyDoesNotExist(ChatError):
@@ -78,7 +79,7 @@ def store_values(session: Session, actor: Actor, values: Mapping[str, str], *, l
         {"user_id": actor.id, "key": key, "size": len(key) + len(value), "value": value}
         for key, value in sorted(values.items())  # two that store at once take turns
     ]
-    put = upsert(session, _TABLE)
+    put = upsert(_TABLE)
     put = put.on_conflict_do_update(
         index_elements=[_TABLE.c.user_id, _TABLE.c.key],
         set_={"size": put.excluded.size, "value": put.excluded.value},

@@ -16,7 +16,8 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.access.channels import filter_readable, find_channels
 from models.chat.access.errors import InvalidChannelId
-from models.chat.access.naming import NamedUser, find_named
+from models.chat.access.naming import find_named
+from models.chat.access.people import UserRow
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.messages import DraftsAddEvent, DraftsRemoveEvent, DraftsUpdateEvent
@@ -27,7 +28,8 @@ from models.chat.sending.errors import InvalidRecipientId
 from models.chat.sending.recipients import require_active
 from models.chat.tables import StoredDraft, User
 from models.chat.topics.names import normalise_topic
-from models.reader import Db, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 
 class DraftsNotSynchronized(ChatError):
@@ -182,7 +184,7 @@ def forget_drafts(session: Session, user_ids: Collection[int]) -> None:
     """Delete the drafts of users who synchronize none from now on. No event says so: their clients
     keep what they have.
     """
-    session.connection().execute(delete(DRAFT).where(id_in(session, DRAFT.c.user_id, user_ids)))
+    session.connection().execute(delete(DRAFT).where(id_in(DRAFT.c.user_id, user_ids)))
 
 
 def _hold_setting(session: Session, author: Actor) -> None:
@@ -205,7 +207,7 @@ def _check(
     }
     channels = find_channels(session, author, channel_ids=named[CHANNEL]) if named[CHANNEL] else []
     readable = {channel.id for channel in filter_readable(session, author, channels)}
-    people: Mapping[int | str, NamedUser] = {}
+    people: Mapping[int | str, UserRow] = {}
     if named[DIRECT]:
         people = find_named(session, author, named[DIRECT], system_bots=True)
     return [_columns_of(author, draft, readable, people, now) for draft in drafts]
@@ -215,7 +217,7 @@ def _columns_of(
     author: Actor,
     draft: DraftData,
     readable: Collection[int],
-    people: Mapping[int | str, NamedUser],
+    people: Mapping[int | str, UserRow],
     now: datetime,
 ) -> _Columns:
     edited_at = now
@@ -243,9 +245,7 @@ def _columns_of(
     return columns
 
 
-def _recipients(
-    author: Actor, to: Sequence[int], people: Mapping[int | str, NamedUser]
-) -> list[int]:
+def _recipients(author: Actor, to: Sequence[int], people: Mapping[int | str, UserRow]) -> list[int]:
     """Ids of the others, ascending; the author alone is the only recipient of a note."""
     for user_id in to:
         if user_id not in people:

@@ -17,7 +17,8 @@ from models.chat.events import log
 from models.chat.events.account import MutedUsersEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import MutedUser
-from models.reader import Db, upsert
+from models.dialects import upsert
+from models.reader import Db
 
 
 class CannotMuteSelf(ChatError):
@@ -63,7 +64,7 @@ def mute_user(session: Session, actor: Actor, user_id: int, *, now: datetime) ->
         raise CannotMuteSelf()
     muted = access_user(session, actor, user_id)
     row = {"user_id": actor.id, "muted_user_id": muted.id, "muted_at": now}
-    made = upsert(session, _TABLE).values(row).on_conflict_do_nothing()
+    made = upsert(_TABLE).values(row).on_conflict_do_nothing()
     if session.connection().execute(made.returning(_TABLE.c.user_id)).first() is None:
         raise UserAlreadyMuted()
     _tell(session, actor, now)

@@ -22,7 +22,8 @@ from models.chat.events.log import ClientEvent
 from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.tables import NavigationView
-from models.reader import Db, upsert
+from models.dialects import upsert
+from models.reader import Db
 
 
 class NavigationViewDoesNotExist(ChatError):
@@ -119,7 +120,7 @@ def add_navigation_view(
         "is_pinned": is_pinned,
         "name": name,
     }
-    made = upsert(session, _TABLE).values(columns).on_conflict_do_nothing()
+    made = upsert(_TABLE).values(columns).on_conflict_do_nothing()
     row = session.connection().execute(made.returning(*_TABLE.c)).first()
     if row is None:
         raise NavigationViewExists()

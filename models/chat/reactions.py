@@ -33,7 +33,7 @@ from models.chat.people.emoji import (
 )
 from models.chat.tables import Reaction, UserMessage
 from models.chat.topics.automatic_policies import follow_as_participant
-from models.reader import upsert
+from models.dialects import upsert
 
 
 class ReactionAlreadyExists(ChatError):
@@ -117,7 +117,7 @@ def add_reaction(
     else:
         emoji = Emoji(known_as, emoji.emoji_code, emoji.reaction_type)
     made = session.connection().execute(
-        upsert(session, _REACTION)
+        upsert(_REACTION)
         .values(message_id=message.id, user_id=actor.id, **emoji.as_facts())
         .on_conflict_do_nothing()
         .returning(_REACTION.c.id)
@@ -175,7 +175,7 @@ def remove_reaction(
 def _give_copy(session: Session, actor: Actor, message: MessageView) -> None:
     """Who reacts to a message that they never received hears of it from now on."""
     session.connection().execute(
-        upsert(session, _COPY)
+        upsert(_COPY)
         .values(user_id=actor.id, message_id=message.id, flags=WITHOUT_COPY)
         .on_conflict_do_nothing()
     )

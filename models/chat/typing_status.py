@@ -34,7 +34,8 @@ from models.chat.sending.errors import InvalidRecipientId, NotAuthorizedToSend
 from models.chat.sending.recipients import check_may_write
 from models.chat.tables import Subscription, User
 from models.chat.topics.names import normalise_topic
-from models.reader import Db, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 
 class NobodyToNotify(ChatError):
@@ -99,7 +100,7 @@ def find_subscribers_who_want(db: Db, channel_id: int) -> list[int]:
 def find_users_who_want(db: Db, user_ids: Iterable[int]) -> Collection[int]:
     """Of these users the active ones who want to know who types."""
     wanted = select(_USER.c.id).where(
-        id_in(db, _USER.c.id, user_ids), _USER.c.is_active, _USER.c.receives_typing_notifications
+        id_in(_USER.c.id, user_ids), _USER.c.is_active, _USER.c.receives_typing_notifications
     )
     return db.execute(wanted).scalars().all()
 

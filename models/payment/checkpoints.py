@@ -10,8 +10,9 @@ from datetime import datetime
 from sqlalchemy import Connection, and_, bindparam, delete, select, update
 from sqlalchemy.orm import Session, aliased
 
+from models.dialects import upsert
 from models.payment.tables import ChainBlock, ChainHead
-from models.reader import upsert
+from models.rows import read_rows
 
 REMEMBERED_BLOCKS = 1000
 """Checkpoints older than this many blocks are forgotten (but never block 0)."""
@@ -91,7 +92,7 @@ def find_known_blocks(reader: Connection, chain_id: int, *, up_to: int) -> list[
         .where(ChainBlock.chain_id == chain_id, ChainBlock.number <= up_to)
         .order_by(ChainBlock.number)
     )
-    return [BlockMark(*row) for row in rows]
+    return read_rows(BlockMark, rows)
 
 
 def begin(
@@ -105,7 +106,7 @@ def begin(
 ) -> None:
     """Write the first checkpoint of a chain. Raises CheckpointMoved when another watcher has."""
     made = session.execute(
-        upsert(session, ChainHead)
+        upsert(ChainHead)
         .values(
             chain_id=chain_id,
             checkpoint_number=block.number,
@@ -242,7 +243,7 @@ def try_forget_one(session: Session, *, limit: int) -> bool:
 
 
 def _remember(session: Session, chain_id: int, block: BlockMark) -> None:
-    row = upsert(session, ChainBlock).values(
+    row = upsert(ChainBlock).values(
         chain_id=chain_id, number=block.number, hash=block.hash, timestamp=block.timestamp
     )
     session.execute(

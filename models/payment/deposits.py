@@ -7,6 +7,7 @@ from sqlalchemy import Connection, select
 
 from models.payment.addresses import derive_deposit_address
 from models.payment.tables import Invoice, Payment, PaymentMethod, Project, Wallet
+from models.rows import columns_of, row_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +25,7 @@ class Deposit:
     counted: int
 
 
-_COLUMNS = (
-    Invoice.address_index,
-    Invoice.deposit_address,
-    Invoice.id,
-    Invoice.external_order_id,
-    Invoice.status,
-    Invoice.chain_id,
-    Invoice.token_address,
-    Invoice.token_symbol,
-)
+_COLUMNS = (*columns_of(Deposit, Invoice), Invoice.id.label("invoice_id"))
 
 
 def find_address_count(connection: Connection, *, project_id: str) -> int:
@@ -63,8 +55,8 @@ def find_deposits(
         )
         .order_by(Invoice.address_index)
     ).all()
-    counted = _counted(connection, [row.id for row in rows])
-    return [Deposit(*row, counted.get(row.id, 0)) for row in rows]
+    counted = _counted(connection, [row.invoice_id for row in rows])
+    return [row_of(Deposit, row, counted=counted.get(row.invoice_id, 0)) for row in rows]
 
 
 def _counted(connection: Connection, invoice_ids: Sequence[str]) -> dict[str, int]:

@@ -16,6 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from models.payment.errors import EventDoesNotExist
 from models.payment.tables import Event, Project
 from models.ranges import IndexRange, aside
+from models.rows import columns_of, read_row, read_rows
 
 MOST_BYTES = 4_000_000
 """Of the data of a page together; a page of one event has as many as that has."""
@@ -55,7 +56,7 @@ LISTED = IndexRange([Event.project_id], [Event.id])
 """The log of each project."""
 _LISTED_BY_TYPE = IndexRange([Event.project_id, Event.type], [Event.id])
 _LISTED_BY_INVOICE = IndexRange([Event.invoice_id], [Event.id])
-_COLUMNS = (Event.id, Event.type, Event.at, Event.invoice_id, Event.data)
+_COLUMNS = columns_of(EventRow, Event)
 
 
 def written_id(event_id: int) -> str:
@@ -86,7 +87,7 @@ def list_events(
     if not ids:
         return EventPage((), has_more=False)
     whole = select(*_COLUMNS).where(Event.id.in_(ids)).order_by(Event.id)
-    rows = [EventRow(*row) for row in connection.execute(whole)]
+    rows = read_rows(EventRow, connection.execute(whole))
     return EventPage(rows, has_more=len(ids) < len(found))
 
 
@@ -100,12 +101,11 @@ def next_of(
 
 def access_event(connection: Connection, *, project_id: str, event_id: int) -> EventRow:
     """Raises `EventDoesNotExist` for an unknown id and for another project's, alike."""
-    row = connection.execute(
-        select(*_COLUMNS).where(Event.id == event_id, aside(Event.project_id) == project_id)
-    ).first()
+    wanted = select(*_COLUMNS).where(Event.id == event_id, aside(Event.project_id) == project_id)
+    row = read_row(EventRow, connection.execute(wanted))
     if row is None:
         raise EventDoesNotExist()
-    return EventRow(*row)
+    return row
 
 
 def find_heads(connection: Connection, project_ids: Iterable[str]) -> Mapping[str, int]:

@@ -26,6 +26,7 @@ from models.payment.cursors import Position, read_cursor, write_cursor
 from models.payment.invoice_view import InvoiceView, read_invoices
 from models.payment.tables import Invoice, Payment
 from models.ranges import FIRST, LAST, IndexRange, aside
+from models.rows import read_rows
 from models.types import to_ms
 
 MOST_PAYMENTS = 5000
@@ -98,7 +99,7 @@ def _find(
     ]
     together = union_all(*(select(part) for part in parts)).subquery()
     newest = select(together).order_by(together.c.created_at.desc(), together.c.id.desc())
-    return [Position(*row) for row in connection.execute(newest.limit(limit))]
+    return read_rows(Position, connection.execute(newest.limit(limit)))
 
 
 def _part(

@@ -1,7 +1,7 @@
 """An invoice as a reader sees it at one moment: clock applied, totals and payments worked out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -15,6 +15,7 @@ from models.payment.errors import InvoiceDoesNotExist
 from models.payment.tables import ChainHead, Invoice, Payment, Project
 from models.prepared import Query
 from models.reader import Db
+from models.rows import names_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,23 +115,15 @@ _payment = table_of(Payment)
 _head = table_of(ChainHead)
 _project = table_of(Project)
 
-INVOICE_NAMES = [f.name for f in fields(InvoiceView) if f.name in _invoice.c]
+INVOICE_NAMES = [name for name in names_of(InvoiceView) if name in _invoice.c]
 _NAMES = [*INVOICE_NAMES, "xpub"]
 _INVOICE_COLUMNS = [*(_invoice.c[name] for name in INVOICE_NAMES), _project.c.xpub]
 _WIDTH = len(_INVOICE_COLUMNS)
+_PAYMENT_NAMES = [name for name in names_of(PaymentView) if name in _payment.c]
 _READ_ALL = select(
     *_INVOICE_COLUMNS,
     _head.c.head_number,
-    _payment.c.id,
-    _payment.c.tx_hash,
-    _payment.c.log_index,
-    _payment.c.block_number,
-    _payment.c.block_hash,
-    _payment.c.from_address,
-    _payment.c.amount,
-    _payment.c.status,
-    _payment.c.late,
-    _payment.c.detected_at,
+    *(_payment.c[name] for name in _PAYMENT_NAMES),
 ).select_from(
     _invoice.join(_project, _project.c.id == _invoice.c.project_id)
     .outerjoin(_payment, _payment.c.invoice_id == _invoice.c.id)
@@ -183,19 +176,14 @@ def read_invoices(
     return [_view(list(its), now) for _, its in groupby(rows, key=lambda row: row[0])]
 
 
-_PaymentValues = tuple[int, str, int, int, str, str, int, str, bool, datetime]
-"""The columns of a payment, as `_READ` ends with them."""
-
-
 def _view(
     rows: Sequence[tuple[Any, ...]], now: datetime | None, *, head_number: int | None = None
 ) -> InvoiceView:
     """`now` None: whatever the clock says. `head_number`: instead of the one that is stored."""
     if head_number is None:
         head_number = rows[0][_WIDTH]
-    payments = tuple(
-        _view_payment(row[_WIDTH + 1 :], head_number) for row in rows if row[_WIDTH + 1] is not None
-    )
+    found = (dict(zip(_PAYMENT_NAMES, row[_WIDTH + 1 :], strict=True)) for row in rows)
+    payments = tuple(_view_payment(its, head_number) for its in found if its["id"] is not None)
     values = dict(zip(_NAMES, rows[0][:_WIDTH], strict=True))
     is_final = values["status"] == lifecycle.EXPIRED
     view = InvoiceView(**values, expiry_final=is_final, payments=payments)
@@ -205,32 +193,8 @@ def _view(
     return replace(view, status=status, updated_at=max(view.updated_at, view.expires_at))
 
 
-def _view_payment(values: _PaymentValues, head_number: int | None) -> PaymentView:
-    (
-        payment_id,
-        tx_hash,
-        log_index,
-        block_number,
-        block_hash,
-        sender,
-        amount,
-        status,
-        late,
-        detected_at,
-    ) = values
+def _view_payment(values: dict[str, Any], head_number: int | None) -> PaymentView:
     confirmations = 0
-    if head_number is not None and status != lifecycle.ORPHANED:
-        confirmations = max(0, head_number - block_number + 1)
-    return PaymentView(
-        id=payment_id,
-        tx_hash=tx_hash,
-        log_index=log_index,
-        block_number=block_number,
-        block_hash=block_hash,
-        from_address=sender,
-        amount=amount,
-        confirmations=confirmations,
-        status=status,
-        late=late,
-        detected_at=detected_at,
-    )
+    if head_number is not None and values["status"] != lifecycle.ORPHANED:
+        confirmations = max(0, head_number - values["block_number"] + 1)
+    return PaymentView(**values, confirmations=confirmations)

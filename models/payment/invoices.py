@@ -6,7 +6,7 @@ Reading lives in `invoice_view`; whatever changes an invoice's status lives in `
 import uuid
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import and_, bindparam, insert, or_, select, update
 from sqlalchemy.orm import Session
@@ -57,7 +57,7 @@ _its_head = (
     .with_for_update(read=True)
     .subquery("its_head")
 )
-_ORDER = Query(
+_FACTS_OF_ORDER = (
     select(
         _method.c.chain_id,
         _method.c.chain_name,
@@ -88,6 +88,8 @@ _ORDER = Query(
         _method.c.disabled_at.is_(None),
     )
 )
+_ORDER = Query(_FACTS_OF_ORDER)
+_ORDER_NAMES = _FACTS_OF_ORDER.selected_columns.keys()
 MOST_WARNINGS = 10
 _EARLIER = Query(
     select(_invoice.c.id, _invoice.c.attempt_no, _invoice.c.status, _invoice.c.expires_at)
@@ -111,20 +113,6 @@ _INSERT_EVENT = Change(insert(table_of(InvoiceEvent)))
 
 
 # SQLAlchemy's types end at ten columns.
-_OrderRow = tuple[
-    int,
-    str,
-    str,
-    str,
-    int,
-    int,
-    int | None,
-    datetime | None,
-    int | None,
-    str | None,
-    datetime | None,
-    str | None,
-]
 _FRESHNESS = Query(
     select(_method.c.chain_id, _head.c.head_seen_at)
     .select_from(_method.outerjoin(_head, _head.c.chain_id == _method.c.chain_id))
@@ -197,16 +185,17 @@ def check_order(
     Raises `InvalidAmount`, `PaymentMethodNotAllowed`.
     """
     atoms = parse_amount(amount)
-    facts = {
+    facts: dict[str, Any] = {
         "project_id": project_id,
         "external_order_id": external_order_id,
         "attempt_no": attempt_no,
         "payment_method_id": payment_method_id,
     }
-    row = cast("_OrderRow | None", _ORDER.first(session, facts))
+    row = _ORDER.first(session, facts)
     if row is None:
         raise PaymentMethodNotAllowed()
-    return Order(project_id, external_order_id, attempt_no, payment_method_id, atoms, *row)
+    found: dict[str, Any] = dict(zip(_ORDER_NAMES, row, strict=True))
+    return Order(**facts, **found, amount=atoms)
 
 
 def create_invoice(

@@ -17,15 +17,7 @@ from models.payment.errors import KeyDoesNotExist
 from models.payment.key_shape import SECRET
 from models.payment.projects import access_project
 from models.payment.tables import ApiKey, Project
-from models.prepared import Query
-
-_ACTIVE = (
-    select(ApiKey.project_id, ApiKey.id, Project.xpub)
-    .join_from(ApiKey, Project)
-    .where(ApiKey.secret_sha256 == bindparam("secret_sha256"), ApiKey.revoked_at.is_(None))
-)
-_FIND = Query(_ACTIVE)
-_LOCK = Query(_ACTIVE.with_for_update(read=True, key_share=True, of=ApiKey))
+from models.rows import RowQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +27,15 @@ class Actor:
     project_id: str
     key_id: str
     xpub: str
+
+
+_ACTIVE = (
+    select(ApiKey.project_id, ApiKey.id.label("key_id"), Project.xpub)
+    .join_from(ApiKey, Project)
+    .where(ApiKey.secret_sha256 == bindparam("secret_sha256"), ApiKey.revoked_at.is_(None))
+)
+_FIND = RowQuery(Actor, _ACTIVE)
+_LOCK = RowQuery(Actor, _ACTIVE.with_for_update(read=True, key_share=True, of=ApiKey))
 
 
 def create_key(session: Session, *, project_id: str, now: datetime) -> tuple[ApiKey, str]:
@@ -81,8 +82,7 @@ def find_actor(reader: Connection | Session, plaintext: str) -> Actor | None:
     if SECRET.fullmatch(plaintext) is None:
         return None
     query = _LOCK if isinstance(reader, Session) else _FIND
-    row = query.first(reader, {"secret_sha256": _hash(plaintext)})
-    return None if row is None else Actor(*row)
+    return query.first(reader, {"secret_sha256": _hash(plaintext)})
 
 
 def id_of(plaintext: str) -> str | None:

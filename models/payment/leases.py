@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
+from models.dialects import upsert
 from models.payment.tables import Lease
-from models.reader import upsert
 
 
 def try_hold(session: Session, *, name: str, holder: str, now: datetime, ttl_s: float) -> bool:
@@ -19,9 +19,7 @@ def try_hold(session: Session, *, name: str, holder: str, now: datetime, ttl_s: 
     One statement: of two processes that both find it lapsed, the second waits for the first one's
     row lock, sees the new expiry, and changes nothing.
     """
-    row = upsert(session, Lease).values(
-        name=name, holder=holder, expires_at=now + timedelta(seconds=ttl_s)
-    )
+    row = upsert(Lease).values(name=name, holder=holder, expires_at=now + timedelta(seconds=ttl_s))
     held = session.execute(
         row.on_conflict_do_update(
             index_elements=[Lease.name],

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.orm import Session
@@ -18,6 +18,7 @@ from models.payment.errors import (
 from models.payment.money import DECIMALS
 from models.payment.projects import access_project
 from models.payment.tables import PaymentMethod
+from models.rows import columns_of, read_rows
 
 MAIN_NETS = frozenset({1, 10, 56, 137, 8453, 42161, 43114})
 LARGEST_CHAIN_ID = 2**53 - 1  # exact in every JSON reader
@@ -26,69 +27,42 @@ MOST_CONFIRMATIONS = 1000
 _METHOD_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _SYMBOL = re.compile(r"[A-Za-z0-9._$-]{1,32}")
 
+
+class EnabledMethod(NamedTuple):
+    """A method that takes invoices."""
+
+    project_id: str
+    id: str
+    chain_id: int
+    token_symbol: str
+    token_address: str
+
+
+class MethodRow(NamedTuple):
+    """A method of a known project."""
+
+    id: str
+    chain_id: int
+    chain_name: str
+    token_symbol: str
+    token_address: str
+    decimals: int
+    confirmations_required: int
+    disabled_at: datetime | None
+
+
 _METHODS_OF_PROJECT = (
-    select(
-        PaymentMethod.id,
-        PaymentMethod.chain_id,
-        PaymentMethod.chain_name,
-        PaymentMethod.token_symbol,
-        PaymentMethod.token_address,
-        PaymentMethod.decimals,
-        PaymentMethod.confirmations_required,
-        PaymentMethod.disabled_at,
-    )
+    select(*columns_of(MethodRow, PaymentMethod))
     .where(PaymentMethod.project_id == bindparam("project_id"))
     .order_by(PaymentMethod.created_at, PaymentMethod.id)
 )
 
 
 _ENABLED = (
-    select(
-        PaymentMethod.project_id,
-        PaymentMethod.id,
-        PaymentMethod.chain_id,
-        PaymentMethod.token_symbol,
-        PaymentMethod.token_address,
-    )
+    select(*columns_of(EnabledMethod, PaymentMethod))
     .where(PaymentMethod.disabled_at.is_(None))
     .order_by(PaymentMethod.chain_id, PaymentMethod.created_at, PaymentMethod.id)
 )
-
-
-class EnabledMethod(Protocol):
-    """A row of `_ENABLED`."""
-
-    @property
-    def project_id(self) -> str: ...
-    @property
-    def id(self) -> str: ...
-    @property
-    def chain_id(self) -> int: ...
-    @property
-    def token_symbol(self) -> str: ...
-    @property
-    def token_address(self) -> str: ...
-
-
-class MethodRow(Protocol):
-    """A row of `_METHODS_OF_PROJECT`."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def chain_id(self) -> int: ...
-    @property
-    def chain_name(self) -> str: ...
-    @property
-    def token_symbol(self) -> str: ...
-    @property
-    def token_address(self) -> str: ...
-    @property
-    def decimals(self) -> int: ...
-    @property
-    def confirmations_required(self) -> int: ...
-    @property
-    def disabled_at(self) -> datetime | None: ...
 
 
 def create_method(
@@ -171,7 +145,7 @@ def is_symbol(text: str) -> bool:
 
 def list_methods(connection: Connection, *, project_id: str) -> Sequence[MethodRow]:
     """A project's methods, oldest first."""
-    return connection.execute(_METHODS_OF_PROJECT, {"project_id": project_id}).all()
+    return read_rows(MethodRow, connection.execute(_METHODS_OF_PROJECT, {"project_id": project_id}))
 
 
 def set_disabled(
@@ -193,4 +167,4 @@ def set_disabled(
 
 def find_enabled(connection: Connection) -> Sequence[EnabledMethod]:
     """The methods of all projects that take new invoices, chain by chain."""
-    return connection.execute(_ENABLED).all()
+    return read_rows(EnabledMethod, connection.execute(_ENABLED))

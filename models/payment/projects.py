@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import Session
@@ -11,13 +11,24 @@ from sqlalchemy.orm import Session
 from models.payment.addresses import check_xpub
 from models.payment.errors import InvalidName, ProjectDoesNotExist
 from models.payment.tables import PaymentMethod, Project, Wallet
+from models.rows import columns_of, read_rows
 
 NAME_MAX = 200
+
+
+class ProjectRow(NamedTuple):
+    """A project; `methods` counts those that take invoices."""
+
+    id: str
+    name: str
+    created_at: datetime
+    methods: int
+    next_address_index: int
+
+
 _PROJECTS = (
     select(
-        Project.id,
-        Project.name,
-        Project.created_at,
+        *columns_of(ProjectRow, Project),
         select(func.count())
         .where(PaymentMethod.project_id == Project.id, PaymentMethod.disabled_at.is_(None))
         .scalar_subquery()
@@ -27,21 +38,6 @@ _PROJECTS = (
     .join(Wallet, Wallet.xpub == Project.xpub)
     .order_by(Project.created_at, Project.id)
 )
-
-
-class ProjectRow(Protocol):
-    """A row of `_PROJECTS`; `methods` counts those that take invoices."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def created_at(self) -> datetime: ...
-    @property
-    def methods(self) -> int: ...
-    @property
-    def next_address_index(self) -> int: ...
 
 
 def create_project(session: Session, *, name: str, xpub: str, now: datetime) -> Project:
@@ -72,7 +68,7 @@ def access_project(session: Session, project_id: str) -> Project:
 
 def list_projects(connection: Connection) -> Sequence[ProjectRow]:
     """All projects, the oldest first."""
-    return connection.execute(_PROJECTS).all()
+    return read_rows(ProjectRow, connection.execute(_PROJECTS))
 
 
 def find_next_address(session: Session, *, project_id: str) -> tuple[str, int]:

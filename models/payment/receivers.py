@@ -15,6 +15,7 @@ from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import PENDING, UNPAID
 from models.payment.tables import Invoice, Payment, PaymentMethod
 from models.ranges import IndexRange, aside
+from models.rows import columns_of, read_rows, row_of
 from models.types import to_ms
 
 NEVER_LOOKED_AT = -1
@@ -72,12 +73,12 @@ class Newcomer:
 
 
 _RECEIVER = (
-    Invoice.id,
-    Invoice.token_address,
-    Invoice.deposit_address,
+    Invoice.id.label("invoice_id"),
+    Invoice.token_address.label("token"),
+    Invoice.deposit_address.label("address"),
     Invoice.monitoring_ends_at,
-    func.coalesce(Invoice.creation_block, -1),
-    Invoice.creation_time,
+    func.coalesce(Invoice.creation_block, -1).label("after_block"),
+    Invoice.creation_time.label("handed_out_at"),
 )
 
 
@@ -128,7 +129,7 @@ def find_receivers(
     reads that week for the invoices that were open in it. Served by (chain_id, monitoring_ends_at),
     so closed invoices cost nothing.
     """
-    return [Receiver(*row) for row in reader.execute(_watched(chain_id, since).limit(limit))]
+    return read_rows(Receiver, reader.execute(_watched(chain_id, since).limit(limit)))
 
 
 def match_receivers(
@@ -137,16 +138,19 @@ def match_receivers(
     """Those of the invoices read together that own one of `addresses` (EIP-55)."""
     wanted = sorted(addresses)
     return [
-        Receiver(*row)
+        receiver
         for start in range(0, len(wanted), PARAMETERS)
-        for row in reader.execute(
-            select(*_RECEIVER).where(
-                Invoice.chain_id == chain_id,
-                Invoice.deposit_address.in_(wanted[start : start + PARAMETERS]),
-                # Their addresses lead to them, not that they are watched, as many are.
-                aside(Invoice.monitoring_ends_at) >= to_ms(since),
-                Invoice.catch_up_block.is_(None),
-            )
+        for receiver in read_rows(
+            Receiver,
+            reader.execute(
+                select(*_RECEIVER).where(
+                    Invoice.chain_id == chain_id,
+                    Invoice.deposit_address.in_(wanted[start : start + PARAMETERS]),
+                    # Their addresses lead to them, not that they are watched, as many are.
+                    aside(Invoice.monitoring_ends_at) >= to_ms(since),
+                    Invoice.catch_up_block.is_(None),
+                )
+            ),
         )
     ]
 
@@ -156,28 +160,12 @@ def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[New
     rows = reader.execute(
         select(
             *_RECEIVER,
-            Invoice.catch_up_block,
-            Invoice.creation_block,
-            Invoice.creation_head,
-            Invoice.creation_head_hash,
-            Invoice.created_at,
-            Invoice.rereads,
+            *columns_of(Newcomer, Invoice),
         )
         .where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None))
         .limit(limit)
     )
-    return [
-        Newcomer(
-            Receiver(*row[:6]),
-            catch_up_block=row.catch_up_block or 0,
-            creation_block=row.creation_block,
-            creation_head=row.creation_head,
-            creation_head_hash=row.creation_head_hash,
-            created_at=row.created_at,
-            rereads=row.rereads,
-        )
-        for row in rows
-    ]
+    return [row_of(Newcomer, row, receiver=row_of(Receiver, row)) for row in rows]
 
 
 def anchor(session: Session, anchors: Mapping[str, int]) -> None:

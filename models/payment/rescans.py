@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import Update, case, func, update
 from sqlalchemy.orm import Session
 
+from models.dialects import greatest, least
 from models.payment import checkpoints, receivers, watching
 from models.payment.errors import ChainIsUnknown, InvoiceDoesNotExist
 from models.payment.receivers import NEVER_LOOKED_AT
@@ -47,13 +48,11 @@ def forget_chain(session: Session, chain_id: int) -> int:
 
 def _send_back(session: Session, wanted: Update, from_block: int) -> int:
     """Make invoices newcomers from `from_block` on, but not from before their first block."""
-    is_postgresql = session.get_bind().dialect.name == "postgresql"
-    largest, smallest = (func.greatest, func.least) if is_postgresql else (func.max, func.min)
-    begin = largest(func.coalesce(Invoice.creation_block + 1, NEVER_LOOKED_AT), from_block)
+    begin = greatest(func.coalesce(Invoice.creation_block + 1, NEVER_LOOKED_AT), from_block)
     start = case(
         # Nothing of it was read yet.
         (Invoice.catch_up_block == NEVER_LOOKED_AT, NEVER_LOOKED_AT),
-        else_=smallest(func.coalesce(Invoice.catch_up_block, begin), begin),
+        else_=least(func.coalesce(Invoice.catch_up_block, begin), begin),
     )
     rows = session.execute(
         wanted.values(catch_up_block=start)

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple
 
 import structlog
 from sqlalchemy import bindparam, insert, select, update
@@ -35,6 +35,7 @@ from models.payment.invoice_view import InvoiceView, access_invoice, read_settle
 from models.payment.lifecycle import Settlement
 from models.payment.tables import Invoice, InvoiceEvent, Payment
 from models.prepared import Change
+from models.rows import columns_of, read_rows
 
 _invoice = table_of(Invoice)
 _CANCEL = Change(
@@ -48,33 +49,28 @@ _CANCEL = Change(
     )
     .values(status=lifecycle.CANCELED, canceled_at=bindparam("now"), updated_at=bindparam("now"))
 )
+
+
+class _PaymentRow(NamedTuple):
+    """A payment; fits `PaymentFacts`."""
+
+    id: int
+    amount: int
+    status: str
+    late: bool
+    counted: bool
+    tx_hash: str
+    block_number: int
+    block_hash: str
+    block_timestamp: datetime
+
+
 # Plain columns: an invoice may have thousands of payments, and most are as they were.
 _PAYMENTS = (
-    select(
-        Payment.id,
-        Payment.amount,
-        Payment.status,
-        Payment.late,
-        Payment.counted,
-        Payment.tx_hash,
-        Payment.block_number,
-        Payment.block_hash,
-        Payment.block_timestamp,
-    )
+    select(*columns_of(_PaymentRow, Payment))
     .where(Payment.invoice_id == bindparam("its_id"))
     .order_by(Payment.block_number, Payment.log_index, Payment.id)
 )
-
-
-class _PaymentRow(lifecycle.PaymentFacts, Protocol):
-    """A row of `_PAYMENTS`."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def late(self) -> bool: ...
-    @property
-    def counted(self) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -114,7 +110,7 @@ def apply_settlement(
     ).one_or_none()
     if invoice is None:
         raise InvoiceDoesNotExist()
-    payments = session.execute(_PAYMENTS, {"its_id": invoice_id}).all()
+    payments = read_rows(_PaymentRow, session.execute(_PAYMENTS, {"its_id": invoice_id}))
     settlement = lifecycle.settle(
         invoice,
         payments,

@@ -16,13 +16,13 @@ from datetime import datetime
 from sqlalchemy import func, literal, select, update
 from sqlalchemy.orm import Session
 
+from models.dialects import upsert
 from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import ORPHANED, PENDING
 from models.payment.receivers import PARAMETERS, Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
 from models.ranges import aside
-from models.reader import upsert
 from models.types import to_ms
 
 MOST_PAYMENTS = 1_000
@@ -78,7 +78,7 @@ def record(
         if room is not None and not room.takes(seen.amount):
             touched |= _revive(session, chain_id, seen)
             continue
-        row = upsert(session, Payment).values(
+        row = upsert(Payment).values(
             invoice_id=seen.receiver.invoice_id,
             chain_id=chain_id,
             block_number=seen.block.number,

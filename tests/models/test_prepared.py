@@ -24,11 +24,11 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
 from models.database import Database, savepoint
+from models.dialects import bound_in
 from models.driver import MOST_KEPT
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease, Wallet
 from models.prepared import SEEN, Change, Known, Query, raw
-from models.reader import bound_id_in, bound_ids
 from models.types import to_ms
 
 ADD = Change(insert(Lease.__table__))
@@ -268,17 +268,15 @@ def test_a_raw_column_is_the_drivers(kept: Database, now: datetime) -> None:
 
 def test_a_statement_of_each_dialect(database: Database) -> None:
     some = Query(
-        lambda dialect: (
-            select(Wallet.xpub)
-            .where(bound_id_in(dialect, Wallet.next_address_index, "indexes"))
-            .order_by(Wallet.xpub)
-        )
+        select(Wallet.xpub)
+        .where(bound_in(Wallet.next_address_index, "indexes"))
+        .order_by(Wallet.xpub)
     )
     new = [{"xpub": name, "next_address_index": at} for at, name in enumerate("abc")]
     database.run(lambda session: Change(insert(Wallet.__table__)).run_all(session, new))
     with database.reading() as connection:
         for indexes, expected in (([0, 2, 3], [("a",), ("c",)]), ([3], [])):
-            asked = {"indexes": bound_ids(database.dialect, indexes)}
+            asked = {"indexes": indexes}
             assert some.all(connection, asked) == expected
 
 
@@ -371,10 +369,9 @@ def test_the_time_limit_of_reads_holds(database_url: str) -> None:
         "sqlite": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
         "postgresql": "SELECT 1 FROM pg_sleep(60)",
     }
-    slow = Query(lambda dialect: text(endless[dialect]).columns())
     with (
         closing(Database(database_url, read_timeout_s=0.1)) as database,
         pytest.raises(DatabaseUnavailable),
         database.reading() as connection,
     ):
-        slow.all(connection)
+        Query(text(endless[database.dialect]).columns()).all(connection)

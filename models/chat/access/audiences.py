@@ -11,8 +11,9 @@ from models.chat.access.membership import find_members_of_each
 from models.chat.identity.actors import RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import Subscription, User, UserMessage
+from models.dialects import gathered_ids, id_in
 from models.prepared import Query
-from models.reader import Db, gathered_ids, id_in, read_ids
+from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,10 @@ class _People:
     administrators: frozenset[int]
 
 
-_BY_ROLE: Query[int, str | list[int] | None] = Query(
-    lambda dialect: (
-        select(User.role, gathered_ids(dialect, User.id))
-        .where(User.realm_id == bindparam("realm_id"), User.is_active, ~User.is_system_bot)
-        .group_by(User.role)
-    )
+_BY_ROLE: Query[int, list[int]] = Query(
+    select(User.role, gathered_ids(User.id))
+    .where(User.realm_id == bindparam("realm_id"), User.is_active, ~User.is_system_bot)
+    .group_by(User.role)
 )
 
 
@@ -65,7 +64,7 @@ class Audiences:
     @cached_property
     def _people(self) -> _People:
         rows = _BY_ROLE.all(self._reader, {"realm_id": self._realm.id})
-        of_role = {role: read_ids(ids) for role, ids in rows}
+        of_role = {role: ids for role, ids in rows}
         return _People(
             frozenset().union(*of_role.values()),
             frozenset().union(*(ids for role, ids in of_role.items() if role != Role.GUEST)),
@@ -108,7 +107,7 @@ def find_readers(db: Db, channel: ChannelView | None, message_ids: list[int]) ->
     holders = (
         select(UserMessage.user_id, User.role)
         .join(User, User.id == UserMessage.user_id)
-        .where(id_in(db, UserMessage.message_id, message_ids), User.is_active)
+        .where(id_in(UserMessage.message_id, message_ids), User.is_active)
         .distinct()
     )
     if channel is None:

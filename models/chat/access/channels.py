@@ -5,7 +5,7 @@ Every function takes a `Db`: a connection or a session. The questions about a ch
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -26,8 +26,9 @@ from models.chat.access.errors import InvalidChannelId, InvalidChannelName
 from models.chat.access.membership import belongs, group_ids_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
-from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, bound_text_in, dialect_of
+from models.dialects import bound_in
+from models.reader import Db
+from models.rows import RowQuery, columns_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +69,12 @@ class ChannelView:
         return self.invite_only and not self.history_public_to_subscribers
 
 
-_NAMES = [f.name for f in fields(ChannelView)]
-CHANNEL_COLUMNS = [getattr(Channel, name) for name in _NAMES[:-1]]
+CHANNEL_COLUMNS = columns_of(ChannelView, Channel)
 _MINE = aliased(Subscription)
 
 
 def channels_seen_by(user_id: int | BindParameter[int]) -> Select[Any]:
-    """Select of channels for `channel_of`; add `where`s. Give a bindparam to prebuild it."""
+    """Select of rows of `ChannelView`; add `where`s. Give a bindparam to prebuild it."""
     return (
         select(*CHANNEL_COLUMNS, _MINE.is_active.is_not(None).label("is_subscribed"))
         .select_from(Channel)
@@ -85,20 +85,12 @@ def channels_seen_by(user_id: int | BindParameter[int]) -> Select[Any]:
     )
 
 
-def channel_of(row: Iterable[object]) -> ChannelView:
-    """The channel of a row of `channels_seen_by`: `CHANNEL_COLUMNS`, then `is_subscribed`."""
-    values: dict[str, Any] = dict(zip(_NAMES, row, strict=True))
-    return ChannelView(**values)
-
-
 _SEEN = channels_seen_by(bindparam("viewer_id")).where(Channel.realm_id == bindparam("realm_id"))
-_BY_ID = Query(_SEEN.where(Channel.id == bindparam("channel_id")))
-_BY_NAME = Query(_SEEN.where(Channel.name_key == bindparam("name_key")))
-_NAMED = Query(
-    lambda dialect: _SEEN.where(
-        bound_id_in(dialect, Channel.id, "channel_ids")
-        | bound_text_in(dialect, Channel.name_key, "name_keys")
-    )
+_BY_ID = RowQuery(ChannelView, _SEEN.where(Channel.id == bindparam("channel_id")))
+_BY_NAME = RowQuery(ChannelView, _SEEN.where(Channel.name_key == bindparam("name_key")))
+_NAMED = RowQuery(
+    ChannelView,
+    _SEEN.where(bound_in(Channel.id, "channel_ids") | bound_in(Channel.name_key, "name_keys")),
 )
 
 
@@ -108,11 +100,9 @@ def find_channel(
     """A channel of the actor's realm by id or by name (in any case), whoever may see it."""
     key = {"viewer_id": actor.id, "realm_id": actor.realm.id}
     if channel_id is not None:
-        row = _BY_ID.first(db, {**key, "channel_id": channel_id})
-    else:
-        assert name is not None
-        row = _BY_NAME.first(db, {**key, "name_key": name.strip().casefold()})
-    return None if row is None else channel_of(row)
+        return _BY_ID.first(db, {**key, "channel_id": channel_id})
+    assert name is not None
+    return _BY_NAME.first(db, {**key, "name_key": name.strip().casefold()})
 
 
 def find_channels(
@@ -123,12 +113,8 @@ def find_channels(
     asked: dict[str, Any] = {"viewer_id": actor.id, "realm_id": actor.realm.id}
     if len(ids) + len(keys) == 1:
         one = {"channel_id": ids[0]} if ids else {"name_key": keys[0]}
-        rows = (_BY_ID if ids else _BY_NAME).all(db, {**asked, **one})
-    else:
-        dialect = dialect_of(db)
-        lists = {"channel_ids": bound_ids(dialect, ids), "name_keys": bound_ids(dialect, keys)}
-        rows = _NAMED.all(db, {**asked, **lists})
-    return [channel_of(row) for row in rows]
+        return (_BY_ID if ids else _BY_NAME).all(db, {**asked, **one})
+    return _NAMED.all(db, {**asked, "channel_ids": ids, "name_keys": keys})
 
 
 # --- what the user may know, read and do there ----------------------------------------------------
@@ -248,7 +234,7 @@ def bot_owner(db: Db, actor: Actor) -> Actor | None:
 
 
 @cache
-def readable_channels(dialect: str, is_guest: bool) -> Select[int]:
+def readable_channels(is_guest: bool) -> Select[int]:
     """Select of the ids of all channels somebody has content access to; `reading_as` says who.
 
     The same rule as `has_content_access`, for many channels at once.
@@ -261,8 +247,8 @@ def readable_channels(dialect: str, is_guest: bool) -> Select[int]:
         by_group: ColumnElement[bool] = false()
     else:
         open_to_all = Channel.is_web_public | ~Channel.invite_only
-        by_group = bound_id_in(dialect, Channel.can_subscribe_group, "reader_group_ids") | (
-            bound_id_in(dialect, Channel.can_add_subscribers_group, "reader_group_ids")
+        by_group = bound_in(Channel.can_subscribe_group, "reader_group_ids") | (
+            bound_in(Channel.can_add_subscribers_group, "reader_group_ids")
         )
     return select(Channel.id).where(
         Channel.realm_id == bindparam("reader_realm_id"),
@@ -274,10 +260,10 @@ def reading_as(db: Db, actor: Actor) -> dict[str, Any]:
     """The parameters of `readable_channels` for an actor."""
     parameters: dict[str, Any] = {"reader_id": actor.id, "reader_realm_id": actor.realm_id}
     if not actor.is_guest:
-        parameters["reader_group_ids"] = bound_ids(dialect_of(db), sorted(group_ids_of(db, actor)))
+        parameters["reader_group_ids"] = sorted(group_ids_of(db, actor))
     return parameters
 
 
 def readable_channel_ids(db: Db, actor: Actor) -> Select[int]:
     """`readable_channels` with an actor's parameters filled in: for `IN` and joins."""
-    return readable_channels(dialect_of(db), actor.is_guest).params(reading_as(db, actor))
+    return readable_channels(actor.is_guest).params(reading_as(db, actor))

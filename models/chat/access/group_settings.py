@@ -7,9 +7,9 @@ becomes an anonymous group. In the database it is always one group id.
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
-from sqlalchemy import Select, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import (
@@ -31,14 +31,13 @@ from models.chat.identity.roles import (
     OWNERS,
 )
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
+from models.dialects import bound_in, gathered_ids, id_in
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, dialect_of, gathered_ids, id_in, read_ids
+from models.reader import Db
+from models.rows import columns_of, read_row, read_rows
 
 GroupValue = int | dict[str, list[int]]
 """A group id, or `{"direct_members": [user ids], "direct_subgroups": [group ids]}`, sorted."""
-
-Held = str | list[int] | None
-"""Ids of what a group holds, as `gathered_ids` has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +200,8 @@ def check_group_value(
 def check_group(session: Session, realm_id: int, setting: GroupSetting, group: int | str) -> int:
     """The id of a group that a setting may be set to, named by id or by name."""
     key = UserGroup.id == group if isinstance(group, int) else UserGroup.name == group
-    row = session.execute(select(*_FACTS).where(UserGroup.realm_id == realm_id, key)).first()
-    return _check_facts(setting, row)
+    wanted = select(*_FACTS).where(UserGroup.realm_id == realm_id, key)
+    return _check_facts(setting, read_row(_Facts, session.execute(wanted)))
 
 
 def _check_named(
@@ -212,33 +211,27 @@ def _check_named(
     if not group_ids:
         return
     found = session.execute(
-        select(*_FACTS).where(
-            UserGroup.realm_id == realm_id, id_in(session, UserGroup.id, group_ids)
-        )
+        select(*_FACTS).where(UserGroup.realm_id == realm_id, id_in(UserGroup.id, group_ids))
     )
-    rows = {row.id: row for row in found}
+    rows = {row.id: row for row in read_rows(_Facts, found)}
     for group_id in group_ids:
         _check_facts(setting, rows.get(group_id))
 
 
-_FACTS = (UserGroup.id, UserGroup.kind, UserGroup.name, UserGroup.is_deactivated)
+class _Facts(NamedTuple):
+    """A group as far as it decides whether a setting may be set to it."""
+
+    id: int
+    kind: str
+    name: str | None
+    is_deactivated: bool
 
 
-class GroupFacts(Protocol):
-    """A row of `_FACTS`, or more of a group."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def is_deactivated(self) -> bool: ...
+_FACTS = columns_of(_Facts, UserGroup)
 
 
-def _check_facts(setting: GroupSetting, row: GroupFacts | None) -> int:
-    """The id of a group by its `_FACTS`; raises where a setting may not be set to it."""
+def _check_facts(setting: GroupSetting, row: _Facts | None) -> int:
+    """The id of a group; raises where a setting may not be set to it."""
     if row is None or row.kind == "anonymous":
         raise InvalidUserGroup()
     if row.is_deactivated:
@@ -273,7 +266,7 @@ def check_members(
             session.scalars(
                 select(User.id).where(
                     User.realm_id == realm_id,
-                    id_in(session, User.id, wanted),
+                    id_in(User.id, wanted),
                     User.is_active,
                     ~User.is_system_bot,
                 )
@@ -286,18 +279,16 @@ def check_members(
         raise InvalidUserId(user_id=missing)
 
 
-def _anonymous(dialect: str) -> Select[int, Held, Held]:
-    """Those of groups :group_ids that are anonymous, with their direct members and subgroups."""
-    member_ids = gathered_ids(dialect, UserGroupMember.user_id)
-    subgroup_ids = gathered_ids(dialect, Subgroup.subgroup_id)
-    return select(
+_MEMBER_IDS = select(gathered_ids(UserGroupMember.user_id))
+_SUBGROUP_IDS = select(gathered_ids(Subgroup.subgroup_id))
+_ANONYMOUS: Query[int, list[int], list[int]] = Query(
+    select(
         UserGroup.id,
-        select(member_ids).where(UserGroupMember.group_id == UserGroup.id).scalar_subquery(),
-        select(subgroup_ids).where(Subgroup.group_id == UserGroup.id).scalar_subquery(),
-    ).where(bound_id_in(dialect, UserGroup.id, "group_ids"), UserGroup.kind == "anonymous")
-
-
-_ANONYMOUS = Query(_anonymous)
+        _MEMBER_IDS.where(UserGroupMember.group_id == UserGroup.id).scalar_subquery(),
+        _SUBGROUP_IDS.where(Subgroup.group_id == UserGroup.id).scalar_subquery(),
+    ).where(bound_in(UserGroup.id, "group_ids"), UserGroup.kind == "anonymous")
+)
+"""Those of the groups that are anonymous, with their direct members and subgroups."""
 
 
 def find_group_values(
@@ -308,14 +299,12 @@ def find_group_values(
     `known_ids`: the only users that its reader may know; None: everybody.
     """
     values: dict[int, GroupValue] = {group_id: group_id for group_id in group_ids}
-    asked = {"group_ids": bound_ids(dialect_of(db), list(values))}
+    asked = {"group_ids": list(values)}
     for group_id, member_ids, subgroup_ids in _ANONYMOUS.all(db, asked):
         values[group_id] = {
             "direct_members": [
-                user_id
-                for user_id in read_ids(member_ids)
-                if known_ids is None or user_id in known_ids
+                user_id for user_id in member_ids if known_ids is None or user_id in known_ids
             ],
-            "direct_subgroups": read_ids(subgroup_ids),
+            "direct_subgroups": subgroup_ids,
         }
     return values

@@ -1,12 +1,11 @@
 """User groups as things: the system groups of a realm, and those that people make."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
-from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InvalidUserGroup, InvalidUserGroupName, UserGroupExists
@@ -14,7 +13,6 @@ from models.chat.access.group_settings import (
     CREATOR,
     USER_GROUP_GROUPS,
     GroupValue,
-    Held,
     check_members,
     find_group_values,
     store_group_value,
@@ -28,8 +26,9 @@ from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
-from models.prepared import Query
-from models.reader import Db, gathered_ids, read_ids
+from models.dialects import gathered_ids
+from models.reader import Db
+from models.rows import RowQuery, columns_of
 
 NAME_MAX = 100
 RESERVED_PREFIXES = ("@", "role:", "user:", "stream:", "channel:")
@@ -163,43 +162,8 @@ def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> N
         raise InvalidUserGroup()
 
 
-_SETTINGS = [getattr(UserGroup, name) for name in USER_GROUP_GROUPS]
-
-
-@cache
-def _groups(*, one: bool) -> Query[*tuple[Any, ...]]:
-    """The groups of realm :realm_id, or :group_id of them: what `_render` takes."""
-
-    def build(dialect: str) -> Select[*tuple[Any, ...]]:
-        members = (
-            select(gathered_ids(dialect, UserGroupMember.user_id))
-            .join(User, User.id == UserGroupMember.user_id)
-            .where(UserGroupMember.group_id == UserGroup.id, User.is_active, ~User.is_system_bot)
-        )
-        subgroups = select(gathered_ids(dialect, Subgroup.subgroup_id)).where(
-            Subgroup.group_id == UserGroup.id
-        )
-        wanted = select(
-            UserGroup.id,
-            UserGroup.name,
-            UserGroup.description,
-            UserGroup.kind,
-            UserGroup.creator_id,
-            UserGroup.date_created,
-            UserGroup.is_deactivated,
-            members.scalar_subquery(),
-            subgroups.scalar_subquery(),
-            *_SETTINGS,
-        ).where(UserGroup.realm_id == bindparam("realm_id"), UserGroup.kind != "anonymous")
-        if one:
-            return wanted.where(UserGroup.id == bindparam("group_id"))
-        return wanted.order_by(UserGroup.id)
-
-    return Query(build)
-
-
 class _Group(NamedTuple):
-    """A row of `_groups`, `settings` as the ids of groups."""
+    """A group with what it holds, and the groups that hold its permissions."""
 
     id: int
     name: str
@@ -208,12 +172,39 @@ class _Group(NamedTuple):
     creator_id: int | None
     date_created: datetime
     is_deactivated: bool
-    members: Held
-    subgroups: Held
-    settings: Sequence[int]
+    members: list[int]
+    subgroups: list[int]
+    can_add_members_group: int
+    can_join_group: int
+    can_leave_group: int
+    can_manage_group: int
+    can_mention_group: int
+    can_remove_members_group: int
+
+    @property
+    def settings(self) -> dict[str, int]:
+        """Permission -> id of the group that has it."""
+        return {name: getattr(self, name) for name in USER_GROUP_GROUPS}
 
 
-_OWN = len(_Group._fields) - 1
+_MEMBER_IDS = (
+    select(gathered_ids(UserGroupMember.user_id))
+    .join(User, User.id == UserGroupMember.user_id)
+    .where(UserGroupMember.group_id == UserGroup.id, User.is_active, ~User.is_system_bot)
+    .scalar_subquery()
+)
+_SUBGROUP_IDS = (
+    select(gathered_ids(Subgroup.subgroup_id))
+    .where(Subgroup.group_id == UserGroup.id)
+    .scalar_subquery()
+)
+_ALL = select(
+    *columns_of(_Group, UserGroup),
+    _MEMBER_IDS.label("members"),
+    _SUBGROUP_IDS.label("subgroups"),
+).where(UserGroup.realm_id == bindparam("realm_id"), UserGroup.kind != "anonymous")
+_IN_REALM = RowQuery(_Group, _ALL.order_by(UserGroup.id))
+_ONE = RowQuery(_Group, _ALL.where(UserGroup.id == bindparam("group_id")))
 
 
 def find_groups(
@@ -229,13 +220,12 @@ def find_groups(
 
     `known_ids`: the only users that their reader may know; None: everybody.
     """
-    query = _groups(one=group_id is not None)
-    rows = query.all(db, {"realm_id": realm_id, "group_id": group_id})
-    groups = [_Group._make((*row[:_OWN], row[_OWN:])) for row in rows]
+    query = _IN_REALM if group_id is None else _ONE
+    groups = query.all(db, {"realm_id": realm_id, "group_id": group_id})
     if not include_deactivated:
         groups = [group for group in groups if not group.is_deactivated]
     values = find_group_values(
-        db, {held for group in groups for held in group.settings}, known_ids=known_ids
+        db, {held for group in groups for held in group.settings.values()}, known_ids=known_ids
     )
     return [_render(group, values, known_ids) for group in groups]
 
@@ -243,21 +233,17 @@ def find_groups(
 def _render(
     group: _Group, values: Mapping[int, GroupValue], known_ids: Container[int] | None
 ) -> dict[str, Any]:
-    members = read_ids(group.members)
     return {
         "id": group.id,
         "name": group.name,
         "description": group.description,
-        "members": members
-        if known_ids is None
-        else [user_id for user_id in members if user_id in known_ids],
-        "direct_subgroup_ids": read_ids(group.subgroups),
+        "members": [
+            user_id for user_id in group.members if known_ids is None or user_id in known_ids
+        ],
+        "direct_subgroup_ids": group.subgroups,
         "is_system_group": group.kind == "system",
         "date_created": int(group.date_created.timestamp()),
         "deactivated": group.is_deactivated,
-        **{
-            setting: values[held]
-            for setting, held in zip(USER_GROUP_GROUPS, group.settings, strict=True)
-        },
+        **{setting: values[held] for setting, held in group.settings.items()},
         "creator_id": visible_user_id(group.creator_id, known_ids),
     }

@@ -22,8 +22,9 @@ from models.chat.access.errors import (
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
+from models.dialects import id_in
 from models.prepared import Query
-from models.reader import Db, id_in
+from models.reader import Db
 
 
 def _groups_above() -> CTE:
@@ -122,7 +123,7 @@ def find_groups_below(db: Db, group_ids: Iterable[int]) -> set[int]:
 
 
 def _groups_below_any(db: Db, group_ids: Iterable[int]) -> CTE:
-    start = select(UserGroup.id.label("group_id")).where(id_in(db, UserGroup.id, group_ids))
+    start = select(UserGroup.id.label("group_id")).where(id_in(UserGroup.id, group_ids))
     below = start.cte("groups_below_any", recursive=True)
     return below.union(
         select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
@@ -134,7 +135,7 @@ def find_members_of_each(db: Db, group_ids: Iterable[int]) -> dict[int, set[int]
     wanted = list(group_ids)
     members: dict[int, set[int]] = {group_id: set() for group_id in wanted}
     start = select(UserGroup.id.label("root_id"), UserGroup.id.label("group_id")).where(
-        id_in(db, UserGroup.id, wanted)
+        id_in(UserGroup.id, wanted)
     )
     below = start.cte("groups_below_each", recursive=True)
     below = below.union(

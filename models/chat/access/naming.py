@@ -4,76 +4,49 @@ Somebody the actor may not know, and a real address the actor may not see, are n
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam, select
 
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.people import (
     DUMMY_EMAIL,
     USER_COLUMNS,
+    UserRow,
     known_to,
     sees_everybody,
     visible_email,
 )
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
-from models.prepared import Query
-from models.reader import INT_MAX, Db, bound_id_in, bound_ids, bound_text_in, dialect_of
-
-
-class NamedUser(NamedTuple):
-    """A row of `USER_COLUMNS` and email_key; fits `UserRow`."""
-
-    id: int
-    delivery_email: str
-    full_name: str
-    role: int
-    bot_type: int | None
-    bot_owner_id: int | None
-    is_active: bool
-    is_imported_stub: bool
-    is_deleted: bool
-    date_joined: datetime
-    timezone: str
-    avatar_version: int
-    email_address_visibility: int
-    email_key: str
+from models.dialects import bound_in
+from models.reader import INT_MAX, Db
+from models.rows import RowQuery
 
 
 @cache
-def _named(
-    ids: int, emails: int, *, system_bots: bool, sees_everybody: bool
-) -> Query[*tuple[Any, ...]]:
+def _named(ids: int, emails: int, *, system_bots: bool, sees_everybody: bool) -> RowQuery[UserRow]:
     """Users of realm :realm_id that have one of :ids or of :email_keys, so many of each: 0, 1 or
     2 for several; without system bots, and without those whom :actor_id may not know.
     """
-
-    def build(dialect: str) -> Select[*tuple[Any, ...]]:
-        by_id = bound_id_in(dialect, User.id, "ids")
-        by_email = bound_text_in(dialect, User.email_key, "email_keys")
-        if ids == 1:
-            by_id = User.id == bindparam("ids")
-        if emails == 1:
-            by_email = User.email_key == bindparam("email_keys")
-        wanted = select(*USER_COLUMNS, User.email_key).where(
-            User.realm_id == bindparam("realm_id"),
-            by_id | by_email if ids and emails else by_email if emails else by_id,
-        )
-        if not system_bots:
-            wanted = wanted.where(~User.is_system_bot)
-        if not sees_everybody:
-            wanted = wanted.where(User.id.in_(known_to(bindparam("actor_id"))))
-        return wanted
-
-    return Query(build, one_plan=sees_everybody)
+    by_id = User.id == bindparam("ids") if ids == 1 else bound_in(User.id, "ids")
+    by_email = bound_in(User.email_key, "email_keys")
+    if emails == 1:
+        by_email = User.email_key == bindparam("email_keys")
+    wanted = select(*USER_COLUMNS).where(
+        User.realm_id == bindparam("realm_id"),
+        by_id | by_email if ids and emails else by_email if emails else by_id,
+    )
+    if not system_bots:
+        wanted = wanted.where(~User.is_system_bot)
+    if not sees_everybody:
+        wanted = wanted.where(User.id.in_(known_to(bindparam("actor_id"))))
+    return RowQuery(UserRow, wanted, one_plan=sees_everybody)
 
 
 def find_named(
     db: Db, actor: Actor, names: Iterable[int | str], *, system_bots: bool = False
-) -> dict[int | str, NamedUser]:
+) -> dict[int | str, UserRow]:
     """Name -> row of those that are somebody of the actor's realm
     whom the actor may know, active or not; in the order of the names and in one statement.
 
@@ -91,11 +64,11 @@ def find_named(
     asked = {
         "realm_id": actor.realm_id,
         "actor_id": actor.id,
-        "ids": ids[0] if len(ids) == 1 else bound_ids(dialect_of(db), ids),
-        "email_keys": emails[0] if len(emails) == 1 else bound_ids(dialect_of(db), emails),
+        "ids": ids[0] if len(ids) == 1 else ids,
+        "email_keys": emails[0] if len(emails) == 1 else emails,
     }
-    rows = [*map(NamedUser._make, query.all(db, asked))]
-    by_key: dict[int | str, NamedUser] = {row.id: row for row in rows}
+    rows = query.all(db, asked)
+    by_key: dict[int | str, UserRow] = {row.id: row for row in rows}
     by_key |= {row.email_key: row for row in rows if visible_email(actor, row) is not None}
     return {name: by_key[key] for name, key in keys.items() if key in by_key}
 
@@ -109,7 +82,7 @@ def _key_of(actor: Actor, name: int | str) -> int | str:
     return int(dummy[1]) if dummy is not None and dummy[2] == actor.realm.host else email
 
 
-def access_user(db: Db, actor: Actor, name: int | str) -> NamedUser:
+def access_user(db: Db, actor: Actor, name: int | str) -> UserRow:
     """A user of the actor's realm, active or not, person or bot. Raises `NoSuchUser`."""
     found = find_named(db, actor, [name])
     if name not in found:
@@ -123,14 +96,14 @@ def is_self(actor: Actor, principals: Sequence[int | str]) -> bool:
     return all(_key_of(actor, principal) in mine for principal in principals)
 
 
-def access_principals(db: Db, actor: Actor, principals: Sequence[int | str]) -> list[NamedUser]:
+def access_principals(db: Db, actor: Actor, principals: Sequence[int | str]) -> list[UserRow]:
     """Rows of the users named, in that order, none twice; the actor's own when nobody is named.
 
     Raises `NoSuchUser` and `UserIsDeactivated`.
     """
     named = list(principals) or [actor.id]
     rows = find_named(db, actor, named)
-    found: dict[int, NamedUser] = {}
+    found: dict[int, UserRow] = {}
     for name in named:
         if name not in rows:
             raise NoSuchUser()

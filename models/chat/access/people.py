@@ -4,7 +4,7 @@ import re
 from collections.abc import Container
 from datetime import datetime
 from hashlib import md5
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import BindParameter, Select, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
@@ -15,24 +15,9 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.roles import EmailVisibility, Role
 from models.chat.tables import ConversationMember, Subscription, User
 from models.reader import Db
+from models.rows import columns_of
 
 DUMMY_EMAIL = re.compile(r"user([0-9]{1,10})@(.+)", re.DOTALL)
-
-USER_COLUMNS = (
-    User.id,
-    User.delivery_email,
-    User.full_name,
-    User.role,
-    User.bot_type,
-    User.bot_owner_id,
-    User.is_active,
-    User.is_imported_stub,
-    User.is_deleted,
-    User.date_joined,
-    User.timezone,
-    User.avatar_version,
-    User.email_address_visibility,
-)
 
 
 class EmailOwner(Protocol):
@@ -57,23 +42,26 @@ class Pictured(EmailOwner, Protocol):
     def is_deleted(self) -> bool: ...
 
 
-class UserRow(Pictured, Protocol):
-    """A row of `USER_COLUMNS`."""
+class UserRow(NamedTuple):
+    """A user."""
 
-    @property
-    def full_name(self) -> str: ...
-    @property
-    def role(self) -> int: ...
-    @property
-    def bot_owner_id(self) -> int | None: ...
-    @property
-    def is_active(self) -> bool: ...
-    @property
-    def is_imported_stub(self) -> bool: ...
-    @property
-    def date_joined(self) -> datetime: ...
-    @property
-    def timezone(self) -> str: ...
+    id: int
+    delivery_email: str
+    full_name: str
+    role: int
+    bot_type: int | None
+    bot_owner_id: int | None
+    is_active: bool
+    is_imported_stub: bool
+    is_deleted: bool
+    date_joined: datetime
+    timezone: str
+    avatar_version: int
+    email_address_visibility: int
+    email_key: str
+
+
+USER_COLUMNS = columns_of(UserRow, User)
 
 
 # --- whom: everybody, but guests whom the organization restricts ----------------------------------

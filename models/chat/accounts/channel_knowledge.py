@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import Audiences
-from models.chat.access.channels import ChannelView, channel_of, channels_seen_by
+from models.chat.access.channels import ChannelView, channels_seen_by
 from models.chat.channels.channels import (
     ChannelQuery,
     describe_channels,
@@ -25,6 +25,7 @@ from models.chat.events.channels import (
 from models.chat.events.log import Told
 from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.tables import Channel, Subscription
+from models.rows import read_rows
 
 KNOWN_CHANNELS = ChannelQuery(include_web_public=True, include_all=True)
 
@@ -81,7 +82,7 @@ def tell_peers(
         .where(Channel.id.in_(subscribed), ~Channel.is_archived)
         .order_by(Channel.id)
     )
-    channels = [channel_of(row) for row in rows]
+    channels = read_rows(ChannelView, rows)
     readers = find_subscriber_ids(session, [channel.id for channel in channels])
     audiences = Audiences(session, actor.realm, channels)
     peers: list[Peers] = []

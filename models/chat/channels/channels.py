@@ -18,7 +18,6 @@ from sqlalchemy import (
 
 from models.chat.access.channels import (
     ChannelView,
-    channel_of,
     channels_seen_by,
     filter_known,
     readable_channel_ids,
@@ -36,8 +35,10 @@ from models.chat.channels.errors import (
 from models.chat.ground.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
+from models.dialects import bound_in, gathered_ids
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, dialect_of, gathered_ids, read_ids
+from models.reader import Db
+from models.rows import read_rows
 
 NAME_MAX, DESCRIPTION_MAX = 60, 1024
 QUIET_AFTER = timedelta(days=180)
@@ -127,7 +128,7 @@ def find_channels(db: Db, actor: Actor, query: ChannelQuery) -> list[ChannelView
     )
     if query.exclude_archived or query.include_all_active:
         statement = statement.where(~Channel.is_archived)
-    return [channel_of(row) for row in db.execute(statement)]
+    return read_rows(ChannelView, db.execute(statement))
 
 
 def _subscribed_by(user_id: int) -> Select[int]:
@@ -214,40 +215,37 @@ def describe_channels(
 
 
 def _count_subscribers(db: Db, channel_ids: Collection[int]) -> Mapping[int, int]:
-    return dict(_COUNTS.all(db, _of(db, channel_ids)))
+    return dict(_COUNTS.all(db, _of(channel_ids)))
 
 
 def _find_newest_times(db: Db, channel_ids: Collection[int]) -> Mapping[int, datetime]:
     """When each channel that has messages got its newest one."""
-    return dict(_NEWEST_TIMES.all(db, _of(db, channel_ids)))
+    return dict(_NEWEST_TIMES.all(db, _of(channel_ids)))
 
 
 def find_subscriber_ids(db: Db, channel_ids: Collection[int]) -> dict[int, list[int]]:
     """Channel id -> ids of its active subscribers, in order."""
-    found: dict[int, list[int]] = {channel_id: [] for channel_id in channel_ids}
-    for channel_id, user_ids in _SUBSCRIBER_IDS.all(db, _of(db, channel_ids)):
-        found[channel_id] = read_ids(user_ids)
-    return found
+    found = dict(_SUBSCRIBER_IDS.all(db, _of(channel_ids)))
+    return {channel_id: found.get(channel_id, []) for channel_id in channel_ids}
 
 
-def _of(db: Db, channel_ids: Collection[int]) -> dict[str, Any]:
-    return {"channel_ids": bound_ids(dialect_of(db), list(channel_ids))}
+def _of(channel_ids: Collection[int]) -> dict[str, Any]:
+    return {"channel_ids": list(channel_ids)}
 
 
-def _subscribed(dialect: str, *found: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
+def _subscribed(*found: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
     """A row for each of channels :channel_ids that has active subscribers, with what is found."""
     return (
         select(Subscription.channel_id, *found)
         .join(User, and_(User.id == Subscription.user_id, User.is_active))
-        .where(bound_id_in(dialect, Subscription.channel_id, "channel_ids"), Subscription.is_active)
+        .where(bound_in(Subscription.channel_id, "channel_ids"), Subscription.is_active)
         .group_by(Subscription.channel_id)
     )
 
 
-_COUNTS: Query[int, int] = Query(lambda dialect: _subscribed(dialect, func.count()), one_plan=False)
-_SUBSCRIBER_IDS: Query[int, str | list[int] | None] = Query(
-    lambda dialect: _subscribed(dialect, gathered_ids(dialect, Subscription.user_id)),
-    one_plan=False,
+_COUNTS: Query[int, int] = Query(_subscribed(func.count()), one_plan=False)
+_SUBSCRIBER_IDS: Query[int, list[int]] = Query(
+    _subscribed(gathered_ids(Subscription.user_id)), one_plan=False
 )
 _NEWEST_ID = (
     select(func.max(Topic.max_id))
@@ -256,11 +254,9 @@ _NEWEST_ID = (
     .scalar_subquery()
 )
 _NEWEST_TIMES: Query[int, datetime] = Query(
-    lambda dialect: (
-        select(Channel.id, Message.sent_at)
-        .join(Message, Message.id == _NEWEST_ID)
-        .where(bound_id_in(dialect, Channel.id, "channel_ids"))
-    )
+    select(Channel.id, Message.sent_at)
+    .join(Message, Message.id == _NEWEST_ID)
+    .where(bound_in(Channel.id, "channel_ids"))
 )
 
 

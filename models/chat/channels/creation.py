@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import CHANNEL_COLUMNS, ChannelView, channel_of
+from models.chat.access.channels import ChannelView
 from models.chat.access.errors import MustBeOwner
 from models.chat.access.group_settings import (
     CHANNEL_GROUPS,
@@ -30,6 +30,7 @@ from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 from models.chat.tables import Channel, ChannelFolder, DefaultChannel
 from models.reader import INT_MAX
+from models.rows import row_of
 
 UNLIMITED = "unlimited"
 REALM_DEFAULT = "realm_default"
@@ -175,10 +176,7 @@ def create_channels(
         actor_id=actor.id,
         now=now,
     )
-    return [
-        channel_of((*(getattr(channel, column.key) for column in CHANNEL_COLUMNS), False))
-        for channel in channels
-    ]
+    return [row_of(ChannelView, channel, is_subscribed=False) for channel in channels]
 
 
 def _store_groups(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
@@ -31,45 +31,27 @@ from models.chat.ground.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, ChannelFolder, Realm
 from models.reader import Db
+from models.rows import columns_of, read_rows
 
 NAME_MAX = 60
 
-_COLUMNS = (
-    ChannelFolder.id,
-    ChannelFolder.name,
-    ChannelFolder.description,
-    ChannelFolder.rendered_description,
-    ChannelFolder.creator_id,
-    ChannelFolder.date_created,
-    ChannelFolder.is_archived,
-    ChannelFolder.position,
-)
+
+class _FolderRow(NamedTuple):
+    id: int
+    name: str
+    description: str
+    rendered_description: str
+    creator_id: int | None
+    date_created: datetime
+    is_archived: bool
+    position: int
+
+
 _ALL = (
-    select(*_COLUMNS)
+    select(*columns_of(_FolderRow, ChannelFolder))
     .where(ChannelFolder.realm_id == bindparam("realm_id"))
     .order_by(ChannelFolder.position, ChannelFolder.id)
 )
-
-
-class _FolderRow(Protocol):
-    """A row of `_COLUMNS`; the mapped folder fits too."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def rendered_description(self) -> str: ...
-    @property
-    def creator_id(self) -> int | None: ...
-    @property
-    def date_created(self) -> datetime: ...
-    @property
-    def is_archived(self) -> bool: ...
-    @property
-    def position(self) -> int: ...
 
 
 def check_folder_name(name: str) -> str:
@@ -87,7 +69,7 @@ def check_folder_name(name: str) -> str:
 
 def find_folders(db: Db, actor: Actor, *, include_archived: bool) -> list[dict[str, Any]]:
     """The realm's folders as the actor sees them, in their order."""
-    rows = db.execute(_ALL, {"realm_id": actor.realm_id})
+    rows = read_rows(_FolderRow, db.execute(_ALL, {"realm_id": actor.realm_id}))
     known_ids = find_known_ids(db, actor)
     return [
         _described(row) | {"creator_id": visible_user_id(row.creator_id, known_ids)}
@@ -196,7 +178,7 @@ def reorder_folders(session: Session, actor: Actor, order: Sequence[int], *, now
     _record(session, actor, "channel_folders_reordered", event.payload(), event, now)
 
 
-def _described(folder: _FolderRow) -> dict[str, Any]:
+def _described(folder: _FolderRow | ChannelFolder) -> dict[str, Any]:
     return {
         "id": folder.id,
         "name": folder.name,

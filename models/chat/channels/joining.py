@@ -20,10 +20,10 @@ from models.chat.channels.channels import (
 from models.chat.channels.defaults import tell_of_default_channels
 from models.chat.channels.peers import Peers, gather_peers
 from models.chat.channels.subscriptions import (
+    ARE_NAMED,
     DEFAULT_SETTINGS,
     SETTINGS,
     SubscriptionRow,
-    are_named,
     describe_subscription,
     named,
 )
@@ -118,15 +118,13 @@ def _rejoin(
     session: Session, channel_ids: Collection[int], user_ids: Collection[int], *, now: datetime
 ) -> None:
     """Revive the subscriptions that these users had, with the settings they had."""
-    _REJOIN.run(session, {**named(session, channel_ids, user_ids), "at": now})
+    _REJOIN.run(session, {**named(channel_ids, user_ids), "at": now})
 
 
 _REJOIN = Change(
-    lambda dialect: (
-        update(_TABLE)
-        .where(*are_named(dialect), ~Subscription.is_active)
-        .values(is_active=true(), subscribed_at=bindparam("at"))
-    )
+    update(_TABLE)
+    .where(*ARE_NAMED, ~Subscription.is_active)
+    .values(is_active=true(), subscribed_at=bindparam("at"))
 )
 
 
@@ -134,14 +132,14 @@ def _find_kept(
     session: Session, channel_ids: Collection[int], user_ids: Collection[int]
 ) -> dict[tuple[int, int], SubscriptionRow]:
     """The subscriptions that these users have or had, by channel and user."""
-    rows = _KEPT.all(session, named(session, channel_ids, user_ids))
+    rows = _KEPT.all(session, named(channel_ids, user_ids))
     found = [dict(zip(_KEPT_NAMES, row, strict=True)) for row in rows]
     return {(row["channel_id"], row["user_id"]): row for row in found}
 
 
 _KEPT_NAMES = ("channel_id", "user_id", "is_active", *SETTINGS)
 _KEPT: Query[*tuple[Any, ...]] = Query(
-    lambda dialect: select(*(_TABLE.c[name] for name in _KEPT_NAMES)).where(*are_named(dialect))
+    select(*(_TABLE.c[name] for name in _KEPT_NAMES)).where(*ARE_NAMED)
 )
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, bindparam, select, update
+from sqlalchemy import RowMapping, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.access.channels import (
     CHANNEL_COLUMNS,
+    ChannelView,
     access_channel,
-    channel_of,
     filter_known,
     find_channels,
 )
@@ -29,8 +29,10 @@ from models.chat.ground import audit
 from models.chat.ground.errors import InvalidParameter
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
+from models.dialects import bound_in
 from models.json import Json
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db
+from models.rows import row_of
 
 COLORS = (
     "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5",
@@ -79,21 +81,16 @@ def describe_subscription(row: SubscriptionRow) -> dict[str, Any]:
     return {**settings, IN_HOME_VIEW: not settings[IS_MUTED]}
 
 
-def are_named(dialect: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    """The conditions that a subscription is one of `named`."""
-    return (
-        bound_id_in(dialect, Subscription.channel_id, "channel_ids"),
-        bound_id_in(dialect, Subscription.user_id, "user_ids"),
-    )
+ARE_NAMED = (
+    bound_in(Subscription.channel_id, "channel_ids"),
+    bound_in(Subscription.user_id, "user_ids"),
+)
+"""The conditions that a subscription is one of `named`."""
 
 
-def named(db: Db, channel_ids: Iterable[int], user_ids: Iterable[int]) -> dict[str, Any]:
+def named(channel_ids: Iterable[int], user_ids: Iterable[int]) -> dict[str, Any]:
     """The parameters of statements about these users' subscriptions to these channels."""
-    dialect = dialect_of(db)
-    return {
-        "channel_ids": bound_ids(dialect, list(channel_ids)),
-        "user_ids": bound_ids(dialect, list(user_ids)),
-    }
+    return {"channel_ids": list(channel_ids), "user_ids": list(user_ids)}
 
 
 def find_subscriptions(
@@ -114,8 +111,7 @@ def find_subscriptions(
     if not include_archived:
         statement = statement.where(~Channel.is_archived)
     rows = db.execute(statement).all()
-    width = len(CHANNEL_COLUMNS)
-    channels = [channel_of((*row[:width], True)) for row in rows]
+    channels = [row_of(ChannelView, row, is_subscribed=True) for row in rows]
     known_ids = find_known_ids(db, actor)
     described = describe_channels(db, actor.realm, channels, now=now, known_ids=known_ids)
     subscribers: dict[int, list[int]] = {}
@@ -124,7 +120,7 @@ def find_subscriptions(
     return [
         {
             **described[channel.id],
-            **describe_subscription(dict(zip(SETTINGS, row[width:], strict=True))),
+            **describe_subscription(row._mapping),
             **({"subscribers": subscribers[channel.id]} if include_subscribers else {}),
         }
         for channel, row in zip(channels, rows, strict=True)

@@ -21,7 +21,7 @@ from models.chat.channels.channels import (
 from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.peers import Peers, gather_peers
 from models.chat.channels.subscribing import check_ties
-from models.chat.channels.subscriptions import are_named, named
+from models.chat.channels.subscriptions import ARE_NAMED, named
 from models.chat.events import log
 from models.chat.events.channels import (
     LeftChannel,
@@ -89,7 +89,7 @@ def _leave(
 ) -> Mapping[int, list[int]]:
     """Channel id -> ids of those who left it now."""
     left: dict[int, list[int]] = {channel.id: [] for channel in channels}
-    asked = named(session, left, user_ids)
+    asked = named(left, user_ids)
     for channel_id, user_id in _SUBSCRIBED.all(session, asked):
         left[channel_id].append(user_id)
     _LEAVE.run(session, asked)
@@ -97,19 +97,13 @@ def _leave(
 
 
 _SUBSCRIBED: Query[int, int] = Query(
-    lambda dialect: (
-        select(Subscription.channel_id, Subscription.user_id)
-        .where(*are_named(dialect), Subscription.is_active)
-        .order_by(Subscription.channel_id, Subscription.user_id)
-        .with_for_update()
-    )
+    select(Subscription.channel_id, Subscription.user_id)
+    .where(*ARE_NAMED, Subscription.is_active)
+    .order_by(Subscription.channel_id, Subscription.user_id)
+    .with_for_update()
 )
 _LEAVE = Change(
-    lambda dialect: (
-        update(_SUBSCRIPTION)
-        .where(*are_named(dialect), Subscription.is_active)
-        .values(is_active=false())
-    )
+    update(_SUBSCRIPTION).where(*ARE_NAMED, Subscription.is_active).values(is_active=false())
 )
 
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ScalarSelect, delete, exists, select, update
 from sqlalchemy.orm import Session
@@ -14,38 +14,31 @@ from models.chat.events import log
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.tables import Message, Topic, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
-from models.reader import id_in
+from models.dialects import id_in
+from models.rows import columns_of
 
 _MESSAGE = table_of(Message)
 _TOPIC = table_of(Topic)
-NAMED = tuple(
-    _MESSAGE.c[name]
-    for name in ("id", "realm_id", "channel_id", "conversation_id", "topic", "topic_key")
-)
-"""What a deletion must know of each message."""
 
 
-class PlacedMessage(Protocol):
-    """A row of `NAMED`."""
+class PlacedMessage(NamedTuple):
+    """What a deletion must know of each message."""
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def realm_id(self) -> int: ...
-    @property
-    def channel_id(self) -> int | None: ...
-    @property
-    def conversation_id(self) -> int | None: ...
-    @property
-    def topic(self) -> str: ...
-    @property
-    def topic_key(self) -> str: ...
+    id: int
+    realm_id: int
+    channel_id: int | None
+    conversation_id: int | None
+    topic: str
+    topic_key: str
+
+
+PLACED = columns_of(PlacedMessage, Message)
 
 
 def delete_batch(
     session: Session, batch: Sequence[PlacedMessage], *, actor_id: int | None, now: datetime
 ) -> None:
-    """Move messages of one realm to the archive, as `NAMED` columns tell them, in a few statements.
+    """Move messages of one realm to the archive, in a few statements.
 
     Those who have copies are told, topics and first messages are true again.
     """
@@ -68,7 +61,7 @@ def _find_readers(
         select(*place, UserMessage.user_id)
         .distinct()
         .join(UserMessage, UserMessage.message_id == _MESSAGE.c.id)
-        .where(id_in(session, _MESSAGE.c.id, message_ids))
+        .where(id_in(_MESSAGE.c.id, message_ids))
     ):
         readers[channel_id, conversation_id, topic_key].add(user_id)
     return readers
@@ -95,7 +88,7 @@ def _recount_topics(
     session: Session, channel_ids: Collection[int], message_ids: Sequence[int]
 ) -> None:
     """Only topics whose newest message went need it."""
-    stale = _TOPIC.c.channel_id.in_(channel_ids) & id_in(session, _TOPIC.c.max_id, message_ids)
+    stale = _TOPIC.c.channel_id.in_(channel_ids) & id_in(_TOPIC.c.max_id, message_ids)
     in_topic = (_MESSAGE.c.channel_id == _TOPIC.c.channel_id) & (
         _MESSAGE.c.topic_key == _TOPIC.c.topic_key
     )

@@ -6,15 +6,16 @@ means for ever.
 """
 
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, func, literal, select, type_coerce
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Session
 
 from models.base import table_of
-from models.chat.deletion.batches import NAMED, delete_batch
+from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
 from models.chat.tables import Channel, Conversation, Message, Realm
+from models.rows import read_row, read_rows
 from models.types import to_ms
 
 _MESSAGE = table_of(Message)
@@ -24,13 +25,11 @@ _REALM = table_of(Realm)
 DAY_MS = 86_400_000
 
 
-class _Overdue(Protocol):
+class _Overdue(NamedTuple):
     """A channel or conversation with messages that are too old, and the days it keeps them."""
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def days(self) -> int: ...
+    id: int
+    days: int
 
 
 def try_expire_some(session: Session, now: datetime, limit: int) -> bool:
@@ -47,13 +46,14 @@ def try_expire_some(session: Session, now: datetime, limit: int) -> bool:
 def _expire(
     session: Session, is_there: ColumnElement[bool], days: int, now: datetime, limit: int
 ) -> bool:
-    batch = session.execute(
-        select(*NAMED)
+    found = session.execute(
+        select(*PLACED)
         .where(is_there, _is_older(literal(days), now))
         .order_by(_MESSAGE.c.id)
         .limit(limit)
         .with_for_update(skip_locked=True)
-    ).all()
+    )
+    batch = read_rows(PlacedMessage, found)
     if batch:
         delete_batch(session, batch, actor_id=None, now=now)
     return bool(batch)
@@ -62,13 +62,14 @@ def _expire(
 def _find_channel(session: Session, now: datetime) -> _Overdue | None:
     """A channel whose first message is too old; the channel knows which that is."""
     days = func.coalesce(_CHANNEL.c.message_retention_days, _REALM.c.message_retention_days)
-    return session.execute(
+    found = session.execute(
         select(_CHANNEL.c.id, days.label("days"))
         .join_from(_CHANNEL, _REALM, _REALM.c.id == _CHANNEL.c.realm_id)
         .join(_MESSAGE, _MESSAGE.c.id == _CHANNEL.c.first_message_id)
         .where(days > 0, _is_older(days, now))
         .limit(1)
-    ).first()
+    )
+    return read_row(_Overdue, found)
 
 
 def _find_conversation(session: Session, now: datetime) -> _Overdue | None:
@@ -80,13 +81,14 @@ def _find_conversation(session: Session, now: datetime) -> _Overdue | None:
         .correlate(_CONVERSATION)
         .scalar_subquery()
     )
-    return session.execute(
+    found = session.execute(
         select(_CONVERSATION.c.id, days.label("days"))
         .join_from(_CONVERSATION, _REALM, _REALM.c.id == _CONVERSATION.c.realm_id)
         .join(_MESSAGE, _MESSAGE.c.id == first)
         .where(days > 0, _is_older(days, now))
         .limit(1)
-    ).first()
+    )
+    return read_row(_Overdue, found)
 
 
 def _is_older(days: ColumnElement[int], now: datetime) -> ColumnElement[bool]:

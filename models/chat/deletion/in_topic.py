@@ -6,9 +6,10 @@ from sqlalchemy import bindparam, exists, or_, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
-from models.chat.deletion.batches import NAMED, PlacedMessage
+from models.chat.deletion.batches import PLACED, PlacedMessage
 from models.chat.tables import Channel, Message, MessageRemoval, UserMessage
 from models.chat.topics.names import key_of
+from models.rows import read_rows
 
 _MESSAGE = table_of(Message)
 _READABLE = or_(
@@ -20,7 +21,7 @@ _READABLE = or_(
 )
 """Of a protected history only the actor's own copies."""
 _NEWEST = (
-    select(*NAMED)
+    select(*PLACED)
     .select_from(_MESSAGE)
     .join(Channel, Channel.id == _MESSAGE.c.channel_id)
     .where(
@@ -36,7 +37,7 @@ _NEWEST = (
 
 
 def find_in_topic(session: Session, removal: MessageRemoval, limit: int) -> Sequence[PlacedMessage]:
-    """The newest that are left, the oldest of them first, as `NAMED` columns, locked."""
+    """The newest that are left, the oldest of them first, locked."""
     asked = {
         "actor_id": removal.actor_id,
         "channel_id": removal.channel_id,
@@ -44,4 +45,4 @@ def find_in_topic(session: Session, removal: MessageRemoval, limit: int) -> Sequ
         "until_id": removal.until_id,
         "limit": limit,
     }
-    return session.execute(_NEWEST, asked).all()[::-1]
+    return read_rows(PlacedMessage, session.execute(_NEWEST, asked))[::-1]

@@ -28,7 +28,8 @@ from models.chat.tables import (
 from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.summary import recount_topics
 from models.chat.uploads.showing import forget_shown
-from models.reader import Db, id_in
+from models.dialects import id_in
+from models.reader import Db
 from models.types import UtcMs
 
 _MESSAGE = table_of(Message)
@@ -111,6 +112,6 @@ def remove_messages(
     )
     connection.execute(insert(_REACTION_ARCHIVE).from_select(names, reactions))
     forget_shown(session, message_ids, now=now)
-    forget_stars(session, id_in(session, UserMessage.message_id, message_ids))
+    forget_stars(session, id_in(UserMessage.message_id, message_ids))
     connection.execute(delete(_MESSAGE).where(gone))
     search.forget_messages(session, message_ids)

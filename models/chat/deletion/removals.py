@@ -13,13 +13,14 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.access.channels import access_channel
 from models.chat.access.errors import InvalidChannelId
-from models.chat.deletion.batches import NAMED, PlacedMessage, delete_batch
+from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
 from models.chat.deletion.in_topic import find_in_topic
 from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Message, MessageRemoval
 from models.chat.topics.names import normalise_topic
 from models.reader import Db
+from models.rows import read_rows
 
 AT_ONCE = 200
 """How many messages one unit of work deletes: the request's, and each step's of the worker."""
@@ -226,9 +227,9 @@ def _find(
     until_id: int,
     limit: int,
 ) -> Sequence[PlacedMessage]:
-    """The next messages to delete, as `NAMED` columns, locked."""
-    return session.execute(
-        select(*NAMED)
+    """The next messages to delete, locked."""
+    found = session.execute(
+        select(*PLACED)
         .select_from(_MESSAGE)
         .outerjoin(Channel, Channel.id == _MESSAGE.c.channel_id)
         .where(
@@ -241,4 +242,5 @@ def _find(
         .limit(bindparam("limit"))
         .with_for_update(of=_MESSAGE),
         {"sender_id": sender_id, "after_id": after_id, "until_id": until_id, "limit": limit},
-    ).all()
+    )
+    return read_rows(PlacedMessage, found)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, Select, bindparam, func, select
+from sqlalchemy import Integer, bindparam, func, select
 
 from models.chat.editing.errors import EditHistoryDisabled
 from models.chat.identity.actors import Actor
@@ -13,8 +13,9 @@ from models.chat.messages.edit_history import Edit, find_open_places, undo_move
 from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
+from models.dialects import byte_length, id_in
 from models.prepared import Query
-from models.reader import Db, byte_length, id_in
+from models.reader import Db
 
 MOST_EDITS = 100
 """In one answer, the newest ones: what a message said before those is not told."""
@@ -38,26 +39,23 @@ _EDITS = (
 )
 
 
-def _sizes(dialect: str) -> Select[int]:
-    """Bytes of the texts of the newest edits of :message_id, the newest edit first."""
-    texts = (MessageEdit.prev_content, MessageEdit.prev_rendered_content)
-    content, rendered = (func.coalesce(byte_length(dialect, text), 0) for text in texts)
-    return (
-        select(content + rendered)
-        .where(MessageEdit.message_id == bindparam("message_id"))
-        .order_by(MessageEdit.id.desc())
-        .limit(MOST_EDITS + 1)
+_SIZES: Query[int] = Query(
+    select(
+        func.coalesce(byte_length(MessageEdit.prev_content), 0)
+        + func.coalesce(byte_length(MessageEdit.prev_rendered_content), 0)
     )
-
-
-_SIZES: Query[int] = Query(_sizes)
+    .where(MessageEdit.message_id == bindparam("message_id"))
+    .order_by(MessageEdit.id.desc())
+    .limit(MOST_EDITS + 1)
+)
+"""Bytes of the texts of the newest edits, the newest edit first."""
 
 
 def find_most_moved(db: Db, message_ids: Sequence[int]) -> int | None:
     """Of these messages, the one that has moved most often; None if none has without an edit."""
     moves = (
         select(MessageEdit.message_id)
-        .where(id_in(db, MessageEdit.message_id, message_ids), MessageEdit.prev_content.is_(None))
+        .where(id_in(MessageEdit.message_id, message_ids), MessageEdit.prev_content.is_(None))
         .group_by(MessageEdit.message_id)
         .order_by(func.count().desc())
         .limit(1)

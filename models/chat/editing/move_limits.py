@@ -14,7 +14,7 @@ from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView
 from models.chat.tables import Message
-from models.reader import id_in
+from models.dialects import id_in
 
 
 def check_age(
@@ -49,7 +49,7 @@ def check_age(
         return
     first, allowed = session.execute(
         select(func.min(Message.id), func.count()).where(
-            id_in(session, Message.id, ids), Message.sent_at >= oldest
+            id_in(Message.id, ids), Message.sent_at >= oldest
         )
     ).one()
     if first is None:

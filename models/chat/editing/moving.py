@@ -33,7 +33,7 @@ from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.names import RESOLVED, key_of, normalise_topic
 from models.chat.topics.summary import recount_topics
-from models.reader import id_in
+from models.dialects import id_in
 
 _COPY = table_of(UserMessage)
 
@@ -197,7 +197,7 @@ def move_messages(
     old = message.channel
     assert old is not None
     connection = session.connection()
-    moving = id_in(session, Message.id, move.message_ids)
+    moving = id_in(Message.id, move.message_ids)
     readers = find_readers(session, old, move.message_ids)
     holders = find_readers(session, None, move.message_ids) if move.channel_changes else set()
     connection.execute(
@@ -241,7 +241,7 @@ def _carry_copies(session: Session, old: ChannelView, move: Move) -> None:
     """
     new = move.channel
     connection = session.connection()
-    here = id_in(session, UserMessage.message_id, move.message_ids)
+    here = id_in(UserMessage.message_id, move.message_ids)
     subscribed = select(Subscription.user_id).where(
         Subscription.channel_id == new.id, Subscription.is_active
     )
@@ -267,7 +267,7 @@ def _carry_copies(session: Session, old: ChannelView, move: Move) -> None:
                 Subscription.channel_id == new.id,
                 Subscription.is_active,
                 User.is_active,
-                id_in(session, Message.id, move.message_ids),
+                id_in(Message.id, move.message_ids),
                 ~known.exists(),
             )
         )

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 import orjson
 from sqlalchemy import (
-    Executable,
+    ColumnElement,
     Integer,
     bindparam,
     func,
@@ -30,6 +30,7 @@ from models.base import table_of
 from models.chat.tables import Event
 from models.commit_order import hold_logs
 from models.database import at_the_end, tell_news
+from models.dialects import ByDialect
 from models.prepared import Change
 
 WireObject = Mapping[str, Any]
@@ -117,23 +118,21 @@ _EVENT = table_of(Event)
 _INSERT = Change(insert(_EVENT))
 
 
-def _insert_after_gaps(dialect: str) -> Executable:
-    """The statement for rows whose events have several parts. The id of a row is the last of
-    `parts` ids that no other event of its log has.
-    """
+def _id_after_gaps() -> ColumnElement[int]:
+    """The last of :parts ids that no other event of the log has."""
     parts = bindparam("parts", type_=Integer)
-    if dialect == "sqlite":
-        newest = select(literal_column("seq", Integer)).select_from(text("sqlite_sequence"))
-        row_id = func.coalesce(
-            newest.where(literal_column("name") == literal(_EVENT.name)).scalar_subquery(), 0
-        )
-        return insert(_EVENT).values(id=row_id + parts)
+    newest = select(literal_column("seq", Integer)).select_from(text("sqlite_sequence"))
+    known = newest.where(literal_column("name") == literal(_EVENT.name)).scalar_subquery()
     drawn = select(func.nextval(func.pg_get_serial_sequence(_EVENT.name, "id")).label("drawn"))
     drawn_ids = drawn.select_from(func.generate_series(1, parts)).subquery()
-    return insert(_EVENT).values(id=select(func.max(drawn_ids.c.drawn)).scalar_subquery())
+    return ByDialect(
+        sqlite=func.coalesce(known, 0) + parts,
+        postgresql=select(func.max(drawn_ids.c.drawn)).scalar_subquery(),
+    )
 
 
-_INSERT_AFTER_GAPS = Change(_insert_after_gaps)
+_INSERT_AFTER_GAPS = Change(insert(_EVENT).values(id=_id_after_gaps()))
+"""For rows whose events have several parts."""
 
 Told = tuple[ClientEvent, Iterable[int] | None]
 """An event and the ids of the users who get it; None: everybody in the realm."""

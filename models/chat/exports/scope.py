@@ -23,7 +23,7 @@ from models.chat.tables import (
     UserGroup,
     UserMessage,
 )
-from models.reader import IdColumn
+from models.dialects import IdColumn
 
 PUBLIC = "public"
 FULL_WITH_CONSENT = "full_with_consent"

@@ -53,8 +53,8 @@ from models.chat.tables import (
     UserGroup,
     UserTopic,
 )
+from models.dialects import byte_length
 from models.prepared import Query
-from models.reader import byte_length
 from models.types import UtcMs
 from settings import Settings
 
@@ -303,9 +303,5 @@ def require_light(session: Session, quota: TextQuota, owner_id: int) -> None:
 
 @cache
 def _size_of(quota: TextQuota) -> Query[int]:
-    def summed(dialect: str) -> Select[int]:
-        sizes = [func.coalesce(byte_length(dialect, text), 0) for text in quota.texts]
-        total = reduce(add, sizes)
-        return select(func.coalesce(func.sum(total), 0)).where(*quota.owned)
-
-    return Query(summed)
+    total = reduce(add, (func.coalesce(byte_length(text), 0) for text in quota.texts))
+    return Query(select(func.coalesce(func.sum(total), 0)).where(*quota.owned))

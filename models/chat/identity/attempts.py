@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.tables import AttemptCount, KnownPlace
-from models.reader import upsert
+from models.dialects import upsert
 from models.types import MILLISECOND, to_ms
 
 PERIOD = timedelta(minutes=30)
@@ -124,6 +124,6 @@ def _put(
     where: ColumnElement[bool] | None = None,
 ) -> bool:
     """Insert a row, or make the changes to the one there is, if `where` holds; was it done?"""
-    put = upsert(session, table).values(row)
+    put = upsert(table).values(row)
     put = put.on_conflict_do_update(index_elements=["key"], set_=changes, where=where)
     return session.connection().execute(put.returning(literal(1))).first() is not None

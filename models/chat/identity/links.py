@@ -17,7 +17,8 @@ from models.base import table_of
 from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import SpentLink
-from models.reader import Db, upsert
+from models.dialects import upsert
+from models.reader import Db
 from models.types import to_ms
 
 LIFETIME = timedelta(minutes=10)
@@ -73,7 +74,7 @@ def key_mark_of(actor: Actor) -> str:
 def try_spend(session: Session, link: Link, *, now: datetime) -> bool:
     """Use the link up; False when somebody else was first. Forgets those that have ended."""
     session.execute(delete(SPENT).where(SPENT.c.ends_at < now - LIFETIME))
-    spent = upsert(session, SPENT)
+    spent = upsert(SPENT)
     spent = spent.values(key=link.key, ends_at=link.ends_at).on_conflict_do_nothing()
     added = spent.returning(SPENT.c.key)
     return session.execute(added).first() is not None

@@ -7,7 +7,8 @@ from sqlalchemy import select
 
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
-from models.reader import Db, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,5 +33,5 @@ def find_standings(db: Db, user_ids: Sequence[int]) -> dict[int, Standing]:
     if not user_ids:
         return {}
     columns = select(User.id, User.role, User.is_active, User.api_key_sha256)
-    rows = db.execute(columns.where(id_in(db, User.id, user_ids)))
+    rows = db.execute(columns.where(id_in(User.id, user_ids)))
     return {row.id: Standing(row.role, row.is_active, row.api_key_sha256) for row in rows}

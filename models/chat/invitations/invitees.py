@@ -29,7 +29,7 @@ HAS_ACCOUNT = "Already has an account."
 DEACTIVATED = "Account has been deactivated."
 _SEPARATORS = re.compile(r"[,\n]")
 _NAMED = re.compile(r"<(.*)>")
-_USERS = select(*USER_COLUMNS, User.email_key)
+_USERS = select(*USER_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from models.chat.invitations.errors import CannotSubscribeInvitees, InvalidChann
 from models.chat.tables import UserGroup
 from models.chat.user_groups.administering import may_change
 from models.chat.user_groups.members import ADD
-from models.reader import Db, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 
 def require_may_invite(db: Db, actor: Actor, role: int, *, by_link: bool) -> None:
@@ -113,7 +114,7 @@ def _find_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> li
         select(UserGroup)
         .where(
             UserGroup.realm_id == actor.realm_id,
-            id_in(session, UserGroup.id, group_ids),
+            id_in(UserGroup.id, group_ids),
             UserGroup.kind != "anonymous",
         )
         .order_by(UserGroup.id)

@@ -23,8 +23,9 @@ from models.chat.access.membership import group_ids_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage
+from models.dialects import bound_in, gathered_ids
 from models.prepared import Query
-from models.reader import INT_MAX, Db, bound_id_in, bound_ids, dialect_of, gathered_ids, read_ids
+from models.reader import INT_MAX, Db
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,9 @@ def access_open_message(db: Db, actor: Actor, message_id: int) -> MessageView:
     return message
 
 
-def readable_messages(dialect: str, is_guest: bool) -> ColumnElement[bool]:
+def readable_messages(is_guest: bool) -> ColumnElement[bool]:
     """`access_message`'s rule as a condition on `Message`, for who asks (`reading_as`)."""
-    readable = readable_channels(dialect, is_guest)
+    readable = readable_channels(is_guest)
     own_copy = exists().where(
         UserMessage.user_id == bindparam("reader_id"), UserMessage.message_id == Message.id
     )
@@ -113,11 +114,11 @@ def readable_messages(dialect: str, is_guest: bool) -> ColumnElement[bool]:
     )
 
 
-def _readable(*, is_guest: bool) -> Query[str | list[int] | None]:
+def _readable(*, is_guest: bool) -> Query[list[int]]:
     """The rule for many messages at once: :ids, and who asks."""
     return Query(
-        lambda dialect: select(gathered_ids(dialect, Message.id)).where(
-            bound_id_in(dialect, Message.id, "ids"), readable_messages(dialect, is_guest)
+        select(gathered_ids(Message.id)).where(
+            bound_in(Message.id, "ids"), readable_messages(is_guest)
         ),
         one_plan=False,
     )
@@ -131,9 +132,9 @@ def find_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]
     ids = [i for i in set(message_ids) if 0 < i <= INT_MAX]
     if not ids:
         return []
-    asked = {"ids": bound_ids(dialect_of(db), ids), **reading_as(db, actor)}
+    asked = {"ids": ids, **reading_as(db, actor)}
     (gathered,) = _READABLE[actor.is_guest].one(db, asked)
-    return read_ids(gathered)
+    return gathered
 
 
 def check_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:

@@ -11,18 +11,17 @@ from models.base import table_of
 from models.chat.access.people import api_email, email_for_all
 from models.chat.identity.actors import Actor
 from models.chat.tables import Conversation, ConversationMember, User
+from models.dialects import bound_in
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db
 
 _BY_KEY = select(Conversation.id).where(
     Conversation.realm_id == bindparam("realm_id"), Conversation.key == bindparam("key")
 )
 _MEMBERS: Query[int, int] = Query(
-    lambda dialect: (
-        select(ConversationMember.conversation_id, ConversationMember.user_id)
-        .where(bound_id_in(dialect, ConversationMember.conversation_id, "conversation_ids"))
-        .order_by(ConversationMember.conversation_id, ConversationMember.user_id)
-    )
+    select(ConversationMember.conversation_id, ConversationMember.user_id)
+    .where(bound_in(ConversationMember.conversation_id, "conversation_ids"))
+    .order_by(ConversationMember.conversation_id, ConversationMember.user_id)
 )
 _INSERT = insert(table_of(Conversation)).returning(Conversation.id)
 _INSERT_MEMBER = insert(table_of(ConversationMember))
@@ -74,7 +73,7 @@ def find_members(db: Db, conversation_ids: Iterable[int]) -> dict[int, list[int]
     members: dict[int, list[int]] = {}
     ids = list(conversation_ids)
     if ids:
-        found = _MEMBERS.all(db, {"conversation_ids": bound_ids(dialect_of(db), ids)})
+        found = _MEMBERS.all(db, {"conversation_ids": ids})
         for conversation_id, user_id in found:
             members.setdefault(conversation_id, []).append(user_id)
     return members
@@ -106,13 +105,13 @@ class _PersonRow(NamedTuple):
 
 
 _PEOPLE = Query(
-    lambda dialect: select(
+    select(
         User.id,
         User.bot_type,
         User.full_name,
         User.delivery_email,
         User.email_address_visibility,
-    ).where(bound_id_in(dialect, User.id, "user_ids"))
+    ).where(bound_in(User.id, "user_ids"))
 )
 
 
@@ -126,7 +125,7 @@ def find_people(
     ids = list(user_ids)
     if not ids:
         return {}
-    asked = {"user_ids": bound_ids(dialect_of(db), ids)}
+    asked = {"user_ids": ids}
     rows = map(_PersonRow._make, _PEOPLE.all(db, asked))
     return {
         row.id: {

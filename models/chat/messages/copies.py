@@ -1,13 +1,13 @@
 """A user's copies of messages that have a flag, found by the partial index for the flag."""
 
-from sqlalchemy import TextClause
+from sqlalchemy import Select, TextClause, bindparam, select
+
+from models.chat.tables import UserMessage
+from models.dialects import indexed_by
 
 
-def copies_of_user(dialect: str, index: str, flagged: TextClause) -> str:
-    """SQL from FROM on: the copies of :user_id with a flag.
-
-    SQLite knows only averages: without the index by name, it reads all copies of a user who has
-    more than others.
-    """
-    named = f"INDEXED BY {index}" if dialect == "sqlite" else ""
-    return f"FROM user_message {named} WHERE user_id = :user_id AND {flagged}"
+def copies_of_user(index: str, flagged: TextClause) -> Select[int, int]:
+    """Select of the copies of :user_id with a flag: message_id and flags."""
+    copies = indexed_by(UserMessage.__table__, index)
+    wanted: Select[int, int] = select(copies.c.message_id, copies.c.flags)
+    return wanted.where(copies.c.user_id == bindparam("user_id"), flagged)

@@ -6,7 +6,6 @@ told of that time.
 from collections import defaultdict
 from collections.abc import Collection
 from datetime import datetime
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import ColumnElement, Select, Text, func, null, or_, select
@@ -15,8 +14,9 @@ from models.chat.access.channels import find_channels, has_content_access
 from models.chat.identity.actors import Actor
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
+from models.dialects import bound_in
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db
 
 MOST_EDITS = 20
 """Of one message in a message object: the newest."""
@@ -62,7 +62,7 @@ def find_edit_histories(
     if policy == "none" or not messages:
         return {}
     edits: dict[int, list[Edit]] = defaultdict(list)
-    asked = {"message_ids": bound_ids(dialect_of(db), [each.id for each in messages])}
+    asked = {"message_ids": [each.id for each in messages]}
     for found in map(_EditRow._make, (_EDITS if policy == "all" else _MOVES).all(db, asked)):
         edits[found.message_id].append(found)
     before = {edit.prev_channel_id for each in edits.values() for edit in each} - {None}
@@ -103,14 +103,14 @@ class _EditRow(NamedTuple):
     prev_rendered_content: str | None
 
 
-def _edits(dialect: str, *, tells_content: bool) -> Select[*tuple[Any, ...]]:
+def _edits(*, tells_content: bool) -> Select[*tuple[Any, ...]]:
     """The edits to tell of messages :message_ids, each one's newest first; without content only
     moves.
     """
     own, newest_first = MessageEdit.message_id, MessageEdit.id.desc()
     content: ColumnElement[str | None] = MessageEdit.prev_content.expression
     rendered: ColumnElement[str | None] = MessageEdit.prev_rendered_content.expression
-    wanted = bound_id_in(dialect, MessageEdit.message_id, "message_ids")
+    wanted = bound_in(MessageEdit.message_id, "message_ids")
     if not tells_content:
         content = rendered = null().cast(Text)
         wanted &= or_(MessageEdit.prev_topic.is_not(None), MessageEdit.prev_channel_id.is_not(None))
@@ -138,8 +138,8 @@ def _edits(dialect: str, *, tells_content: bool) -> Select[*tuple[Any, ...]]:
     )
 
 
-_EDITS = Query(partial(_edits, tells_content=True))
-_MOVES = Query(partial(_edits, tells_content=False))
+_EDITS = Query(_edits(tells_content=True))
+_MOVES = Query(_edits(tells_content=False))
 
 
 def undo_move(

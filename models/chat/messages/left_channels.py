@@ -15,8 +15,8 @@ from models.chat.events.messages import UpdateMessageFlagsAddEvent
 from models.chat.messages.flags import READ
 from models.chat.tables import Channel, Message, Subscription, UserMessage
 from models.chat.tables.message import UNREAD
+from models.dialects import bound_in
 from models.prepared import Query
-from models.reader import bound_id_in, bound_ids, dialect_of
 
 _COPY = table_of(UserMessage)
 
@@ -29,10 +29,9 @@ def mark_left_as_read(
     """
     read: dict[int, list[int]] = defaultdict(list)
     leavers = {user_id for user_ids in left.values() for user_id in user_ids}
-    dialect = dialect_of(session)
     asked = {
-        "channel_ids": bound_ids(dialect, list(left)),
-        "user_ids": bound_ids(dialect, list(leavers)),
+        "channel_ids": list(left),
+        "user_ids": list(leavers),
     }
     marked = _MARK_READ.all(session, asked)
     for user_id, message_id in marked:
@@ -44,7 +43,7 @@ def mark_left_as_read(
     log.append_all(session, realm_id, told, now=now)
 
 
-def _marking_read(dialect: str) -> ReturningUpdate[int, int]:
+def _marking_read() -> ReturningUpdate[int, int]:
     """The copies of :user_ids that are unread, of messages in those of :channel_ids they left.
 
     Who leaves may have much to read elsewhere: nothing is looked at but copies from the first
@@ -55,7 +54,7 @@ def _marking_read(dialect: str) -> ReturningUpdate[int, int]:
         .join(Subscription, Subscription.channel_id == Message.channel_id)
         .where(
             Message.id == _COPY.c.message_id,
-            bound_id_in(dialect, Message.channel_id, "channel_ids"),
+            bound_in(Message.channel_id, "channel_ids"),
             Subscription.user_id == _COPY.c.user_id,
             ~Subscription.is_active,
         )
@@ -64,10 +63,10 @@ def _marking_read(dialect: str) -> ReturningUpdate[int, int]:
     return (
         update(_COPY)
         .where(
-            bound_id_in(dialect, _COPY.c.user_id, "user_ids"),
+            bound_in(_COPY.c.user_id, "user_ids"),
             UNREAD,
-            _COPY.c.message_id >= _end(dialect, func.min),
-            _COPY.c.message_id <= _end(dialect, func.max),
+            _COPY.c.message_id >= _end(func.min),
+            _COPY.c.message_id <= _end(func.max),
             there.exists(),
         )
         .values(flags=_COPY.c.flags + READ)
@@ -75,11 +74,11 @@ def _marking_read(dialect: str) -> ReturningUpdate[int, int]:
     )
 
 
-def _end(dialect: str, least: Callable[[Any], ColumnElement[Any]]) -> ColumnElement[Any]:
+def _end(least: Callable[[Any], ColumnElement[Any]]) -> ColumnElement[Any]:
     """The least (or greatest) id of a message in :channel_ids, by one look for each of them."""
     of_each = select(least(Message.id)).where(Message.channel_id == Channel.id).correlate(Channel)
     ends = select(least(of_each.scalar_subquery()))
-    return ends.where(bound_id_in(dialect, Channel.id, "channel_ids")).scalar_subquery()
+    return ends.where(bound_in(Channel.id, "channel_ids")).scalar_subquery()
 
 
-_MARK_READ: Query[int, int] = Query(_marking_read, one_plan=False)
+_MARK_READ: Query[int, int] = Query(_marking_read(), one_plan=False)

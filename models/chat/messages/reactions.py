@@ -9,8 +9,9 @@ from models.chat.access.people import api_email
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.tables import Reaction, User
+from models.dialects import bound_in
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db
 
 
 class _ReactionRow(NamedTuple):
@@ -28,22 +29,20 @@ class _ReactionRow(NamedTuple):
 
 
 _REACTIONS = Query(
-    lambda dialect: (
-        select(
-            Reaction.message_id,
-            Reaction.emoji_name,
-            Reaction.emoji_code,
-            Reaction.reaction_type,
-            User.id,
-            User.full_name,
-            User.bot_type,
-            User.delivery_email,
-            User.email_address_visibility,
-        )
-        .join(User, User.id == Reaction.user_id)
-        .where(bound_id_in(dialect, Reaction.message_id, "message_ids"))
-        .order_by(Reaction.id)
+    select(
+        Reaction.message_id,
+        Reaction.emoji_name,
+        Reaction.emoji_code,
+        Reaction.reaction_type,
+        User.id,
+        User.full_name,
+        User.bot_type,
+        User.delivery_email,
+        User.email_address_visibility,
     )
+    .join(User, User.id == Reaction.user_id)
+    .where(bound_in(Reaction.message_id, "message_ids"))
+    .order_by(Reaction.id)
 )
 
 
@@ -52,7 +51,7 @@ def find_reactions(
 ) -> dict[int, list[dict[str, Any]]]:
     """Message id -> its reactions in the order they were added, for messages that have any."""
     found: dict[int, list[dict[str, Any]]] = {}
-    asked = {"message_ids": bound_ids(dialect_of(db), message_ids)}
+    asked = {"message_ids": message_ids}
     for row in map(_ReactionRow._make, _REACTIONS.all(db, asked)):
         found.setdefault(row.message_id, []).append(
             {

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
+    Integer,
     Select,
     SQLColumnExpression,
     Text,
@@ -21,6 +23,7 @@ from sqlalchemy import (
     select,
     table,
     text,
+    true,
 )
 from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.orm import Session
@@ -29,8 +32,9 @@ from models.chat.messages.errors import BadNarrow
 from models.chat.messages.words import Part, Sought, index_words
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
+from models.dialects import ByDialect, bound_each, bound_in, upsert
 from models.prepared import Change, Query
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db, dialect_of
 
 MOST_WORDS = 50
 """In one narrow."""
@@ -50,35 +54,32 @@ MERGED_PAGES = 16
 CHARACTERS_A_PAGE = 500
 """Long texts pay a page more for so many characters."""
 
-_FTS = table("message_search", column("rowid"), column("message_search"))
-_VECTORS = table("message_search", column("message_id"), column("vector"))
+_FTS = table("message_search", column("rowid", Integer), column("message_search"))
+_VECTORS = table("message_search", column("message_id", Integer), column("vector"))
 
-_INDEX_FTS = text(
-    "INSERT OR REPLACE INTO message_search (rowid, topic, content) VALUES (:id, :topic, :text)"
+_ID: ColumnElement[int] = ByDialect(sqlite=_FTS.c.rowid, postgresql=_VECTORS.c.message_id)
+
+_INDEX_FTS = Change(
+    text(
+        "INSERT OR REPLACE INTO message_search (rowid, topic, content) VALUES (:id, :topic, :text)"
+    )
 )
-_INDEX_VECTOR = text(
-    "INSERT INTO message_search (message_id, vector) VALUES (:id, CAST(:vector AS tsvector))"
-    " ON CONFLICT (message_id) DO UPDATE SET vector = excluded.vector"
+_INDEX_VECTOR = Change(
+    text(
+        "INSERT INTO message_search (message_id, vector) VALUES (:id, CAST(:vector AS tsvector))"
+        " ON CONFLICT (message_id) DO UPDATE SET vector = excluded.vector"
+    )
 )
-_INDEX = Change(lambda dialect: _INDEX_FTS if dialect == "sqlite" else _INDEX_VECTOR)
 # FTS5 would merge by itself, 64 pages of each level at every 64th message: 20 ms and more at once.
 # The index is made so that it leaves that to us.
 _MERGE_FTS = Change(
     text("INSERT INTO message_search (message_search, rank) VALUES ('merge', :pages)")
 )
-_DELETE_FTS = text("DELETE FROM message_search WHERE rowid IN :ids").bindparams(
-    bindparam("ids", expanding=True)
-)
-_DELETE_VECTOR = text("DELETE FROM message_search WHERE message_id IN :ids").bindparams(
-    bindparam("ids", expanding=True)
-)
-
-_MARK_SQLITE = text(
-    "INSERT OR IGNORE INTO stale_search (message_id) SELECT value FROM json_each(:ids)"
-)
-_MARK_POSTGRESQL = text(
-    "INSERT INTO stale_search (message_id) SELECT unnest(CAST(:ids AS bigint[]))"
-    " ON CONFLICT DO NOTHING"
+_FORGET = Change(delete(_FTS).where(bound_in(_ID, "ids")))
+_MARK_STALE = Change(
+    upsert(StaleSearch)
+    .from_select(["message_id"], select(bound_each("ids").c.value).where(true()))
+    .on_conflict_do_nothing()
 )
 
 
@@ -100,7 +101,7 @@ def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -
         if words is None:
             words = described[topic, content] = describe(topic, content)
         rows.append({"id": message_id, **words})
-    _INDEX.run_all(session, rows)
+    (_INDEX_FTS if is_sqlite else _INDEX_VECTOR).run_all(session, rows)
     if is_sqlite and (pages := _pages_to_merge(messages)):
         _MERGE_FTS.run(session, {"pages": pages})
 
@@ -144,17 +145,14 @@ def forget_messages(session: Session, message_ids: Sequence[int]) -> None:
 
 
 def _forget(session: Session, message_ids: Sequence[int]) -> None:
-    statement = _DELETE_FTS if dialect_of(session) == "sqlite" else _DELETE_VECTOR
-    session.connection().execute(statement, {"ids": list(message_ids)})
+    _FORGET.run(session, {"ids": message_ids})
 
 
 def mark_stale(session: Session, message_ids: Sequence[int]) -> None:
     """Have these messages looked at later. To index a long one takes some milliseconds: thousands
     would hold up everybody who writes.
     """
-    statement = _MARK_SQLITE if dialect_of(session) == "sqlite" else _MARK_POSTGRESQL
-    ids = bound_ids(dialect_of(session), message_ids)
-    session.connection().execute(statement, {"ids": ids})
+    _MARK_STALE.run(session, {"ids": message_ids})
 
 
 def refresh_some(session: Session, limit: int) -> bool:
@@ -216,28 +214,27 @@ def find_any(db: Db, queries: Iterable[Sought]) -> Finds:
     return _find(db, alternatives) if alternatives else Finds(NOTHING, "")
 
 
-def matches(
-    dialect: str, kind: str, message_id: SQLColumnExpression[int], name: str
-) -> ColumnElement[bool]:
+def matches(kind: str, message_id: SQLColumnExpression[int], name: str) -> ColumnElement[bool]:
     """The condition that the message with that id (a column) is among the finds of that kind;
     their value is the parameter `name`.
     """
     if kind == NOTHING:
         return false()
     if kind == IDS:
-        return bound_id_in(dialect, message_id, name)
-    return message_id.in_(_found_by(dialect, name))
+        return bound_in(message_id, name)
+    query = bindparam(name, type_=Text)
+    by_words = select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(query))
+    return ByDialect(
+        sqlite=message_id.in_(by_words), postgresql=message_id.in_(_found_by_vector(query))
+    )
 
 
-def _found_by(dialect: str, name: str) -> Select[int]:
-    if dialect == "sqlite":
-        query = bindparam(name, type_=Text)
-        return select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(query))
-    whole = cast(bindparam(name, type_=Text), TSQUERY)
-    return select(_VECTORS.c.message_id).where(_VECTORS.c.vector.op("@@")(whole))
+def _found_by_vector(query: BindParameter[str]) -> Select[int]:
+    matching = _VECTORS.c.vector.op("@@")(cast(query, TSQUERY))
+    return select(_VECTORS.c.message_id).where(matching)
 
 
-_FIRST = Query(lambda dialect: _found_by(dialect, "query").limit(FEW + 1), one_plan=False)
+_FIRST = Query(_found_by_vector(bindparam("query", type_=Text)).limit(FEW + 1), one_plan=False)
 
 
 def _find(db: Db, alternatives: Sequence[Sought]) -> Finds:
@@ -252,7 +249,7 @@ def _find(db: Db, alternatives: Sequence[Sought]) -> Finds:
     # One query of all parts: the index then begins with the rarest word, not with each.
     whole = _written(alternatives, _tsquery_phrase, " & ", " | ")
     found = [message_id for (message_id,) in _FIRST.all(db, {"query": whole})]
-    return Finds(IDS, bound_ids("postgresql", found)) if len(found) <= FEW else Finds(QUERY, whole)
+    return Finds(IDS, found) if len(found) <= FEW else Finds(QUERY, whole)
 
 
 def _written(

@@ -7,8 +7,6 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    Delete,
-    Insert,
     SQLColumnExpression,
     bindparam,
     case,
@@ -21,8 +19,8 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.messages.flags import STARRED
 from models.chat.tables import StarredMessage, UserMessage
+from models.dialects import bound_in, upsert
 from models.prepared import Change
-from models.reader import UPSERTS, bound_id_in, bound_ids, dialect_of
 
 _STAR = table_of(StarredMessage)
 
@@ -37,12 +35,12 @@ def all_flags(copy: type[UserMessage]) -> ColumnElement[int]:
 
 def add_stars(session: Session, user_id: int, message_ids: list[int]) -> int:
     """Star the user's copies of these messages that are not starred yet; returns how many."""
-    return _ADD.run(session, _asked(session, user_id, message_ids))
+    return _ADD.run(session, {"reader_id": user_id, "ids": message_ids})
 
 
 def remove_stars(session: Session, user_id: int, message_ids: list[int]) -> int:
     """The opposite; returns how many had a star."""
-    return _REMOVE.run(session, _asked(session, user_id, message_ids))
+    return _REMOVE.run(session, {"reader_id": user_id, "ids": message_ids})
 
 
 def forget_stars(session: Session, copies: ColumnElement[bool]) -> None:
@@ -52,23 +50,15 @@ def forget_stars(session: Session, copies: ColumnElement[bool]) -> None:
     session.connection().execute(delete(_STAR).where(starred.in_(theirs)))
 
 
-def _asked(session: Session, user_id: int, message_ids: list[int]) -> dict[str, object]:
-    return {"reader_id": user_id, "ids": bound_ids(dialect_of(session), message_ids)}
-
-
-def _adding(dialect: str) -> Insert:
-    copies = select(UserMessage.user_id, UserMessage.message_id).where(
-        UserMessage.user_id == bindparam("reader_id", type_=BigInteger),
-        bound_id_in(dialect, UserMessage.message_id, "ids"),
+_COPIES = select(UserMessage.user_id, UserMessage.message_id).where(
+    UserMessage.user_id == bindparam("reader_id", type_=BigInteger),
+    bound_in(UserMessage.message_id, "ids"),
+)
+_ADD = Change(
+    upsert(_STAR).from_select(["user_id", "message_id"], _COPIES).on_conflict_do_nothing()
+)
+_REMOVE = Change(
+    delete(_STAR).where(
+        _STAR.c.user_id == bindparam("reader_id"), bound_in(_STAR.c.message_id, "ids")
     )
-    insert = UPSERTS[dialect](_STAR).from_select(["user_id", "message_id"], copies)
-    return insert.on_conflict_do_nothing()
-
-
-def _removing(dialect: str) -> Delete:
-    return delete(_STAR).where(
-        _STAR.c.user_id == bindparam("reader_id"), bound_id_in(dialect, _STAR.c.message_id, "ids")
-    )
-
-
-_ADD, _REMOVE = Change(_adding), Change(_removing)
+)

@@ -10,19 +10,18 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.messages.widgets import describe_widget, widget_type_of
 from models.chat.tables import Submessage
+from models.dialects import bound_in
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db
 
 WIDGET = "widget"
 """The only type of submessages."""
 _TABLE = table_of(Submessage)
 _INSERT = insert(_TABLE).returning(_TABLE.c.id)
 _ROWS: Query[int, int, int, str] = Query(
-    lambda dialect: (
-        select(_TABLE.c.id, _TABLE.c.message_id, _TABLE.c.sender_id, _TABLE.c.content)
-        .where(bound_id_in(dialect, _TABLE.c.message_id, "message_ids"))
-        .order_by(_TABLE.c.id)
-    )
+    select(_TABLE.c.id, _TABLE.c.message_id, _TABLE.c.sender_id, _TABLE.c.content)
+    .where(bound_in(_TABLE.c.message_id, "message_ids"))
+    .order_by(_TABLE.c.id)
 )
 _SOME = select(_TABLE.c.id).where(_TABLE.c.message_id == bindparam("of_message_id")).limit(1)
 
@@ -39,7 +38,7 @@ def find_submessages(db: Db, messages: Sequence[_Seen]) -> dict[int, list[dict[s
     ids = [message.id for message in messages if widget_type_of(message.content) is not None]
     found: dict[int, list[dict[str, Any]]] = {}
     if ids:
-        for row in _ROWS.all(db, {"message_ids": bound_ids(dialect_of(db), ids)}):
+        for row in _ROWS.all(db, {"message_ids": ids}):
             found.setdefault(row[1], []).append(submessage_object(*row))
     return found
 

@@ -21,8 +21,9 @@ from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.rendering.links import Linkifiers
 from models.chat.tables import Channel, Message, User, UserMessage
 from models.chat.topics.names import display_topic
+from models.dialects import bound_in
 from models.prepared import Query, raw
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,36 +66,32 @@ class MessageRow(NamedTuple):
 
 
 _ROWS = Query(
-    lambda dialect: (
-        select(
-            Message.id,
-            Message.sender_id,
-            Message.channel_id,
-            Message.conversation_id,
-            Message.topic,
-            Message.content,
-            Message.rendered_content,
-            raw(Message.sent_at),
-            Message.client,
-            Channel.name.label("channel_name"),
-            User.full_name,
-            User.delivery_email,
-            User.bot_type,
-            User.email_address_visibility,
-            User.avatar_version,
-            raw(User.is_deleted),
-            raw(Message.last_edit_at),
-            raw(Message.last_moved_at),
-            all_flags(_MINE),
-        )
-        .join(User, User.id == Message.sender_id)
-        .outerjoin(Channel, Channel.id == Message.channel_id)
-        .outerjoin(
-            _MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("viewer_id"))
-        )
-        .where(bound_id_in(dialect, Message.id, "message_ids"))
-        .order_by(Message.id)
+    select(
+        Message.id,
+        Message.sender_id,
+        Message.channel_id,
+        Message.conversation_id,
+        Message.topic,
+        Message.content,
+        Message.rendered_content,
+        raw(Message.sent_at),
+        Message.client,
+        Channel.name.label("channel_name"),
+        User.full_name,
+        User.delivery_email,
+        User.bot_type,
+        User.email_address_visibility,
+        User.avatar_version,
+        raw(User.is_deleted),
+        raw(Message.last_edit_at),
+        raw(Message.last_moved_at),
+        all_flags(_MINE),
     )
+    .join(User, User.id == Message.sender_id)
+    .outerjoin(Channel, Channel.id == Message.channel_id)
+    .outerjoin(_MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("viewer_id")))
+    .where(bound_in(Message.id, "message_ids"))
+    .order_by(Message.id)
 )
 
 
@@ -112,7 +109,7 @@ def find_messages(
     """Message objects of ids the viewer may read, in order of their ids."""
     if not message_ids:
         return []
-    asked = {"viewer_id": viewer.id, "message_ids": bound_ids(dialect_of(db), message_ids)}
+    asked = {"viewer_id": viewer.id, "message_ids": message_ids}
     rows = [*map(MessageRow._make, _ROWS.all(db, asked))]
     conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
     people = describe_people(db, viewer, find_members(db, conversations))

@@ -20,7 +20,8 @@ from models.chat.events.people import (
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import OutgoingWebhook, User
-from models.reader import Db, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 COLUMNS = (
     User.id,
@@ -86,7 +87,7 @@ def find_services(db: Db, bot_ids: Iterable[int]) -> Mapping[int, list[BotServic
     """Bot's id -> where it lives, of those that live at an address."""
     hook = OutgoingWebhook
     wanted = select(hook.user_id, hook.payload_url, hook.interface)
-    found = db.execute(wanted.where(id_in(db, hook.user_id, bot_ids)))
+    found = db.execute(wanted.where(id_in(hook.user_id, bot_ids)))
     return {
         row.user_id: [BotService(base_url=row.payload_url, interface=row.interface)]
         for row in found

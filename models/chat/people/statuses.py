@@ -5,7 +5,7 @@ administrators.
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, or_, select, update
 from sqlalchemy.orm import Session
@@ -24,18 +24,26 @@ from models.chat.people.emoji import Emoji
 from models.chat.people.errors import NoNewStatus
 from models.chat.presence.reports import show_or_hide
 from models.chat.tables import User, UserStatus
-from models.reader import Db, upsert
+from models.dialects import upsert
+from models.reader import Db
+from models.rows import columns_of, read_rows
 
 _STATUS = table_of(UserStatus)
+
+
+class _Status(NamedTuple):
+    """What a user says; the texts are null for one who never had a status."""
+
+    id: int
+    presence_enabled: bool
+    status_text: str | None
+    emoji_name: str | None
+    emoji_code: str
+    reaction_type: str
+
+
 _STATUSES = (
-    select(
-        User.id,
-        User.presence_enabled,
-        UserStatus.status_text,
-        UserStatus.emoji_name,
-        UserStatus.emoji_code,
-        UserStatus.reaction_type,
-    )
+    select(User.id, User.presence_enabled, *columns_of(_Status, UserStatus))
     .select_from(User)
     .outerjoin(UserStatus, UserStatus.user_id == User.id)
 )
@@ -48,28 +56,13 @@ _FIND_ALL = _STATUSES.where(
 ).order_by(User.id)
 
 
-class StatusRow(Protocol):
-    """A row of `_STATUSES`; the texts are null for a user who never had a status."""
-
-    @property
-    def presence_enabled(self) -> bool: ...
-    @property
-    def status_text(self) -> str | None: ...
-    @property
-    def emoji_name(self) -> str | None: ...
-    @property
-    def emoji_code(self) -> str: ...
-    @property
-    def reaction_type(self) -> str: ...
-
-
 def access_status(db: Db, actor: Actor, user_id: int) -> dict[str, Any]:
     """The status object of a person of the actor's realm; empty without a status.
 
     Raises what `require_person` raises.
     """
     require_person(db, actor, user_id)
-    return _described(db.execute(_FIND, {"user_id": user_id}).one())
+    return _described(_find(db, user_id))
 
 
 def require_person(db: Db, actor: Actor, user_id: int) -> None:
@@ -83,12 +76,17 @@ def require_person(db: Db, actor: Actor, user_id: int) -> None:
 
 def find_statuses(db: Db, realm_id: int) -> dict[int, dict[str, Any]]:
     """User id -> status object, of the realm's active people who have one."""
-    rows = db.execute(_FIND_ALL, {"realm_id": realm_id})
+    rows = read_rows(_Status, db.execute(_FIND_ALL, {"realm_id": realm_id}))
     found = ((row.id, _described(row)) for row in rows)
     return {user_id: status for user_id, status in found if status}
 
 
-def _described(row: StatusRow) -> dict[str, Any]:
+def _find(db: Db, user_id: int) -> _Status:
+    (status,) = read_rows(_Status, db.execute(_FIND, {"user_id": user_id}))
+    return status
+
+
+def _described(row: _Status) -> dict[str, Any]:
     status: dict[str, Any] = {}
     if not row.presence_enabled:
         status["away"] = True
@@ -103,7 +101,7 @@ def tell_of_standing(
     session: Session, realm_id: int, user_id: int, *, is_active: bool, now: datetime
 ) -> None:
     """Deactivated users have no status: theirs is gone, or there again."""
-    status = _described(session.execute(_FIND, {"user_id": user_id}).one())
+    status = _described(_find(session, user_id))
     if status:
         shown = status if is_active else {name: _NONE[name] for name in status}
         log.append(session, realm_id, UserStatusEvent(user_id=user_id, **shown), now=now)
@@ -176,7 +174,7 @@ def _write(
     if said:
         row = {"status_text": "", **Emoji().as_facts(), **said}
         session.connection().execute(
-            upsert(session, _STATUS)
+            upsert(_STATUS)
             .values(user_id=user_id, updated_at=now, **row)
             .on_conflict_do_update(index_elements=["user_id"], set_={**said, "updated_at": now})
         )

@@ -28,6 +28,7 @@ from models.chat.people.view import describe_new_user
 from models.chat.tables import User, UserMessage
 from models.prepared import Query
 from models.reader import Db
+from models.rows import read_rows
 
 
 def create_user(
@@ -101,7 +102,7 @@ def find_users(db: Db, actor: Actor, user_ids: Iterable[int] | None = None) -> l
     wanted = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
     if not sees_everybody(db, actor):
         wanted = wanted.where(User.id.in_(known_to(actor.id)))
-    return list(db.execute(wanted, {"realm_id": actor.realm.id}))
+    return read_rows(UserRow, db.execute(wanted, {"realm_id": actor.realm.id}))
 
 
 _SYSTEM_BOTS = (
@@ -113,7 +114,7 @@ _SYSTEM_BOTS = (
 
 def find_system_bots(db: Db, realm_id: int) -> list[UserRow]:
     """Rows of the realm's system bots."""
-    return list(db.execute(_SYSTEM_BOTS, {"realm_id": realm_id}))
+    return read_rows(UserRow, db.execute(_SYSTEM_BOTS, {"realm_id": realm_id}))
 
 
 MAX_MESSAGE = select(func.max(UserMessage.message_id)).where(

@@ -34,7 +34,7 @@ def describe_new_user(user: User, realm: RealmView) -> dict[str, Any]:
 
 
 def _describe(
-    row: UserRow,
+    row: UserRow | User,
     *,
     delivery_email: str | None,
     email: str,

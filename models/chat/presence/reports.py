@@ -24,7 +24,8 @@ from models.chat.presence.view import (
 )
 from models.chat.tables import Presence, User
 from models.commit_order import hold_logs
-from models.reader import Db, upsert
+from models.dialects import upsert
+from models.reader import Db
 
 Status = Literal["active", "idle"]
 WRITTEN_EVERY = timedelta(seconds=55)
@@ -105,7 +106,7 @@ def _write(
     session: Session, actor: Actor, report: LastReports, *, forgets_activity: bool = False
 ) -> None:
     """Without a time of activity, the one that was there stays, unless it is forgotten."""
-    insert = upsert(session, _PRESENCE).values(
+    insert = upsert(_PRESENCE).values(
         user_id=actor.id,
         realm_id=actor.realm_id,
         last_active_at=report.active_at,

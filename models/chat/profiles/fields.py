@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
@@ -25,47 +25,38 @@ from models.chat.profiles.field_data import check_field_data, find_account
 from models.chat.profiles.values import FieldType
 from models.chat.tables import ProfileField, Realm
 from models.reader import Db
+from models.rows import columns_of, read_rows
 
 SUMMARY_MAX = 2
 NAME_MAX, HINT_MAX = 40, 80
 NUMBERS = frozenset(FieldType)
 MATCHING = frozenset((FieldType.SHORT_TEXT, FieldType.EXTERNAL_ACCOUNT))
 
+
+class _Field(NamedTuple):
+    id: int
+    name: str
+    type: int
+    hint: str
+    field_data: str
+    position: int
+    is_required: bool
+    editable_by_user: bool
+    display_in_profile_summary: bool
+    use_for_user_matching: bool
+
+
 _ALL = (
-    select(ProfileField.__table__)
+    select(*columns_of(_Field, ProfileField))
     .where(ProfileField.realm_id == bindparam("realm_id"))
     .order_by(ProfileField.position, ProfileField.id)
 )
 
 
-class _Field(Protocol):
-    """A custom profile field; the table's row fits."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def type(self) -> int: ...
-    @property
-    def hint(self) -> str: ...
-    @property
-    def field_data(self) -> str: ...
-    @property
-    def position(self) -> int: ...
-    @property
-    def is_required(self) -> bool: ...
-    @property
-    def editable_by_user(self) -> bool: ...
-    @property
-    def display_in_profile_summary(self) -> bool: ...
-    @property
-    def use_for_user_matching(self) -> bool: ...
-
-
 def find_profile_fields(db: Db, realm_id: int) -> list[dict[str, Any]]:
     """The realm's fields in their order, as clients are told of them."""
-    return [_describe(row) for row in db.execute(_ALL, {"realm_id": realm_id})]
+    fields = read_rows(_Field, db.execute(_ALL, {"realm_id": realm_id}))
+    return [*map(_describe, fields)]
 
 
 def _describe(row: _Field) -> dict[str, Any]:

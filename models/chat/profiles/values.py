@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from enum import IntEnum
-from typing import Protocol
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
@@ -29,6 +29,7 @@ from models.chat.profiles.errors import (
 )
 from models.chat.rendering.texts import NO_TEXTS
 from models.chat.tables import ProfileField, ProfileValue, User
+from models.rows import columns_of, read_rows
 
 Value = str | list[int] | None
 """What is sent for a field; None, an empty text and an empty list clear it."""
@@ -58,26 +59,18 @@ RENDERED = frozenset((FieldType.SHORT_TEXT, FieldType.PARAGRAPH))
 LONGEST_RENDERED = max(LENGTHS[type_] for type_ in RENDERED)
 LINK_SCHEMES = frozenset(("http", "https", "ftp", "ftps"))
 
-_FIELDS = select(
-    ProfileField.id,
-    ProfileField.name,
-    ProfileField.type,
-    ProfileField.field_data,
-    ProfileField.editable_by_user,
-).where(ProfileField.realm_id == bindparam("realm_id"))
+
+class _Field(NamedTuple):
+    id: int
+    name: str
+    type: int
+    field_data: str
+    editable_by_user: bool
 
 
-class _FieldRow(Protocol):
-    """A row of `_FIELDS`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def type(self) -> int: ...
-    @property
-    def field_data(self) -> str: ...
-
-
+_FIELDS = select(*columns_of(_Field, ProfileField)).where(
+    ProfileField.realm_id == bindparam("realm_id")
+)
 _VALUES = select(ProfileValue.field_id, ProfileValue.value).where(
     ProfileValue.user_id == bindparam("user_id")
 )
@@ -99,7 +92,8 @@ def set_profile_values(
     as HTML. Raises `ProfileFieldNotFound`,
     `FieldNotEditable` for who is no administrator, and what the type's check raises.
     """
-    fields = {row.id: row for row in session.execute(_FIELDS, {"realm_id": actor.realm_id})}
+    found = read_rows(_Field, session.execute(_FIELDS, {"realm_id": actor.realm_id}))
+    fields = {field.id: field for field in found}
     wanted: dict[int, str | None] = {}
     last = dict(entries)
     named = {one for value in last.values() if isinstance(value, list) for one in value}
@@ -165,7 +159,7 @@ def _told(field_id: int, value: str | None, rendered: str | None) -> FieldValue:
 # --- what each type takes ---------------------------------------------------------------------
 
 
-def _check(field: _FieldRow, value: str | list[int], people: Mapping[int | str, UserRow]) -> str:
+def _check(field: _Field, value: str | list[int], people: Mapping[int | str, UserRow]) -> str:
     """The value as it is stored. `people`: rows of all users that the values name."""
     if field.type == FieldType.USERS:
         return _check_users(value, people)

@@ -8,7 +8,8 @@ from models.chat.access.channels import filter_known, find_channels, readable_ch
 from models.chat.identity.actors import Actor
 from models.chat.queues.entries import Entry
 from models.chat.tables import Channel
-from models.reader import Db, dialect_of, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 Body = dict[str, Any]
 
@@ -33,7 +34,7 @@ def _unreadable(db: Db, actor: Actor, entries: Sequence[Entry]) -> frozenset[int
     about = {entry.channel_id for entry in entries if entry.channel_id is not None}
     if not about:
         return frozenset()
-    asked = readable_channels(dialect_of(db), actor.is_guest).where(id_in(db, Channel.id, about))
+    asked = readable_channels(actor.is_guest).where(id_in(Channel.id, about))
     return frozenset(about - set(db.execute(asked, reading_as(db, actor)).scalars()))
 
 

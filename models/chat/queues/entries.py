@@ -5,7 +5,7 @@ user.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import ColumnElement, bindparam, func, literal, or_, select
@@ -13,7 +13,9 @@ from sqlalchemy import ColumnElement, bindparam, func, literal, or_, select
 from models.chat.identity.actors import Actor
 from models.chat.queues.queues import QueueOptions
 from models.chat.tables import Event, Realm
-from models.reader import Db, bound_id_in, bound_ids, byte_length, dialect_of
+from models.dialects import ByDialect, bound_in, byte_length
+from models.reader import Db
+from models.rows import columns_of, read_rows
 
 ADMINISTRATORS = "administrators"
 MOST_ENTRIES = 500
@@ -49,16 +51,19 @@ class Entry:
         return self.audience != ADMINISTRATORS or is_administrator
 
 
-_COLUMNS = (
-    Event.id,
-    Event.realm_id,
-    Event.type,
-    Event.payload,
-    Event.audience,
-    Event.user_ids,
-    Event.channel_id,
-    Event.at,
-)
+class _Row(NamedTuple):
+    """An event as it is kept, its size, and how many there are with those that do not fit."""
+
+    id: int
+    realm_id: int
+    type: str
+    payload: str
+    audience: str
+    user_ids: str | None
+    channel_id: int | None
+    at: datetime
+    size: int
+    number: int
 
 
 def find_entries(db: Db, realm_id: int, after: int) -> tuple[list[Entry], bool]:
@@ -73,7 +78,7 @@ def _read(
 ) -> tuple[list[Entry], bool]:
     # Sizes first: the database hands out no text that would be too much.
     some = (
-        select(Event.id, byte_length(dialect_of(db), Event.payload).label("size"))
+        select(Event.id, byte_length(Event.payload).label("size"))
         .where(Event.realm_id == bindparam("realm_id"), Event.id > bindparam("after"), *conditions)
         .order_by(Event.id)
         .limit(MOST_ENTRIES)
@@ -85,15 +90,15 @@ def _read(
         "weighed"
     )
     asked = (
-        select(*_COLUMNS, weighed.c.size, weighed.c.number)
+        select(*columns_of(_Row, Event), weighed.c.size, weighed.c.number)
         .join(weighed, weighed.c.id == Event.id)
         .where(or_(weighed.c.total <= MOST_BYTES, weighed.c.total == weighed.c.size))
         .order_by(Event.id)
     )
-    rows = db.execute(asked, values).all()
+    rows = read_rows(_Row, db.execute(asked, values))
     if not rows:
         return [], False
-    number_found: int = rows[0].number
+    number_found = rows[0].number
     is_cut = number_found == MOST_ENTRIES or number_found > len(rows)
     return [_entry(row) for row in rows], is_cut
 
@@ -110,7 +115,7 @@ def find_entries_for(
     # comes back reads what happened meanwhile once.
     mine = f",{actor.id},"
     ids = literal(",") + func.substr(Event.user_ids, 2, func.length(Event.user_ids) - 2) + ","
-    found = (func.instr(ids, mine) if dialect_of(db) == "sqlite" else func.strpos(ids, mine)) > 0
+    found = ByDialect(sqlite=func.instr(ids, mine), postgresql=func.strpos(ids, mine)) > 0
     concerns = or_(Event.user_ids.is_(None), found)
     if options.all_public_streams:
         concerns = or_(concerns, Event.type == "message")
@@ -128,36 +133,10 @@ def find_entries_for(
 
 def find_grown(db: Db, positions: Mapping[int, int]) -> list[int]:
     """Of the realms whose last seen event is given, those that have newer ones."""
-    dialect = dialect_of(db)
     newest = select(func.max(Event.id)).where(Event.realm_id == Realm.id).scalar_subquery()
-    heads = select(Realm.id, newest.label("head")).where(
-        bound_id_in(dialect, Realm.id, "realm_ids")
-    )
-    rows = db.execute(heads, {"realm_ids": bound_ids(dialect, list(positions))})
+    heads = select(Realm.id, newest.label("head")).where(bound_in(Realm.id, "realm_ids"))
+    rows = db.execute(heads, {"realm_ids": list(positions)})
     return [row.id for row in rows if (row.head or 0) > positions[row.id]]
-
-
-class _Row(Protocol):
-    """What `_COLUMNS` select, and the size of the payload."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def realm_id(self) -> int: ...
-    @property
-    def type(self) -> str: ...
-    @property
-    def payload(self) -> str: ...
-    @property
-    def audience(self) -> str: ...
-    @property
-    def user_ids(self) -> str | None: ...
-    @property
-    def channel_id(self) -> int | None: ...
-    @property
-    def at(self) -> datetime: ...
-    @property
-    def size(self) -> int: ...
 
 
 def _entry(row: _Row) -> Entry:

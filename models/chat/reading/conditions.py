@@ -16,7 +16,7 @@ from models.chat.reading.people import NamedUsers
 from models.chat.reading.terms import NAMES_PEOPLE, Operand, Term
 from models.chat.reading.together import SMALLEST_GROUP, CollectedTerms, shared_with
 from models.chat.topics.names import NO_TOPIC, key_of
-from models.reader import INT_MAX, Db, dialect_of
+from models.reader import INT_MAX, Db
 
 # Written out, not bound: the partial indexes are found by the same words. Each with its opposite.
 _STARRED = (
@@ -167,7 +167,7 @@ class Builder:
             wanted.update(people)
             return None
         value = self.narrow.value
-        return shared_with(dialect_of(self.db), value, people, least=least, or_elsewhere=True)
+        return shared_with(value, people, least=least, or_elsewhere=True)
 
     # --- who ----------------------------------------------------------------------------------
 

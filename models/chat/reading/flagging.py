@@ -26,8 +26,8 @@ from models.chat.messages.flags import ANY_MENTION, EDITABLE, FIXED, READ, STARR
 from models.chat.messages.stars import add_stars, remove_stars
 from models.chat.reading.errors import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.tables import Message, Subscription, UserMessage
+from models.dialects import bound_in, id_in
 from models.prepared import Change
-from models.reader import bound_id_in, bound_ids, dialect_of, id_in
 
 _COPY = table_of(UserMessage)
 
@@ -100,29 +100,24 @@ def _star(session: Session, actor: Actor, ids: list[int], adding: bool) -> int:
 
 def _flip(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
     """Change the copies that are not as wanted yet; returns how many."""
-    dialect = dialect_of(session)
-    asked = {"reader_id": actor.id, "ids": bound_ids(dialect, ids), "bit": bit}
-    return _FLIP[adding].run(session, asked)
+    return _FLIP[adding].run(session, {"reader_id": actor.id, "ids": ids, "bit": bit})
 
 
-def _flipping(dialect: str, *, adding: bool) -> Update:
+def _flipping(*, adding: bool) -> Update:
     flags, bit = UserMessage.flags, bindparam("bit", type_=BigInteger)
     is_set = flags.op("&")(bit) != 0
     return (
         update(_COPY)
         .where(
             UserMessage.user_id == bindparam("reader_id"),
-            bound_id_in(dialect, UserMessage.message_id, "ids"),
+            bound_in(UserMessage.message_id, "ids"),
             ~is_set if adding else is_set,
         )
         .values(flags=flags + bit if adding else flags - bit)
     )
 
 
-_FLIP = {
-    True: Change(lambda dialect: _flipping(dialect, adding=True)),
-    False: Change(lambda dialect: _flipping(dialect, adding=False)),
-}
+_FLIP = {adding: Change(_flipping(adding=adding)) for adding in (True, False)}
 
 
 def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
@@ -135,22 +130,21 @@ def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, a
 
 def _copy_missing(session: Session, actor: Actor, ids: Sequence[int], flags: int) -> int:
     """Copies with these flags of what was read without one; returns how many."""
-    asked = {"reader_id": actor.id, "ids": bound_ids(dialect_of(session), ids), "flags": flags}
-    return _COPY_MISSING.run(session, asked)
+    return _COPY_MISSING.run(session, {"reader_id": actor.id, "ids": ids, "flags": flags})
 
 
-def _copying(dialect: str) -> Insert:
+def _copying() -> Insert:
     reader_id = bindparam("reader_id", type_=BigInteger)
     known = select(UserMessage.message_id).where(
-        UserMessage.user_id == reader_id, bound_id_in(dialect, UserMessage.message_id, "ids")
+        UserMessage.user_id == reader_id, bound_in(UserMessage.message_id, "ids")
     )
     missing = select(
         as_type(reader_id, BigInteger), Message.id, as_type(bindparam("flags"), BigInteger)
-    ).where(bound_id_in(dialect, Message.id, "ids"), Message.id.not_in(known))
+    ).where(bound_in(Message.id, "ids"), Message.id.not_in(known))
     return insert(_COPY).from_select(["user_id", "message_id", "flags"], missing)
 
 
-_COPY_MISSING = Change(_copying)
+_COPY_MISSING = Change(_copying())
 
 
 def _of_left_channels(
@@ -162,7 +156,7 @@ def _of_left_channels(
     )
     rows = session.execute(
         select(Message.id, Message.channel_id).where(
-            id_in(session, Message.id, ids),
+            id_in(Message.id, ids),
             Message.channel_id.is_not(None),
             Message.channel_id.not_in(subscribed),
         )
@@ -181,7 +175,7 @@ def _details(session: Session, actor: Actor, ids: Sequence[int]) -> dict[str, Me
             UserMessage.flags,
         )
         .join(UserMessage, UserMessage.message_id == Message.id)
-        .where(UserMessage.user_id == actor.id, id_in(session, Message.id, ids))
+        .where(UserMessage.user_id == actor.id, id_in(Message.id, ids))
         .order_by(Message.id)
     ).all()
     members = find_members(session, {row.conversation_id for row in rows} - {None})

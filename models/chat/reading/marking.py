@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
-from sqlalchemy import BigInteger, Select, bindparam, select, text
+from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import access_channel
@@ -16,7 +16,8 @@ from models.chat.tables import Message
 from models.chat.tables.message import UNREAD
 from models.chat.topics.listing import has_topic
 from models.chat.topics.names import key_of, normalise_topic
-from models.reader import Db, dialect_of, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 STEP = 5000
 """Messages that one unit of work marks, and one event names."""
@@ -55,7 +56,7 @@ def mark_next(
     if place is not None:
         asked["channel_id"] = place.channel_id
     topic_key = None if place is None else place.topic_key
-    statement = _unread(dialect_of(session), place is not None, topic_key is not None)
+    statement = _unread(place is not None, topic_key is not None)
     ids = list(session.execute(statement, {**asked, "topic_key": topic_key}).scalars())
     if ids:
         update_flags(session, actor, ids, op="add", flag="read", now=now)
@@ -69,11 +70,9 @@ def mark_next_from(
 
     Returns the id after which to go on; None: nothing is left.
     """
-    statement = _unread(dialect_of(session), False, False)
+    statement = _unread(False, False)
     ids = list(session.execute(statement, {"user_id": actor.id, "after": after}).scalars())
-    theirs = select(Message.id).where(
-        id_in(session, Message.id, ids), Message.sender_id == sender_id
-    )
+    theirs = select(Message.id).where(id_in(Message.id, ids), Message.sender_id == sender_id)
     found = list(session.execute(theirs.order_by(Message.id)).scalars()) if ids else []
     if found:
         update_flags(session, actor, found, op="add", flag="read", now=now)
@@ -81,9 +80,8 @@ def mark_next_from(
 
 
 @cache
-def _unread(dialect: str, in_channel: bool, in_topic: bool) -> Select[int]:
-    copies = text(f"SELECT message_id {copies_of_user(dialect, 'ix_user_message_unread', UNREAD)}")
-    unread = copies.columns(message_id=BigInteger).subquery()
+def _unread(in_channel: bool, in_topic: bool) -> Select[int]:
+    unread = copies_of_user("ix_user_message_unread", UNREAD).subquery()
     found = (
         select(unread.c.message_id)
         .where(unread.c.message_id > bindparam("after"))

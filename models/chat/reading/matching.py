@@ -17,27 +17,26 @@ from models.chat.rendering.markdown import as_text
 from models.chat.rendering.texts import TRUNCATED
 from models.chat.tables import Message
 from models.chat.topics.names import display_topic
+from models.dialects import bound_in
 from models.json import Json
 from models.prepared import Query
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.reader import Db
 
 BEGINNING = 500
 """Characters that are shown of a message for which an answer has no room."""
 _SHOWN: Query[int, int | None, str, str | None, str] = Query(
-    lambda dialect: (
-        select(
-            Message.id,
-            Message.channel_id,
-            Message.topic,
-            case(
-                (bound_id_in(dialect, Message.id, "whole_ids"), Message.rendered_content),
-                else_=null(),
-            ),
-            func.substr(Message.content, 1, BEGINNING),
-        )
-        .where(bound_id_in(dialect, Message.id, "ids"))
-        .order_by(Message.id)
+    select(
+        Message.id,
+        Message.channel_id,
+        Message.topic,
+        case(
+            (bound_in(Message.id, "whole_ids"), Message.rendered_content),
+            else_=null(),
+        ),
+        func.substr(Message.content, 1, BEGINNING),
     )
+    .where(bound_in(Message.id, "ids"))
+    .order_by(Message.id)
 )
 
 
@@ -56,8 +55,7 @@ def find_matches(
     built = replace(build_narrow(db, actor, narrow), with_history=False)
     ids = Ids(db, actor, built).among(message_ids)
     whole_ids = ids[: weights.count_within(db, ids)]
-    dialect = dialect_of(db)
-    asked = {"ids": bound_ids(dialect, ids), "whole_ids": bound_ids(dialect, whole_ids)}
+    asked = {"ids": ids, "whole_ids": whole_ids}
     empty_name = actor.realm.empty_topic_display_name
     messages: list[dict[str, Any]] = [
         {

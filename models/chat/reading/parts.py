@@ -38,19 +38,19 @@ class Part:
     of: tuple[str, ...] = ()
     negated: bool = False
 
-    def condition(self, dialect: str) -> Condition:
-        made = self.make(dialect, *self.of)
+    def condition(self) -> Condition:
+        made = self.make(*self.of)
         return not_(made) if self.negated else made
 
 
 # --- where it stands ------------------------------------------------------------------------------
 
 
-def in_channel(_: str, channel_id: str) -> Condition:
+def in_channel(channel_id: str) -> Condition:
     return Message.channel_id == bindparam(channel_id)
 
 
-def in_any_channel(_: str, channel_id: str) -> Condition:
+def in_any_channel(channel_id: str) -> Condition:
     """The same, and not unknown but false for a direct message."""
     return func.coalesce(Message.channel_id, 0) == bindparam(channel_id)
 
@@ -68,33 +68,33 @@ def _channels(which: str) -> Select[int]:
     )
 
 
-def in_channels(_: str, which: str) -> Condition:
+def in_channels(which: str) -> Condition:
     return Message.channel_id.in_(_channels(which))
 
 
-def in_some_channels(_: str, which: str) -> Condition:
+def in_some_channels(which: str) -> Condition:
     """The same, and not unknown but false for a direct message."""
     return func.coalesce(Message.channel_id, 0).in_(_channels(which))
 
 
-def in_topic(_: str, topic_key: str) -> Condition:
+def in_topic(topic_key: str) -> Condition:
     return and_(Message.topic_key == bindparam(topic_key), Message.channel_id.is_not(None))
 
 
-def in_conversation(_: str, conversation_id: str) -> Condition:
+def in_conversation(conversation_id: str) -> Condition:
     return Message.conversation_id == bindparam(conversation_id)
 
 
-def in_any_conversation(_: str, conversation_id: str) -> Condition:
+def in_any_conversation(conversation_id: str) -> Condition:
     """The same, and not unknown but false for a channel message."""
     return func.coalesce(Message.conversation_id, 0) == bindparam(conversation_id)
 
 
-def from_sender(_: str, sender_id: str) -> Condition:
+def from_sender(sender_id: str) -> Condition:
     return Message.sender_id == bindparam(sender_id)
 
 
-def with_id(_: str, message_id: str) -> Condition:
+def with_id(message_id: str) -> Condition:
     return Message.id == bindparam(message_id)
 
 
@@ -105,20 +105,20 @@ LEADING = frozenset({in_channel, in_conversation, from_sender, with_id})
 # --- who and what it is ---------------------------------------------------------------------------
 
 
-def _resolved(_: str) -> Condition:
+def _resolved() -> Condition:
     resolved = func.substr(Message.topic, 1, len(RESOLVED)) == RESOLVED
     return and_(Message.channel_id.is_not(None), resolved)
 
 
-def _followed(_: str) -> Condition:
+def _followed() -> Condition:
     return _with_policy(VisibilityPolicy.FOLLOWED)
 
 
-def _muted(dialect: str) -> Condition:
-    return not_(at_home(dialect))
+def _muted() -> Condition:
+    return not_(at_home())
 
 
-KINDS: Mapping[str, Callable[[str], Condition]] = {
+KINDS: Mapping[str, Callable[[], Condition]] = {
     "resolved": _resolved,
     "followed": _followed,
     "muted": _muted,
@@ -126,23 +126,23 @@ KINDS: Mapping[str, Callable[[str], Condition]] = {
 """Operand of `is` -> the condition, besides the flags of copies."""
 
 
-def _has_link(_: str) -> Condition:
+def _has_link() -> Condition:
     return Message.has_link.is_(true())
 
 
-def _has_image(_: str) -> Condition:
+def _has_image() -> Condition:
     return Message.has_image.is_(true())
 
 
-def _has_attachment(_: str) -> Condition:
+def _has_attachment() -> Condition:
     return Message.has_attachment.is_(true())
 
 
-def _has_reaction(_: str) -> Condition:
+def _has_reaction() -> Condition:
     return exists().where(Reaction.message_id == Message.id)
 
 
-CONTENTS: Mapping[str, Callable[[str], Condition]] = {
+CONTENTS: Mapping[str, Callable[[], Condition]] = {
     "link": _has_link,
     "image": _has_image,
     "attachment": _has_attachment,
@@ -160,7 +160,7 @@ def _with_policy(*policies: VisibilityPolicy) -> Condition:
     )
 
 
-def at_home(_: str) -> Condition:
+def at_home() -> Condition:
     """Neither muted itself, nor in a muted channel without being unmuted or followed."""
     in_muted_channel = exists().where(
         Subscription.user_id == bindparam("reader_id"),

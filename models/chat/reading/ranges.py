@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -25,9 +24,10 @@ from models.chat.reading.conditions import Narrow, without_reads
 from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
 from models.chat.reading.parts import LEADING, Part
 from models.chat.tables import Message, StarredMessage, UserMessage
+from models.dialects import bound_in, gathered_ids
 from models.prepared import Query
 from models.ranges import aside
-from models.reader import Db, bound_id_in, bound_ids, dialect_of, gathered_ids, read_ids
+from models.reader import Db
 
 OLDEST = 0
 NEWEST = 10**16
@@ -131,17 +131,17 @@ class Form:
     walks_stars: bool
     step: str
 
-    def select(self, dialect: str) -> Select[*tuple[Any, ...]]:
+    def select(self) -> Select[list[int]]:
         """The ids of messages; of its values the anchor and the limit come with each look.
 
         Walks messages, own copies or stars, whichever the narrow makes few, and asks the other side
         of each: a plan that the size of the organization does not change.
         """
         column: SQLColumnExpression[int] = Message.id
-        conditions = [part.condition(dialect) for part in self.messages]
+        conditions = [part.condition() for part in self.messages]
         mine = or_(
             Message.channel_id.is_(None),
-            Message.channel_id.in_(readable_channels(dialect, self.is_guest)),
+            Message.channel_id.in_(readable_channels(self.is_guest)),
         )
         copies = [text(copy) for copy in self.copies]
         own = UserMessage.user_id == bindparam("reader_id")
@@ -164,11 +164,9 @@ class Form:
             of_message = exists().where(Message.id == UserMessage.message_id, mine, *conditions)
             wanted = select(UserMessage.message_id).where(own, *copies, of_message)
             column = UserMessage.message_id
-        return self._step(dialect, wanted, column)
+        return self._step(wanted, column)
 
-    def _step(
-        self, dialect: str, wanted: Select[int], column: SQLColumnExpression[int]
-    ) -> Select[*tuple[Any, ...]]:
+    def _step(self, wanted: Select[int], column: SQLColumnExpression[int]) -> Select[list[int]]:
         anchor: BindParameter[int] = bindparam("anchor", type_=BigInteger)
         limit: BindParameter[int] = bindparam("most", type_=Integer)
         match self.step:
@@ -179,14 +177,14 @@ class Form:
             case "at":
                 found = wanted.where(column == anchor)
             case _:
-                found = wanted.where(bound_id_in(dialect, column, "among"))
+                found = wanted.where(bound_in(column, "among"))
         ids = found.subquery()
-        return select(gathered_ids(dialect, ids.c[0]))
+        return select(gathered_ids(ids.c[0]))
 
 
 @lru_cache(maxsize=200)
-def _query(form: Form) -> Query[*tuple[Any, ...]]:
-    return Query(form.select, one_plan=False)
+def _query(form: Form) -> Query[list[int]]:
+    return Query(form.select(), one_plan=False)
 
 
 class Ids:
@@ -201,7 +199,7 @@ class Ids:
             reader = reading_as(db, actor)
         self._values = {**reader, **narrow.values}
 
-    def _query(self, step: str) -> Query[*tuple[Any, ...]]:
+    def _query(self, step: str) -> Query[list[int]]:
         narrow = self._narrow
         form = Form(
             self._is_guest,
@@ -216,7 +214,7 @@ class Ids:
 
     def _find(self, step: str, **more: object) -> list[int]:
         (gathered,) = self._query(step).one(self._db, {**self._values, **more})
-        return read_ids(gathered)
+        return gathered
 
     def before(self, anchor: int, most: int) -> list[int]:
         """So many up to the anchor, ascending."""
@@ -231,4 +229,4 @@ class Ids:
 
     def among(self, message_ids: Sequence[int]) -> list[int]:
         """Those of the messages, ascending."""
-        return self._find("among", among=bound_ids(dialect_of(self._db), message_ids))
+        return self._find("among", among=message_ids)

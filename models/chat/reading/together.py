@@ -14,7 +14,8 @@ from models.chat.messages.flags import MENTIONED
 from models.chat.messages.words import Sought
 from models.chat.reading.parts import Condition, Part
 from models.chat.tables import ConversationMember, Message, UserMessage
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.dialects import bound_in
+from models.reader import Db
 
 Value = Callable[[object], str]
 """Gives a value a name."""
@@ -38,7 +39,6 @@ class CollectedTerms:
     def parts(self, db: Db, value: Value) -> list[Part]:
         """Raises `BadNarrow` for more words than one narrow may look for."""
         search.check_size([*self.searched, *self.excluded])
-        dialect = dialect_of(db)
         found: list[Part] = []
         if self.searched:
             found.append(_found(search.find_all(db, self.searched), value))
@@ -47,13 +47,13 @@ class CollectedTerms:
             found.append(replace(without, negated=True))
         for people, least in ((self.included, 1), (self.grouped, SMALLEST_GROUP)):
             if people:
-                found.append(shared_with(dialect, value, people, least=least))
+                found.append(shared_with(value, people, least=least))
         if self.mentioned:
-            asked = value(bound_ids(dialect, sorted(self.mentioned)))
+            asked = value(sorted(self.mentioned))
             count = (value(len(self.mentioned)),) if len(self.mentioned) > 1 else ()
             found.append(Part(_mentions_all if count else _mentions, (asked, *count)))
         if self.unmentioned:
-            asked = value(bound_ids(dialect, sorted(self.unmentioned)))
+            asked = value(sorted(self.unmentioned))
             found.append(Part(_mentions, (asked,), negated=True))
         return found
 
@@ -62,12 +62,11 @@ def _found(finds: search.Finds, value: Value) -> Part:
     return Part(_among, (finds.kind, value(finds.value)))
 
 
-def _among(dialect: str, kind: str, name: str) -> Condition:
-    return search.matches(dialect, kind, Message.id, name)
+def _among(kind: str, name: str) -> Condition:
+    return search.matches(kind, Message.id, name)
 
 
 def shared_with(
-    dialect: str,
     value: Value,
     people: Iterable[int],
     *,
@@ -80,19 +79,19 @@ def shared_with(
     wanted = sorted(set(people))
     make = _in_any_shared if or_elsewhere else _in_shared
     count = value(len(wanted)) if len(wanted) > 1 else ""
-    return Part(make, (value(bound_ids(dialect, wanted)), count, value(least) if least > 1 else ""))
+    return Part(make, (value(wanted), count, value(least) if least > 1 else ""))
 
 
-def _in_shared(dialect: str, people: str, count: str, least: str) -> Condition:
-    return Message.conversation_id.in_(_shared(dialect, people, count, least))
+def _in_shared(people: str, count: str, least: str) -> Condition:
+    return Message.conversation_id.in_(_shared(people, count, least))
 
 
-def _in_any_shared(dialect: str, people: str, count: str, least: str) -> Condition:
-    shared = _shared(dialect, people, count, least)
+def _in_any_shared(people: str, count: str, least: str) -> Condition:
+    shared = _shared(people, count, least)
     return func.coalesce(Message.conversation_id, 0).in_(shared)
 
 
-def _shared(dialect: str, people: str, count: str, least: str) -> Select[int]:
+def _shared(people: str, count: str, least: str) -> Select[int]:
     """Select of the ids of the reader's conversations with all of these, where `count` says how
     many they are (else there is one), and of `least` and more (else of any size).
     """
@@ -100,7 +99,7 @@ def _shared(dialect: str, people: str, count: str, least: str) -> Select[int]:
         ConversationMember.user_id == bindparam("reader_id")
     )
     theirs = select(ConversationMember.conversation_id).where(
-        bound_id_in(dialect, ConversationMember.user_id, people)
+        bound_in(ConversationMember.user_id, people)
     )
     if count:
         together = func.count() == bindparam(count)
@@ -116,20 +115,20 @@ def _shared(dialect: str, people: str, count: str, least: str) -> Select[int]:
     return ids
 
 
-def _mentions(dialect: str, people: str) -> Condition:
+def _mentions(people: str) -> Condition:
     """The message mentions one of these."""
     theirs = UserMessage.__table__.alias()
     return exists().where(
-        bound_id_in(dialect, theirs.c.user_id, people),
+        bound_in(theirs.c.user_id, people),
         theirs.c.message_id == Message.id,
         theirs.c.flags.op("&")(MENTIONED) != 0,
     )
 
 
-def _mentions_all(dialect: str, people: str, how_many: str) -> Condition:
+def _mentions_all(people: str, how_many: str) -> Condition:
     theirs = UserMessage.__table__.alias()
     count = select(func.count()).where(
-        bound_id_in(dialect, theirs.c.user_id, people),
+        bound_in(theirs.c.user_id, people),
         theirs.c.message_id == Message.id,
         theirs.c.flags.op("&")(MENTIONED) != 0,
     )

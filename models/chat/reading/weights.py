@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain, zip_longest
-from typing import cast
 
-from sqlalchemy import Integer, column, text
-from sqlalchemy.sql.selectable import TypedReturnsRows
+from sqlalchemy import ColumnElement, Select, func, select
 
 from models.chat.messages.edit_history import MOST_TEXT
 from models.chat.reading.ranges import Range
+from models.chat.tables import Message, MessageEdit, Reaction, Submessage
+from models.dialects import bound_each, bound_in, byte_length, least
 from models.prepared import Query
-from models.reader import Db, bound_ids, dialect_of
+from models.reader import Db
 
 MOST_BYTES = 10_000_000
 """Of Markdown and HTML together, whichever of them is asked for, of edits, reactions and
@@ -33,68 +33,50 @@ AT_ONCE = 150
 """So many are weighed together at first, which most often is enough."""
 
 
-def _weights(dialect: str) -> TypedReturnsRows[int]:
-    """The weight of each of :ids that is there, in their order. SQLite reads no more of them than
-    are asked for.
-    """
-    least, listed, order = (
-        ("min", "json_each(:ids) AS listed CROSS JOIN message AS m ON m.id = listed.value", "")
-        if dialect == "sqlite"
-        else (
-            "least",
-            "unnest(CAST(:ids AS bigint[])) WITH ORDINALITY AS listed (id, place)"
-            " JOIN message AS m ON m.id = listed.id",
-            " ORDER BY listed.place",
-        )
-    )
-    return _weighed(
-        f"SELECT {_of_texts(dialect)}"
-        f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id = m.id)"
-        f" + (SELECT {_of_submessages(dialect)} FROM submessage WHERE message_id = m.id)"
-        f" + coalesce((SELECT {least}(sum(l), {MOST_TEXT} + max(l)) FROM (SELECT"
-        f" {_of_edit(dialect)} AS l FROM message_edit WHERE message_id = m.id) AS edits), 0)"
-        f" FROM {listed}{order}"
-    )
-
-
-def _total(dialect: str) -> TypedReturnsRows[int]:
+def _total() -> Select[int]:
     """What :ids weigh together, with all of their edits: no less than the sum of `_weights`."""
-    are_listed = (
-        "IN (SELECT value FROM json_each(:ids))"
-        if dialect == "sqlite"
-        else "= ANY(CAST(:ids AS bigint[]))"
-    )
-    return _weighed(
-        f"SELECT coalesce((SELECT sum({_of_texts(dialect)}) FROM message WHERE id {are_listed}), 0)"
-        f" + {REACTION_BYTES} * (SELECT count(*) FROM reaction WHERE message_id {are_listed})"
-        f" + (SELECT {_of_submessages(dialect)} FROM submessage WHERE message_id {are_listed})"
-        f" + coalesce((SELECT sum({_of_edit(dialect)}) FROM message_edit"
-        f" WHERE message_id {are_listed}), 0)"
+    texts = select(func.coalesce(func.sum(_TEXTS), 0)).where(bound_in(Message.id, "ids"))
+    reactions = _count_reactions(bound_in(Reaction.message_id, "ids"))
+    submessages = _weigh_submessages(bound_in(Submessage.message_id, "ids"))
+    edits = select(func.sum(_EDIT)).where(bound_in(MessageEdit.message_id, "ids"))
+    return select(
+        texts.scalar_subquery()
+        + reactions
+        + submessages
+        + func.coalesce(edits.scalar_subquery(), 0)
     )
 
 
-def _of_texts(dialect: str) -> str:
-    return f"{_bytes(dialect, 'content')} + {_bytes(dialect, 'rendered_content')}"
+def _weights() -> Select[int]:
+    """The weight of each of :ids, in their order; of one that is gone, nothing. A database reads
+    no more of them than are asked for.
+    """
+    listed = bound_each("ids")
+    reactions = _count_reactions(Reaction.message_id == Message.id)
+    submessages = _weigh_submessages(Submessage.message_id == Message.id)
+    edits = select(least(func.sum(_EDIT), MOST_TEXT + func.max(_EDIT))).where(
+        MessageEdit.message_id == Message.id
+    )
+    weight = select(
+        _TEXTS + reactions + submessages + func.coalesce(edits.scalar_subquery(), 0)
+    ).where(Message.id == listed.c.value)
+    return select(func.coalesce(weight.scalar_subquery(), 0)).select_from(listed)
 
 
-def _of_submessages(dialect: str) -> str:
-    return f"coalesce(sum({SUBMESSAGE_BYTES} + {_bytes(dialect, 'content')}), 0)"
+def _count_reactions(there: ColumnElement[bool]) -> ColumnElement[int]:
+    return REACTION_BYTES * select(func.count(Reaction.id)).where(there).scalar_subquery()
 
 
-def _of_edit(dialect: str) -> str:
-    texts = (_bytes(dialect, name) for name in ("prev_content", "prev_rendered_content"))
-    return " + ".join(f"coalesce({text}, 0)" for text in texts)
+def _weigh_submessages(there: ColumnElement[bool]) -> ColumnElement[int]:
+    weight = func.sum(SUBMESSAGE_BYTES + byte_length(Submessage.content))
+    return select(func.coalesce(weight, 0)).where(there).scalar_subquery()
 
 
-def _bytes(dialect: str, name: str) -> str:
-    return f"length(CAST({name} AS BLOB))" if dialect == "sqlite" else f"octet_length({name})"
-
-
-def _weighed(sql: str) -> TypedReturnsRows[int]:
-    return cast(TypedReturnsRows[int], text(sql).columns(column("weight", Integer)))
-
-
-_WEIGHTS, _TOTAL = Query(_weights), Query(_total)
+_TEXTS = byte_length(Message.content) + byte_length(Message.rendered_content)
+_EDIT = func.coalesce(byte_length(MessageEdit.prev_content), 0) + func.coalesce(
+    byte_length(MessageEdit.prev_rendered_content), 0
+)
+_WEIGHTS, _TOTAL = Query(_weights()), Query(_total())
 
 
 def cut_to_weight(db: Db, found: Range, *, most: int | None = None) -> Range:
@@ -130,14 +112,14 @@ def _are_light(db: Db, ids: Sequence[int], most: int) -> bool:
     """Are they certainly no heavier than `most`, as nearly all are? Many are not looked at."""
     if len(ids) > AT_ONCE:
         return False
-    (weight,) = _TOTAL.one(db, {"ids": bound_ids(dialect_of(db), ids)})
+    (weight,) = _TOTAL.one(db, {"ids": ids})
     return weight <= most
 
 
 def _count_light(db: Db, ids: Sequence[int], most: int) -> int:
     """How many of the first are together no heavier than `most`."""
     number = 0
-    asked = {"ids": bound_ids(dialect_of(db), ids)}
+    asked = {"ids": ids}
     with closing(_WEIGHTS.chunks(db, AT_A_TIME, asked)) as weights:
         for (weight,) in chain.from_iterable(weights):
             most -= weight

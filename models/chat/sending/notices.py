@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import structlog
-from sqlalchemy import BigInteger, Insert, bindparam, insert, literal, select
+from sqlalchemy import BigInteger, bindparam, insert, literal, select
 from sqlalchemy.orm import Session
-from sqlalchemy.sql.dml import ReturningInsert
 
 from models.base import table_of
 from models.chat.errors import ChatError
@@ -28,8 +27,8 @@ from models.chat.sending.messages import columns_of, message_as_sent, send_messa
 from models.chat.sending.recipients import Destination
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
 from models.database import savepoint
+from models.dialects import bound_each, bound_in
 from models.prepared import Change, Query
-from models.reader import bound_each, bound_id_in, bound_ids, bound_text_in, dialect_of
 
 CLIENT = "Internal"
 _MESSAGE = table_of(Message)
@@ -117,24 +116,16 @@ def _insert_messages(
     """Write the draft into each conversation (by user id), with a copy for both who are in it.
     Conversation id -> message id.
     """
-    dialect = dialect_of(session)
     sent = _INSERT_MESSAGES.all(
         session,
         {
-            "conversation_ids": bound_ids(dialect, list(conversations.values())),
+            "conversation_ids": list(conversations.values()),
             **columns_of(draft, now),
         },
     )
     message_ids = dict(sent)
-    _INSERT_COPIES.run(session, {"message_ids": bound_ids(dialect, list(message_ids.values()))})
+    _INSERT_COPIES.run(session, {"message_ids": list(message_ids.values())})
     return message_ids
-
-
-def _inserting_messages(dialect: str) -> ReturningInsert[int, int]:
-    each = bound_each(dialect, "conversation_ids")
-    alike = [bindparam(name, type_=_MESSAGE.c[name].type) for name in _ALIKE]
-    written = insert(_MESSAGE).from_select(["conversation_id", *_ALIKE], select(each, *alike))
-    return written.returning(_MESSAGE.c.conversation_id, _MESSAGE.c.id)
 
 
 _ALIKE = (
@@ -151,25 +142,29 @@ _ALIKE = (
     "client",
 )
 """`columns_of`: the same in each of the messages."""
-_INSERT_MESSAGES: Query[int, int] = Query(_inserting_messages)
-
-
-def _inserting_copies(dialect: str) -> Insert:
-    readers = (
+_INSERT_MESSAGES: Query[int, int] = Query(
+    insert(_MESSAGE)
+    .from_select(
+        ["conversation_id", *_ALIKE],
+        select(
+            bound_each("conversation_ids").c.value,
+            *(bindparam(name, type_=_MESSAGE.c[name].type) for name in _ALIKE),
+        ),
+    )
+    .returning(_MESSAGE.c.conversation_id, _MESSAGE.c.id)
+)
+_INSERT_COPIES = Change(
+    insert(_COPY).from_select(
+        ["user_id", "message_id", "flags"],
         select(ConversationMember.user_id, Message.id, literal(flags.IS_PRIVATE, BigInteger))
         .join(Message, Message.conversation_id == ConversationMember.conversation_id)
-        .where(bound_id_in(dialect, Message.id, "message_ids"))
+        .where(bound_in(Message.id, "message_ids")),
     )
-    return insert(_COPY).from_select(["user_id", "message_id", "flags"], readers)
-
-
-_INSERT_COPIES = Change(_inserting_copies)
-
-
+)
 _CONVERSATIONS: Query[str, int] = Query(
-    lambda dialect: select(Conversation.key, Conversation.id).where(
+    select(Conversation.key, Conversation.id).where(
         Conversation.realm_id == bindparam("realm_id"),
-        bound_text_in(dialect, Conversation.key, "keys"),
+        bound_in(Conversation.key, "keys"),
     )
 )
 
@@ -179,7 +174,7 @@ def _require_conversations(
 ) -> dict[int, int]:
     """User id -> the conversation of that user with the bot, made now if need be."""
     keys = {key_of((user_id, bot_id)): user_id for user_id in user_ids}
-    asked = {"realm_id": realm_id, "keys": bound_ids(dialect_of(session), list(keys))}
+    asked = {"realm_id": realm_id, "keys": list(keys)}
     found = dict(_CONVERSATIONS.all(session, asked))
     missing = [key for key in keys if key not in found]
     if missing:

@@ -12,7 +12,7 @@ from models.chat.access.channels import (
     find_known_channel,
 )
 from models.chat.access.membership import belongs, find_member_ids
-from models.chat.access.naming import NamedUser, find_named, is_self
+from models.chat.access.naming import find_named, is_self
 from models.chat.access.people import UserRow, api_email
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import find_conversation
@@ -93,7 +93,7 @@ def require_active(sender: Actor, others: Sequence[UserRow]) -> None:
             raise RecipientDeactivated(email=api_email(sender, row))
 
 
-def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[NamedUser]:
+def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[UserRow]:
     """Rows of the users named, none twice; whom the sender may not know is refused as nobody."""
     if len({user for user in users if not is_self(sender, [user])}) > MOST_RECIPIENTS:
         raise TooManyRecipients(most=MOST_RECIPIENTS)

@@ -35,8 +35,9 @@ from models.chat.settings.errors import (
 from models.chat.settings.languages import LANGUAGES
 from models.chat.tables import AuditLog, User, UserGroup
 from models.chat.tables.setting_table import SETTINGS, Value
+from models.dialects import id_in
 from models.json import Json
-from models.reader import Db, id_in
+from models.reader import Db
 
 AUDIT_KIND = "setting:"
 _USER = table_of(User)
@@ -137,11 +138,11 @@ def _set(
 ) -> dict[int, Value]:
     """User id -> the old value, of those whose value changes; they are locked in order."""
     column = _USER.c[name]
-    users = id_in(session, _USER.c.id, user_ids)
+    users = id_in(_USER.c.id, user_ids)
     wanted = select(_USER.c.id, column).where(users, column != value)
     if skip_edited:
         edited = select(_AUDIT.c.user_id).where(
-            id_in(session, _AUDIT.c.user_id, user_ids),
+            id_in(_AUDIT.c.user_id, user_ids),
             _AUDIT.c.kind == f"{AUDIT_KIND}{name}",
             _AUDIT.c.actor_id == _AUDIT.c.user_id,
         )
@@ -150,7 +151,7 @@ def _set(
     changed = {row[0]: row[1] for row in session.connection().execute(locked)}
     if changed:
         session.connection().execute(
-            update(_USER).where(id_in(session, _USER.c.id, changed)).values({name: value})
+            update(_USER).where(id_in(_USER.c.id, changed)).values({name: value})
         )
     return changed
 
@@ -179,13 +180,13 @@ def find_target_ids(session: Session, actor: Actor, targets: Targets) -> list[in
     in_realm = select(User.id, User.bot_type).where(
         User.realm_id == actor.realm_id, ~User.is_system_bot
     )
-    known = {row.id for row in session.execute(in_realm.where(id_in(session, User.id, named)))}
+    known = {row.id for row in session.execute(in_realm.where(id_in(User.id, named)))}
     for missing in sorted(named - known):
         raise InvalidUserId(user_id=missing)
     _check_groups(session, actor, targets.group_ids)
     if targets.group_ids:
         known |= find_members_of_any(session, targets.group_ids)
-    people = in_realm.where(id_in(session, User.id, known), User.bot_type.is_(None))
+    people = in_realm.where(id_in(User.id, known), User.bot_type.is_(None))
     return sorted(row.id for row in session.execute(people))
 
 
@@ -194,7 +195,7 @@ def _check_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> N
         select(UserGroup.id, UserGroup.is_deactivated).where(
             UserGroup.realm_id == actor.realm_id,
             UserGroup.kind != "anonymous",
-            id_in(session, UserGroup.id, group_ids),
+            id_in(UserGroup.id, group_ids),
         )
     ).all()
     if len(rows) < len(set(group_ids)):

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Select,
     Subquery,
     TextClause,
-    TextualSelect,
     bindparam,
     exists,
     func,
@@ -32,7 +31,7 @@ from models.chat.tables import Message, Subscription, UserMessage
 from models.chat.tables.message import DIRECT, UNREAD
 from models.chat.tables.message import MENTIONED as MENTIONED_AT_ALL
 from models.chat.topics.visibility import VisibilityPolicy
-from models.reader import INT_MAX, dialect_of
+from models.reader import INT_MAX
 
 UNREAD_MAX = 50_000
 """At most so many of the newest unread messages are told of."""
@@ -50,16 +49,15 @@ class UnreadTopic(TypedDict):
     unread_message_ids: list[int]
 
 
-def _newest(dialect: str, index: str, flagged: TextClause, most: int) -> Subquery:
+def _newest(index: str, flagged: TextClause, most: int) -> Subquery:
     """The message ids of the newest of these copies."""
-    ids = f"SELECT message_id {copies_of_user(dialect, index, flagged)}"
-    newest = text(f"{ids} ORDER BY message_id DESC LIMIT {most}")
-    return newest.columns(message_id=BigInteger).subquery()
+    copies = copies_of_user(index, flagged)
+    return copies.order_by(copies.selected_columns.message_id.desc()).limit(most).subquery()
 
 
 @cache
-def _unread(dialect: str) -> Select[int, int | None, int | None, str, str]:
-    copies = _newest(dialect, "ix_user_message_unread", UNREAD, UNREAD_MAX + 1)
+def _unread() -> Select[int, int | None, int | None, str, str]:
+    copies = _newest("ix_user_message_unread", UNREAD, UNREAD_MAX + 1)
     return (
         select(
             Message.id,
@@ -74,11 +72,10 @@ def _unread(dialect: str) -> Select[int, int | None, int | None, str, str]:
 
 
 @cache
-def _mentions(dialect: str) -> TextualSelect:
+def _mentions() -> Select[int, int]:
     """What is unread and mentions the reader, from message :oldest on: id and flags."""
-    copies = copies_of_user(dialect, "ix_user_message_mentioned", MENTIONED_AT_ALL)
-    found = text(f"SELECT message_id, flags {copies} AND {UNREAD} AND message_id >= :oldest")
-    return found.columns(message_id=BigInteger, flags=BigInteger)
+    copies = copies_of_user("ix_user_message_mentioned", MENTIONED_AT_ALL)
+    return copies.where(UNREAD, copies.selected_columns.message_id >= bindparam("oldest"))
 
 
 @cache
@@ -97,8 +94,8 @@ def _starred() -> Select[int, int | None]:
 
 
 @cache
-def _recent(dialect: str) -> Select[int, int]:
-    copies = _newest(dialect, "ix_user_message_direct", DIRECT, RECENT_DIRECT_MAX)
+def _recent() -> Select[int, int]:
+    copies = _newest("ix_user_message_direct", DIRECT, RECENT_DIRECT_MAX)
     newest = func.max(Message.id)
     # Direct messages have a conversation.
     conversation_id = type_coerce(Message.conversation_id, BigInteger)
@@ -132,7 +129,7 @@ def find_starred_messages(view: Viewing) -> dict[str, Any]:
 
 def find_recent_conversations(view: Viewing) -> dict[str, Any]:
     """Whom the actor wrote with directly of late, the newest first."""
-    rows = view.db.execute(_recent(dialect_of(view.db)), {"user_id": view.actor.id}).all()
+    rows = view.db.execute(_recent(), {"user_id": view.actor.id}).all()
     members = find_members(view.db, [conversation_id for conversation_id, _ in rows])
     return {
         "recent_private_conversations": [
@@ -149,7 +146,7 @@ def find_recent_conversations(view: Viewing) -> dict[str, Any]:
 
 def find_unread_messages(view: Viewing) -> dict[str, Any]:
     """Ids of what the actor has not read, ascending, by topic and by conversation."""
-    rows = view.db.execute(_unread(dialect_of(view.db)), {"user_id": view.actor.id}).all()
+    rows = view.db.execute(_unread(), {"user_id": view.actor.id}).all()
     topics: dict[tuple[int, str], UnreadTopic] = {}
     conversations: dict[int, list[int]] = defaultdict(list)
     readable, empty_topic = view.readable_ids, view.topic("")
@@ -196,7 +193,7 @@ def find_unread_messages(view: Viewing) -> dict[str, Any]:
 def _find_mentions(view: Viewing, oldest: int) -> dict[int, int]:
     """Message id -> flags, of the unread messages that mention the actor."""
     asked = {"user_id": view.actor.id, "oldest": oldest}
-    found = view.db.execute(_mentions(dialect_of(view.db)), asked)
+    found = view.db.execute(_mentions(), asked)
     return {row.message_id: row.flags for row in found}
 
 

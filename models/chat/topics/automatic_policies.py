@@ -17,8 +17,8 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics.names import key_of
 from models.chat.topics.visibility import VisibilityPolicy
+from models.dialects import id_in, upsert
 from models.prepared import Query
-from models.reader import id_in, upsert
 from models.types import UtcMs
 
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
@@ -183,13 +183,13 @@ def _raise_policy(
             literal(int(policy)),
             literal(now, UtcMs),
         )
-        .where(id_in(session, User.id, sorted(user_ids)), is_raised)
+        .where(id_in(User.id, sorted(user_ids)), is_raised)
         .order_by(User.id)
     )
     if mentioned:
         who = who.where(User.automatically_follow_topics_where_mentioned, User.bot_type.is_(None))
     columns = ["user_id", "channel_id", "topic_key", "topic", "visibility_policy", "last_updated"]
-    made = upsert(session, _USER_TOPIC).from_select(columns, who)
+    made = upsert(_USER_TOPIC).from_select(columns, who)
     statement = made.on_conflict_do_update(
         index_elements=["user_id", "channel_id", "topic_key"],
         set_={

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
@@ -12,10 +12,19 @@ from models.chat.access.channels import ChannelView
 from models.chat.events import log
 from models.chat.events.channels import StreamUpdateEvent
 from models.chat.tables import Channel, Message
+from models.rows import columns_of, read_rows
 
 _CHANNEL = table_of(Channel)
 _FIRST = select(func.min(Message.id)).where(Message.channel_id == _CHANNEL.c.id).scalar_subquery()
-_RETURNED = (_CHANNEL.c.id, _CHANNEL.c.name, _CHANNEL.c.first_message_id)
+
+
+class _Row(NamedTuple):
+    id: int
+    name: str
+    first_message_id: int | None
+
+
+_RETURNED = columns_of(_Row, Channel)
 
 
 def note_first_message(
@@ -28,7 +37,7 @@ def note_first_message(
         .values(first_message_id=message_id)
         .returning(*_RETURNED)
     )
-    _tell(session, channel.realm_id, changed.all(), now)
+    _tell(session, channel.realm_id, read_rows(_Row, changed), now)
 
 
 def recount_first_messages(
@@ -41,18 +50,7 @@ def recount_first_messages(
         .values(first_message_id=_FIRST)
         .returning(*_RETURNED)
     )
-    _tell(session, realm_id, changed.all(), now)
-
-
-class _Row(Protocol):
-    """What `_RETURNED` names."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def first_message_id(self) -> int | None: ...
+    _tell(session, realm_id, read_rows(_Row, changed), now)
 
 
 def _tell(session: Session, realm_id: int, changed: Sequence[_Row], now: datetime) -> None:

@@ -2,9 +2,9 @@
 without reading them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from sqlalchemy import Table, bindparam, case, insert, select
+from sqlalchemy import Insert, bindparam, case, insert, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
@@ -12,15 +12,16 @@ from models.chat.access.channels import ChannelView
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Topic, UserMessage
 from models.chat.topics.names import key_of
+from models.dialects import upsert
 from models.prepared import Change, Query
-from models.reader import UPSERTS, Db, Upsert
+from models.reader import Db
 
 _MESSAGE = table_of(Message)
 _TOPIC = table_of(Topic)
 
 
-def _upsert_topic(make: Callable[[Table], Upsert]) -> Upsert:
-    statement = make(_TOPIC)
+def _upsert_topic() -> Insert:
+    statement = upsert(_TOPIC)
     is_newer = statement.excluded.max_id > _TOPIC.c.max_id
     # Two senders at once: the older id must not win because it came second.
     return statement.on_conflict_do_update(
@@ -32,7 +33,7 @@ def _upsert_topic(make: Callable[[Table], Upsert]) -> Upsert:
     )
 
 
-_UPSERT_TOPIC = Change(lambda dialect: _upsert_topic(UPSERTS[dialect]))
+_UPSERT_TOPIC = Change(_upsert_topic())
 _KNOWS_TOPIC = Query(
     select(Topic.max_id).where(
         Topic.channel_id == bindparam("channel_id"), Topic.topic_key == bindparam("topic_key")

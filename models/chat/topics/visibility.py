@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import IntEnum
-from typing import Protocol
+from typing import NamedTuple
 
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
@@ -23,6 +23,7 @@ from models.chat.tables import UserTopic
 from models.chat.topics.errors import IncompatibleParameters
 from models.chat.topics.names import key_of, normalise_topic
 from models.reader import Db
+from models.rows import columns_of, read_rows
 
 
 class VisibilityPolicy(IntEnum):
@@ -34,32 +35,21 @@ class VisibilityPolicy(IntEnum):
     FOLLOWED = 3
 
 
+class PolicyRow(NamedTuple):
+    """A topic with a policy."""
+
+    channel_id: int
+    topic_key: str
+    topic: str
+    last_updated: datetime
+    visibility_policy: int
+
+
 _ALL = (
-    select(
-        UserTopic.channel_id,
-        UserTopic.topic_key,
-        UserTopic.topic,
-        UserTopic.last_updated,
-        UserTopic.visibility_policy,
-    )
+    select(*columns_of(PolicyRow, UserTopic))
     .where(UserTopic.user_id == bindparam("user_id"))
     .order_by(UserTopic.last_updated, UserTopic.channel_id, UserTopic.topic_key)
 )
-
-
-class PolicyRow(Protocol):
-    """A row of `_ALL`."""
-
-    @property
-    def channel_id(self) -> int: ...
-    @property
-    def topic_key(self) -> str: ...
-    @property
-    def topic(self) -> str: ...
-    @property
-    def last_updated(self) -> datetime: ...
-    @property
-    def visibility_policy(self) -> int: ...
 
 
 def set_user_topic(
@@ -141,7 +131,7 @@ def apply_policy(
 
 def find_policies(db: Db, user_id: int) -> list[PolicyRow]:
     """Every topic with a policy of the user's own, oldest first."""
-    return list(db.execute(_ALL, {"user_id": user_id}))
+    return read_rows(PolicyRow, db.execute(_ALL, {"user_id": user_id}))
 
 
 def find_known_policies(db: Db, actor: Actor) -> list[PolicyRow]:

@@ -16,14 +16,14 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.links import find_link, make_link
 from models.chat.messages.access import readable_messages
 from models.chat.tables import Message
-from models.chat.uploads.attachments import ATTACHMENTS, LINKS, AttachmentRow
+from models.chat.uploads.attachments import ATTACHMENTS, FILES, LINKS, AttachmentRow
 from models.chat.uploads.errors import UploadDoesNotExist
 from models.chat.uploads.names import handle_of, path_id_of
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.dialects import bound_in
+from models.reader import Db
+from models.rows import read_row
 
-_BY_HANDLE = select(*ATTACHMENTS.c).where(
-    ATTACHMENTS.c.handle == bindparam("handle"), ATTACHMENTS.c.deleted_at.is_(None)
-)
+_BY_HANDLE = FILES.where(ATTACHMENTS.c.handle == bindparam("handle"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +35,26 @@ class Found:
 
 
 @cache
-def _find_shown(dialect: str, is_guest: bool) -> Select[Any]:
+def _find_shown(is_guest: bool) -> Select[Any]:
     return (
         select(LINKS.c.attachment_id)
         .join(Message, Message.id == LINKS.c.message_id)
-        .where(
-            bound_id_in(dialect, LINKS.c.attachment_id, "attachment_ids"),
-            readable_messages(dialect, is_guest),
-        )
+        .where(bound_in(LINKS.c.attachment_id, "attachment_ids"), readable_messages(is_guest))
         .distinct()
     )
 
 
 def find_shown_to(db: Db, actor: Actor, attachment_ids: Iterable[int]) -> set[int]:
     """Those of the files that a message shows which the actor may read."""
-    dialect = dialect_of(db)
-    asked = {"attachment_ids": bound_ids(dialect, sorted(attachment_ids)), **reading_as(db, actor)}
-    return set(db.execute(_find_shown(dialect, actor.is_guest), asked).scalars())
+    asked = {"attachment_ids": sorted(attachment_ids), **reading_as(db, actor)}
+    return set(db.execute(_find_shown(actor.is_guest), asked).scalars())
 
 
 def access_upload(db: Db, actor: Actor, realm: str, filename: str) -> AttachmentRow:
     """The file at `/user_uploads/{realm}/{filename}`. Raises `UploadDoesNotExist`: a hidden one
     takes as many statements as none.
     """
-    row = db.execute(_BY_HANDLE, {"handle": handle_of(filename)}).first()
+    row = read_row(AttachmentRow, db.execute(_BY_HANDLE, {"handle": handle_of(filename)}))
     if row is not None and (
         row.realm_id != actor.realm_id
         or path_id_of(row.realm_id, row.handle, row.path_name) != f"{realm}/{filename}"

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session
@@ -25,7 +25,9 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Attachment, AttachmentMessage, Message, UserMessage
 from models.chat.uploads.errors import AttachmentDoesNotExist, UploadQuotaExceeded
 from models.chat.uploads.names import path_id_of
-from models.reader import Db, bound_id_in, bound_ids, dialect_of
+from models.dialects import bound_in
+from models.reader import Db
+from models.rows import columns_of, read_rows
 from models.types import to_ms
 
 MOST_MESSAGES = 100
@@ -33,40 +35,31 @@ MOST_MESSAGES = 100
 
 ATTACHMENTS = table_of(Attachment)
 LINKS = table_of(AttachmentMessage)
-_INSERT = insert(ATTACHMENTS).returning(*ATTACHMENTS.c)
-_OWN = (
-    select(*ATTACHMENTS.c)
-    .where(ATTACHMENTS.c.owner_id == bindparam("of_user_id"), ATTACHMENTS.c.deleted_at.is_(None))
-    .order_by(ATTACHMENTS.c.id)
-)
+
+
+class AttachmentRow(NamedTuple):
+    """A file."""
+
+    id: int
+    realm_id: int
+    owner_id: int
+    handle: str
+    name: str
+    path_name: str
+    size: int
+    media_type: str
+    width: int | None
+    created_at: datetime
+
+
+_COLUMNS = columns_of(AttachmentRow, Attachment)
+FILES = select(*_COLUMNS).where(ATTACHMENTS.c.deleted_at.is_(None))
+"""All files that count."""
+_INSERT = insert(ATTACHMENTS).returning(*_COLUMNS)
+_OWN = FILES.where(ATTACHMENTS.c.owner_id == bindparam("of_user_id")).order_by(ATTACHMENTS.c.id)
 _USED = select(func.coalesce(func.sum(ATTACHMENTS.c.size), 0)).where(
     ATTACHMENTS.c.realm_id == bindparam("of_realm_id")
 )
-
-
-class AttachmentRow(Protocol):
-    """A row of the table."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def realm_id(self) -> int: ...
-    @property
-    def owner_id(self) -> int: ...
-    @property
-    def handle(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def path_name(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def media_type(self) -> str: ...
-    @property
-    def width(self) -> int | None: ...
-    @property
-    def created_at(self) -> datetime: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +108,7 @@ def add_upload(session: Session, owner: Actor, new: NewUpload, *, now: datetime)
             "detached_at": now,
         },
     )
-    added = row.one()
+    (added,) = read_rows(AttachmentRow, row)
     used = find_space_used(session, owner.realm_id)
     event = AttachmentAddEvent(attachment=record_of(added, ()), upload_space_used=used)
     log.append(session, owner.realm_id, event, user_ids=[owner.id], now=now)
@@ -124,7 +117,7 @@ def add_upload(session: Session, owner: Actor, new: NewUpload, *, now: datetime)
 
 def find_attachments(db: Db, owner: Actor) -> list[dict[str, Any]]:
     """Records of the owner's files, the oldest first."""
-    return records_of(db, db.execute(_OWN, {"of_user_id": owner.id}).all())
+    return records_of(db, read_rows(AttachmentRow, db.execute(_OWN, {"of_user_id": owner.id})))
 
 
 def delete_attachment(session: Session, owner: Actor, attachment_id: int, *, now: datetime) -> None:
@@ -187,7 +180,6 @@ def record_of(row: AttachmentRow, messages: Sequence[tuple[int, datetime]]) -> d
 
 def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, datetime]]]:
     """Attachment -> the newest messages that show it and that its owner has, in their order."""
-    dialect = dialect_of(db)
     has_copy = (
         select(UserMessage.user_id)
         .where(UserMessage.user_id == ATTACHMENTS.c.owner_id, UserMessage.message_id == Message.id)
@@ -201,7 +193,7 @@ def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, date
         .join(ATTACHMENTS, ATTACHMENTS.c.id == LINKS.c.attachment_id)
         .join(Message, Message.id == LINKS.c.message_id)
         .where(
-            bound_id_in(dialect, LINKS.c.attachment_id, "ids"),
+            bound_in(LINKS.c.attachment_id, "ids"),
             or_(Message.sender_id == ATTACHMENTS.c.owner_id, has_copy),
         )
         .subquery()
@@ -212,6 +204,6 @@ def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, date
         .order_by(newest.c.attachment_id, newest.c.id)
     )
     found: dict[int, list[tuple[int, datetime]]] = defaultdict(list)
-    for attachment_id, message_id, sent_at in db.execute(wanted, {"ids": bound_ids(dialect, ids)}):
+    for attachment_id, message_id, sent_at in db.execute(wanted, {"ids": ids}):
         found[attachment_id].append((message_id, sent_at))
     return found

@@ -11,12 +11,14 @@ from models.chat.identity.actors import Actor
 from models.chat.uploads.access import find_shown_to
 from models.chat.uploads.attachments import (
     ATTACHMENTS,
+    FILES,
     LINKS,
     AttachmentRow,
     records_of,
     tell_shown,
 )
-from models.reader import id_in
+from models.dialects import id_in
+from models.rows import columns_of, read_rows
 
 
 def show_in(
@@ -29,16 +31,11 @@ def show_in(
         return
     connection = session.connection()
     named = (
-        select(*ATTACHMENTS.c)
-        .where(
-            ATTACHMENTS.c.handle.in_(handles),
-            ATTACHMENTS.c.realm_id == author.realm_id,
-            ATTACHMENTS.c.deleted_at.is_(None),
-        )
+        FILES.where(ATTACHMENTS.c.handle.in_(handles), ATTACHMENTS.c.realm_id == author.realm_id)
         .order_by(ATTACHMENTS.c.id)
         .with_for_update()
     )
-    rows: Sequence[AttachmentRow] = connection.execute(named).all()
+    rows = read_rows(AttachmentRow, connection.execute(named))
     others = [row.id for row in rows if row.owner_id != author.id]
     allowed = find_shown_to(session, author, others) if others else set()
     rows = [row for row in rows if row.owner_id == author.id or row.id in allowed]
@@ -47,7 +44,7 @@ def show_in(
     ids = [row.id for row in rows]
     connection.execute(insert(LINKS), [{"attachment_id": i, "message_id": message_id} for i in ids])
     connection.execute(
-        update(ATTACHMENTS).where(id_in(session, ATTACHMENTS.c.id, ids)).values(detached_at=None)
+        update(ATTACHMENTS).where(id_in(ATTACHMENTS.c.id, ids)).values(detached_at=None)
     )
     tell_shown(session, rows, now=now)
 
@@ -60,21 +57,21 @@ def change_shown(
     """
     connection = session.connection()
     linked = (
-        select(*ATTACHMENTS.c)
+        select(*columns_of(AttachmentRow, ATTACHMENTS))
         .join(LINKS, LINKS.c.attachment_id == ATTACHMENTS.c.id)
         .where(LINKS.c.message_id == message_id)
         .order_by(ATTACHMENTS.c.id)
         .with_for_update(of=ATTACHMENTS)
     )
-    before: Sequence[AttachmentRow] = connection.execute(linked).all()
+    before = read_rows(AttachmentRow, connection.execute(linked))
     gone = [row for row in before if row.handle not in handles]
     detached: set[int] = set()
     if gone:
         ids = [row.id for row in gone]
-        this = (LINKS.c.message_id == message_id) & id_in(session, LINKS.c.attachment_id, ids)
+        this = (LINKS.c.message_id == message_id) & id_in(LINKS.c.attachment_id, ids)
         connection.execute(delete(LINKS).where(this))
         shown = exists().where(LINKS.c.attachment_id == ATTACHMENTS.c.id)
-        unshown = update(ATTACHMENTS).where(id_in(session, ATTACHMENTS.c.id, ids), ~shown)
+        unshown = update(ATTACHMENTS).where(id_in(ATTACHMENTS.c.id, ids), ~shown)
         unshown = unshown.values(detached_at=now).returning(ATTACHMENTS.c.id)
         detached.update(connection.execute(unshown).scalars())
         tell_shown(session, gone, now=now)

@@ -18,8 +18,8 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Subgroup, UserGroup, UserGroupMember
 from models.chat.user_groups.administering import access_group_to_change, take_turns
 from models.chat.user_groups.errors import NoNewGroupData
+from models.dialects import id_in
 from models.json import Json
-from models.reader import id_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +141,8 @@ def _forget_replaced(session: Session, group_ids: Iterable[int]) -> None:
     one user group.
     """
     anonymous = session.scalars(
-        select(UserGroup.id).where(
-            id_in(session, UserGroup.id, group_ids), UserGroup.kind == "anonymous"
-        )
+        select(UserGroup.id).where(id_in(UserGroup.id, group_ids), UserGroup.kind == "anonymous")
     ).all()
     for column in (UserGroupMember.group_id, Subgroup.group_id, UserGroup.id):
-        gone = delete(column.class_).where(id_in(session, column, anonymous))
+        gone = delete(column.class_).where(id_in(column, anonymous))
         session.execute(gone.execution_options(synchronize_session=False))

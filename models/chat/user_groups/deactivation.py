@@ -21,7 +21,7 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Realm, Subgroup, UserGroup
 from models.chat.user_groups.administering import access_group_to_change, take_turns
 from models.chat.user_groups.errors import GroupInUse
-from models.reader import id_in
+from models.dialects import id_in
 
 
 class Objection(TypedDict, total=False):
@@ -108,7 +108,7 @@ def _find_settings(
         .where(
             of_realm == realm_id,
             counts,
-            or_(*(id_in(session, column, holders) for column in columns.values())),
+            or_(*(id_in(column, holders) for column in columns.values())),
         )
         .order_by(table.id)
     )

@@ -18,7 +18,8 @@ from models.chat.tables import User, UserGroup, UserGroupMember
 from models.chat.user_groups.administering import access_group_to_change, require_known
 from models.chat.user_groups.errors import AlreadyGroupMember, NotGroupMember
 from models.chat.user_groups.notices import tell_added, tell_removed
-from models.reader import Db, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 ADD, REMOVE, JOIN, LEAVE = (
     USER_GROUP_GROUPS[name]
@@ -65,7 +66,7 @@ def remove_members(
     if missing:
         raise NotGroupMember(user_id=min(missing))
     gone = delete_from(UserGroupMember).where(
-        UserGroupMember.group_id == group_id, id_in(session, UserGroupMember.user_id, wanted)
+        UserGroupMember.group_id == group_id, id_in(UserGroupMember.user_id, wanted)
     )
     session.execute(gone.execution_options(synchronize_session=False))
     _tell(session, actor, group, UserGroupRemoveMembersEvent, wanted, now)
@@ -75,7 +76,7 @@ def remove_members(
 def _find_present(session: Session, group_id: int, user_ids: Sequence[int]) -> set[int]:
     """Those of the users who are directly in the group."""
     found = select(UserGroupMember.user_id).where(
-        UserGroupMember.group_id == group_id, id_in(session, UserGroupMember.user_id, user_ids)
+        UserGroupMember.group_id == group_id, id_in(UserGroupMember.user_id, user_ids)
     )
     return set(session.scalars(found))
 

@@ -10,7 +10,7 @@ from models.chat.identity.actors import Actor
 from models.chat.rendering.quotes import Quotes
 from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import User, UserGroup
-from models.reader import id_in
+from models.dialects import id_in
 
 MOST_TOLD = 100
 """Nobody is written to when more than so many users were added or removed at once."""
@@ -40,7 +40,7 @@ def _tell(
         return
     people = session.scalars(
         select(User.id)
-        .where(id_in(session, User.id, user_ids), User.bot_type.is_(None), User.id != actor.id)
+        .where(id_in(User.id, user_ids), User.bot_type.is_(None), User.id != actor.id)
         .order_by(User.id)
     ).all()
     quotes = Quotes()

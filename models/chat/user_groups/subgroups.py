@@ -26,7 +26,8 @@ from models.chat.user_groups.errors import (
     NotSubgroup,
     SubgroupCycle,
 )
-from models.reader import Db, id_in
+from models.dialects import id_in
+from models.reader import Db
 
 
 def add_subgroups(
@@ -66,7 +67,7 @@ def remove_subgroups(
     if missing:
         raise NotSubgroup(group_id=min(missing))
     gone = delete(Subgroup).where(
-        Subgroup.group_id == group_id, id_in(session, Subgroup.subgroup_id, wanted)
+        Subgroup.group_id == group_id, id_in(Subgroup.subgroup_id, wanted)
     )
     session.execute(gone.execution_options(synchronize_session=False))
     _tell(session, actor, group, UserGroupRemoveSubgroupsEvent, wanted, now)
@@ -109,7 +110,7 @@ def _check_groups(session: Session, actor: Actor, group_ids: Collection[int]) ->
     found = session.execute(
         select(UserGroup.id, UserGroup.is_deactivated).where(
             UserGroup.realm_id == actor.realm_id,
-            id_in(session, UserGroup.id, group_ids),
+            id_in(UserGroup.id, group_ids),
             UserGroup.kind != "anonymous",
         )
     )
@@ -124,7 +125,7 @@ def _check_groups(session: Session, actor: Actor, group_ids: Collection[int]) ->
 def _find_present(session: Session, group_id: int, subgroup_ids: Sequence[int]) -> set[int]:
     """Those of the groups that are directly in the group."""
     found = select(Subgroup.subgroup_id).where(
-        Subgroup.group_id == group_id, id_in(session, Subgroup.subgroup_id, subgroup_ids)
+        Subgroup.group_id == group_id, id_in(Subgroup.subgroup_id, subgroup_ids)
     )
     return set(session.scalars(found))
 

@@ -15,6 +15,7 @@ from models.payment.webhooks.fan_out import find_open
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
 from models.ranges import LAST, IndexRange
 from models.reader import Db
+from models.rows import columns_of, read_rows
 
 DUE, WAITING = "due", "waiting"
 _ID = re.compile(r"att_([0-9a-f]{16})")
@@ -53,7 +54,7 @@ class Reopened:
 
 
 _LISTED = IndexRange([WebhookAttempt.endpoint_id], [WebhookAttempt.id])
-_COLUMNS = tuple(getattr(WebhookAttempt, name) for name in AttemptRow.__dataclass_fields__)
+_COLUMNS = columns_of(AttemptRow, WebhookAttempt)
 
 
 def written_id(attempt_id: int) -> str:
@@ -74,9 +75,9 @@ def list_attempts(
     endpoint = access_endpoint(db, project_id=project_id, endpoint_id=endpoint_id)
     end = LAST if before is None else (before,)
     asked = select(*_COLUMNS).where(_LISTED.rows(endpoint.id, before=end))
-    found = db.execute(asked.order_by(*_LISTED.descending).limit(limit + 1)).all()
-    rows = [AttemptRow(*row) for row in found[:limit]]
-    return AttemptPage(rows, has_more=len(found) > limit)
+    found = db.execute(asked.order_by(*_LISTED.descending).limit(limit + 1))
+    rows = read_rows(AttemptRow, found)
+    return AttemptPage(rows[:limit], has_more=len(rows) > limit)
 
 
 def redeliver(

@@ -13,19 +13,19 @@ from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.dialects import upsert
 from models.payment.event_list import LISTED, next_of
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import wants
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.ranges import for_each
-from models.reader import UPSERTS, dialect_of
 
 EVENTS_AT_ONCE = 200
 """Events that an endpoint advances by in one unit of work."""
 
 _DELIVERY = table_of(WebhookDelivery)
 _ENDPOINT = table_of(WebhookEndpoint)
-_INSERTS = {name: make(_DELIVERY).on_conflict_do_nothing() for name, make in UPSERTS.items()}
+_INSERT = upsert(_DELIVERY).on_conflict_do_nothing()
 IS_BEHIND = (
     next_of(_ENDPOINT.c.project_id, _ENDPOINT.c.cursor, Event.id)
     .correlate(_ENDPOINT)
@@ -92,7 +92,7 @@ def advance(session: Session, followers: Collection[Follower], *, now: datetime)
         ]
     _queue_behind(session, rows)
     if rows:
-        connection.execute(_INSERTS[dialect_of(session)], cast(list[dict[str, object]], rows))
+        connection.execute(_INSERT, cast(list[dict[str, object]], rows))
     if cursors:
         connection.execute(_ADVANCE, cursors)
 

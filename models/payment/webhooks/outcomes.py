@@ -16,6 +16,7 @@ from models.payment.webhooks.endpoints import DISABLED, ENABLED, FAILING, GONE, 
 from models.payment.webhooks.events import WebhookEndpointDisabled
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from models.ranges import for_each
+from models.rows import columns_of, read_rows
 
 TAKEN, GIVEN_UP = "taken", "given_up"
 
@@ -208,14 +209,12 @@ def _judge(session: Session, endpoint: WebhookEndpoint, reply: Reply, now: datet
 
 
 def _find_rows(session: Session, attempts: Sequence[Attempt]) -> dict[tuple[int, str], _Row]:
-    names = ("event_id", "endpoint_id", "invoice_id", "attempts", "tried")
-    columns = [_DELIVERY.c[name] for name in (*names, "next_try_at", "outcome", "closed_at")]
     if not attempts:
         return {}
     keys = sorted({attempt.key for attempt in attempts})
     found = for_each(keys, _DELIVERY.c.event_id, _DELIVERY.c.endpoint_id)
-    asked = select(*columns).select_from(found)
-    rows = (_Row(*row) for row in session.connection().execute(asked))
+    asked = select(*columns_of(_Row, _DELIVERY)).select_from(found)
+    rows = read_rows(_Row, session.connection().execute(asked))
     return {(row.event_id, row.endpoint_id): row for row in rows}
 
 

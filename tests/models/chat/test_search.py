@@ -165,8 +165,8 @@ def test_a_database_finds_what_the_rule_says(chat_database: Database) -> None:
 
 def looked_up(reader: Db, finds: search.Finds) -> list[int]:
     key: ColumnClause[int] = column("rowid" if dialect_of(reader) == "sqlite" else "message_id")
-    condition = search.matches(dialect_of(reader), finds.kind, key, "found")
-    query = Query(lambda _: select(key).select_from(table("message_search")).where(condition))
+    condition = search.matches(finds.kind, key, "found")
+    query = Query(select(key).select_from(table("message_search")).where(condition))
     return [message_id for (message_id,) in query.all(reader, {"found": finds.value})]
 
 

@@ -1,0 +1,190 @@
+"""What SQLite and PostgreSQL write in different words, as expressions that both understand."""
+
+import typing
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import orjson
+from sqlalchemy import (
+    Alias,
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Dialect,
+    FromClause,
+    Integer,
+    LargeBinary,
+    SQLColumnExpression,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    bindparam,
+    cast,
+    column,
+    func,
+    select,
+    type_coerce,
+)
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.sql.visitors import InternalTraversal
+
+T = TypeVar("T")
+
+
+class ByDialect(ColumnElement[T]):
+    """An expression in the words of each database, which read the same tables."""
+
+    inherit_cache = True
+    _traverse_internals = [  # noqa: RUF012
+        ("sqlite", InternalTraversal.dp_clauseelement),
+        ("postgresql", InternalTraversal.dp_clauseelement),
+    ]
+    _is_implicitly_boolean = True
+
+    def __init__(self, *, sqlite: ColumnElement[T], postgresql: ColumnElement[T]) -> None:
+        self.sqlite = sqlite
+        self.postgresql = postgresql
+        self.type = sqlite.type
+
+    @property
+    def _from_objects(self) -> list[FromClause]:
+        return self.sqlite._from_objects
+
+
+@compiles(ByDialect)
+def _by_dialect(element: ByDialect[Any], compiler: SQLCompiler, **options: Any) -> str:
+    expression = getattr(element, compiler.dialect.name)
+    return f"({compiler.process(expression, **options)})"
+
+
+def byte_length(of: SQLColumnExpression[Any]) -> ColumnElement[int]:
+    """Return the bytes of a text; null of null."""
+    return ByDialect(
+        sqlite=func.length(cast(of, LargeBinary), type_=Integer),
+        postgresql=func.octet_length(of, type_=Integer),
+    )
+
+
+def least(one: ColumnElement[T], other: ColumnElement[T] | T) -> ColumnElement[T]:
+    """Return the smaller one of two values."""
+    return ByDialect(sqlite=func.min(one, other), postgresql=func.least(one, other))
+
+
+def greatest(one: ColumnElement[T], other: ColumnElement[T] | T) -> ColumnElement[T]:
+    """Return the larger one of two values."""
+    return ByDialect(sqlite=func.max(one, other), postgresql=func.greatest(one, other))
+
+
+# --- lists: one bound value, so that thousands cost no more to compile ----------------------------
+
+IdColumn = SQLColumnExpression[int | None]
+"""A column of ids, null or not."""
+
+
+class _Json(TypeDecorator[list[int | str]]):
+    """A list as JSON: SQLite has no arrays."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: list[int | str] | None, dialect: Dialect) -> str:
+        return orjson.dumps(value).decode()
+
+
+_IDS = postgresql.ARRAY(BigInteger).with_variant(_Json(), "sqlite")
+_TEXTS = postgresql.ARRAY(Text).with_variant(_Json(), "sqlite")
+
+
+class _Each(FunctionElement[Any]):
+    inherit_cache = True
+
+
+@compiles(_Each, "sqlite")
+def _json_each(element: _Each, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(_Each, "postgresql")
+def _unnest(element: _Each, compiler: SQLCompiler, **options: Any) -> str:
+    return f"unnest({compiler.process(element.clauses, **options)})"
+
+
+def bound_each(name: str) -> FromClause:
+    """Return what to select from, so that each id of the list `name` is a row, in their order: its
+    column is `value`.
+    """
+    return _each(bindparam(name, type_=_IDS))
+
+
+def _each(listed: BindParameter[Any]) -> FromClause:
+    # PostgreSQL names the column as the table, SQLite names it `value`.
+    return _Each(listed).table_valued(column("value", BigInteger), name="value")
+
+
+def id_in(ids_column: IdColumn, ids: Iterable[int]) -> ColumnElement[bool]:
+    """Return the condition that the column is one of the ids."""
+    return _is_listed(ids_column, bindparam(None, list(ids), type_=_IDS, unique=True))
+
+
+def bound_in(its: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
+    """The same for a statement that is built once: the parameter `name` is a list of ids, or of
+    texts.
+    """
+    is_text = isinstance(typing.cast(ColumnElement[Any], its).type, String)
+    return _is_listed(its, bindparam(name, type_=_TEXTS if is_text else _IDS))
+
+
+def _is_listed(its: SQLColumnExpression[Any], listed: BindParameter[Any]) -> ColumnElement[bool]:
+    return ByDialect(
+        sqlite=its.in_(select(_each(listed).c.value)), postgresql=its == func.any(listed)
+    )
+
+
+class _Gathered(TypeDecorator[list[int]]):
+    impl = Text
+    cache_ok = True
+
+    def process_result_value(self, value: str | list[int] | None, dialect: Dialect) -> list[int]:
+        return sorted(orjson.loads(value) if isinstance(value, str) else value or ())
+
+
+def gathered_ids(ids_column: IdColumn) -> ColumnElement[list[int]]:
+    """Return the ids of all rows of a subquery as one value, ascending: many rows that hold one
+    number each take longer to fetch than to find.
+    """
+    return type_coerce(
+        ByDialect(sqlite=func.json_group_array(ids_column), postgresql=func.array_agg(ids_column)),
+        _Gathered(),
+    )
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def upsert(table: Table | type[DeclarativeBase]) -> postgresql.Insert:
+    """Return an INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`, which both
+    databases write in the same words.
+    """
+    return postgresql.insert(table)
+
+
+class _IndexedBy(Alias[Any]):
+    inherit_cache = True
+
+
+@compiles(_IndexedBy, "sqlite")
+def _indexed_by(element: _IndexedBy, compiler: SQLCompiler, **options: Any) -> str:
+    table = compiler.visit_alias(element, **options)  # type: ignore[no-untyped-call]
+    return f"{table} INDEXED BY {element.name}" if options.get("asfrom") else table
+
+
+def indexed_by(table: FromClause, index: str) -> FromClause:
+    """Return the table under the name of an index that SQLite has to use. It knows only averages:
+    left to itself it reads all rows of a user who has more than others.
+    """
+    return _IndexedBy._construct(table, name=index)
