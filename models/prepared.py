@@ -16,7 +16,7 @@ from sqlalchemy.sql.selectable import TypedReturnsRows
 from sqlalchemy.types import NullType
 from typing_extensions import TypeVarTuple
 
-from models.driver import How, Parameters, count, fetch, fetch_some, state_of
+from models.driver import How, Parameters, count, fetch, fetch_some
 from models.reader import UNIT_CONNECTION, Db
 
 Columns = TypeVarTuple("Columns")
@@ -32,8 +32,6 @@ def raw(column: QueryableAttribute[T]) -> ColumnElement[T]:
     return cast(ColumnElement[Any], type_coerce(column.expression, NullType()).label(column.key))
 
 
-SEEN = "seen"
-"""Key of `Connection.info`: what `Known` found last, and in which state of the database."""
 _PREPARE = {"prepare": True}
 
 
@@ -153,57 +151,6 @@ class Query(_Prepared, Generic[*Columns]):
         """The only row, of a statement that always has one."""
         (row,) = self.all(db, values)
         return row
-
-
-class Known(_Prepared, Generic[T]):
-    """A statement that returns one row, most often one that it has returned before.
-
-    What is made of a row depends on the row alone, so it is kept with the row: the database is
-    asked every time, and only what follows is saved. A reader of SQLite first asks whether anybody
-    has changed the database since it asked for the same, which takes a quarter of the time that
-    such a row takes. No caller may change what is made.
-    """
-
-    __slots__ = ("_kept", "_make")
-
-    MOST = 1_000
-
-    def __init__(self, statement: Executable, make: Callable[[tuple[Any, ...]], T]) -> None:
-        super().__init__(statement, one_plan=True)
-        self._make = make
-        self._kept: dict[tuple[object, ...], T] = {}
-
-    def first(self, db: Db, values: Values = NOTHING) -> T | None:
-        """What is made of the first row; None: there is none."""
-        connection = _connection_of(db)
-        text = self._text(connection, values)
-        parameters = text.bind(values)
-        state = state_of(connection)
-        if state is None:
-            return self._ask(connection, text, parameters)
-        seen: dict[object, tuple[int, T | None]] = connection.info.setdefault(SEEN, {})
-        key = (self, parameters)
-        found = seen.get(key)
-        if found is not None and found[0] == state:
-            return found[1]
-        # The state was asked for first: what changes before the row is read is only read once more.
-        made = self._ask(connection, text, parameters)
-        if len(seen) >= self.MOST:
-            seen.clear()
-        seen[key] = (state, made)
-        return made
-
-    def _ask(self, connection: Connection, text: _Text, parameters: Parameters) -> T | None:
-        rows = fetch(connection, text.sql, parameters, text.how)
-        if not rows:
-            return None
-        row = tuple(rows[0])
-        made = self._kept.get(row)
-        if made is None:
-            if len(self._kept) >= self.MOST:
-                self._kept.clear()
-            made = self._kept[row] = self._make(text.read([row])[0])
-        return made
 
 
 class Change(_Prepared):
