@@ -9,8 +9,16 @@ come out as SQLAlchemy's, and who listens to its statements hears of these too.
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Connection, Dialect, Executable, Insert, type_coerce
-from sqlalchemy.orm import QueryableAttribute, Session
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Dialect,
+    Executable,
+    Insert,
+    UpdateBase,
+    type_coerce,
+)
+from sqlalchemy.orm import DeclarativeBase, QueryableAttribute, Session
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.selectable import TypedReturnsRows
 from sqlalchemy.types import NullType
@@ -38,7 +46,7 @@ _PREPARE = {"prepare": True}
 class _Text:
     """A statement as the driver of one dialect takes it, with parameters of these names."""
 
-    __slots__ = ("_constants", "_is_positional", "_places", "_results", "how", "sql")
+    __slots__ = ("_constants", "_is_positional", "_places", "_results", "how", "sql", "table")
 
     def __init__(
         self, statement: Executable, dialect: Dialect, names: Sequence[str], *, one_plan: bool
@@ -51,6 +59,7 @@ class _Text:
         if compiled.insert_prefetch or compiled.update_prefetch or compiled.post_compile_params:
             raise TypeError("a prepared statement has no defaults and no expanding parameters")
         self.sql = compiled.string
+        self.table = element.table.name if isinstance(statement, UpdateBase) else None
         self._is_positional = bool(compiled.positional)
         binds: dict[str, Callable[[Any], object] | None] = {}
         self._constants: dict[str, object] = {}
@@ -154,7 +163,9 @@ class Query(_Prepared, Generic[*Columns]):
 
 
 class Change(_Prepared):
-    """A statement that changes rows and returns none."""
+    """A statement that changes rows and returns none. Objects of its table that the session has
+    loaded are read again when they are used next.
+    """
 
     __slots__ = ()
 
@@ -165,7 +176,9 @@ class Change(_Prepared):
         """How many rows it changed."""
         connection = _connection_of(db)
         text = self._text(connection, values)
-        return count(connection, text.sql, text.bind(values))
+        changed = count(connection, text.sql, text.bind(values))
+        _expire(db, text.table)
+        return changed
 
     def run_all(self, db: Session, rows: Sequence[Values]) -> None:
         """The same for several rows with the same names, at least one."""
@@ -175,6 +188,13 @@ class Change(_Prepared):
         connection = _connection_of(db)
         text = self._text(connection, rows[0])
         count(connection, text.sql, [text.bind(row) for row in rows], many=True)
+        _expire(db, text.table)
+
+
+def _expire(session: Session, table: str | None) -> None:
+    for loaded in cast(list[DeclarativeBase], session.identity_map.values()):
+        if loaded.__tablename__ == table:
+            session.expire(loaded)
 
 
 def _connection_of(db: Db) -> Connection:

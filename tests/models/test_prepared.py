@@ -12,6 +12,7 @@ from sqlalchemy import (
     event,
     func,
     insert,
+    inspect,
     literal,
     select,
     text,
@@ -21,7 +22,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
 from models.database import Database, savepoint
-from models.dialects import bound_in
+from models.dialects import bound_in, upsert
 from models.driver import MOST_KEPT
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease, Wallet
@@ -32,6 +33,10 @@ ADD = Change(insert(Lease.__table__))
 ALL = Query(select(Lease.name, Lease.expires_at, literal(7)).order_by(Lease.name))
 NAMED = Query(select(Lease.holder).where(Lease.name == bindparam("its_name")))
 RENEW = Change(update(Lease.__table__).where(Lease.__table__.c.name == bindparam("its_name")))
+_PUT = upsert(Lease)
+REPLACE = Change(
+    _PUT.on_conflict_do_update(index_elements=["name"], set_={"holder": _PUT.excluded.holder})
+)
 LATER = timedelta(minutes=1)
 
 
@@ -108,6 +113,24 @@ def test_a_change_counts_and_writes_the_columns_that_are_given(
     kept.run(work)
     with kept.reading() as connection:
         assert ALL.all(connection) == [("a", now, 7), ("b", now + LATER, 7)]
+
+
+def test_a_change_is_seen_by_what_the_session_has_loaded(kept: Database, now: datetime) -> None:
+    def work(session: Session) -> list[str]:
+        session.add(Wallet(xpub="x", next_address_index=1))
+        session.flush()
+        wallet, lease = session.get_one(Wallet, "x"), session.get_one(Lease, "a")
+        holders = [lease.holder]
+        RENEW.run(session, {"its_name": "a", "holder": "first"})
+        holders.append(lease.holder)
+        lease.holder = "second"
+        upserted = [row("a", now) | {"holder": "third"}, row("b", now) | {"holder": "third"}]
+        REPLACE.run_all(session, upserted)
+        holders.append(lease.holder)
+        assert not inspect(wallet).expired_attributes
+        return holders
+
+    assert kept.run(work) == ["test", "first", "third"]
 
 
 def test_an_undone_unit_leaves_nothing(kept: Database) -> None:
