@@ -23,7 +23,6 @@ from models.errors import DatabaseUnavailable
 from models.heartbeat import Heartbeat
 from models.news import News
 from models.outages import is_lost_race, is_read_only, raise_outage
-from models.reader import UNIT_CONNECTION
 from seams import require_seams
 from settings import Settings
 
@@ -71,7 +70,6 @@ def savepoint(session: Session) -> Iterator[None]:
     lengths = {write: len(items) for write, items in session.info.get(AT_THE_END, {}).items()}
     try:
         with session.begin_nested():
-            session.connection()  # the savepoint is made now, also for prepared statements
             yield
     except BaseException:
         del session.info.get(_AFTER_COMMIT, [])[calls:]
@@ -246,7 +244,7 @@ class Database:
                 connection,
                 expire_on_commit=False,
                 join_transaction_mode="rollback_only",  # the transaction is ours
-                info={_NEWS: self.news, UNIT_CONNECTION: connection},
+                info={_NEWS: self.news},
             )
             try:
                 result = self._work(connection, session, work)

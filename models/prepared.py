@@ -25,7 +25,7 @@ from sqlalchemy.types import NullType
 from typing_extensions import TypeVarTuple
 
 from models.driver import How, Parameters, count, fetch, fetch_some
-from models.reader import UNIT_CONNECTION, Db
+from models.reader import Db
 
 Columns = TypeVarTuple("Columns")
 T = TypeVar("T")
@@ -201,5 +201,4 @@ def _connection_of(db: Db) -> Connection:
     if isinstance(db, Connection):
         return db
     db.flush()
-    connection: Connection | None = db.info.get(UNIT_CONNECTION)
-    return db.connection() if connection is None else connection
+    return db.connection()
