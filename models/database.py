@@ -17,11 +17,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from models import lines, sqlite
+from models import sockets, sqlite
 from models.availability import Availability
 from models.errors import DatabaseUnavailable
 from models.heartbeat import Heartbeat
-from models.news import News
+from models.notifier import Notifier
 from models.outages import is_lost_race, is_read_only, raise_outage
 from seams import require_seams
 from settings import Settings
@@ -39,7 +39,7 @@ NEVER_BY_ITSELF = 10**9
 _AFTER_COMMIT = "after_commit"
 AT_THE_END = "at_the_end"
 """Key of `Session.info`: what `at_the_end` was asked for so far."""
-_NEWS = "news"
+_NOTIFIER = "notifier"
 _SOCKET = "socket"
 
 
@@ -55,12 +55,12 @@ def at_the_end(
     session.info.setdefault(AT_THE_END, {}).setdefault(write, []).extend(items)
 
 
-def tell_news(session: Session, logs: Iterable[int]) -> None:
+def notify_logs(session: Session, logs: Iterable[int]) -> None:
     """Once the unit of work is kept, say to all processes that these logs have grown."""
-    news: News | None = session.info.get(_NEWS)
-    if news is not None:
+    notifier: Notifier | None = session.info.get(_NOTIFIER)
+    if notifier is not None:
         named = tuple(logs)
-        after_commit(session, lambda: news.tell(named))
+        after_commit(session, lambda: notifier.notify(named))
 
 
 @contextmanager
@@ -110,9 +110,9 @@ class Database:
         self._pool_size = pool_size
         self._rewrites_tables = rewrites_tables
         self.availability = Availability()
-        self._lines = lines.Lines()
+        self._sockets = sockets.Sockets()
         self._heartbeat: Heartbeat | None = None
-        self.news = News(self._url, self._lines)
+        self.notifier = Notifier(self._url, self._sockets)
         self._making = threading.Lock()
         self._reader: Engine | None = None
         self._apart: Engine | None = None
@@ -178,7 +178,7 @@ class Database:
         nobody waits for ever on a connection that has vanished. A file does not vanish.
         """
         if self.dialect == "postgresql" and self._heartbeat is None:
-            self._heartbeat = Heartbeat(self._url, self.availability, self._lines.shut)
+            self._heartbeat = Heartbeat(self._url, self.availability, self._sockets.shut)
             self._heartbeat.start()
 
     def reading_apart(self) -> AbstractContextManager[Connection]:
@@ -203,7 +203,7 @@ class Database:
         if self._heartbeat is not None:
             self._heartbeat.stop()
             self._heartbeat = None
-        self.news.close()
+        self.notifier.close()
         for engine in (self._reader, self._apart, self._writer):
             if engine is not None:
                 engine.dispose()
@@ -244,7 +244,7 @@ class Database:
                 connection,
                 expire_on_commit=False,
                 join_transaction_mode="rollback_only",  # the transaction is ours
-                info={_NEWS: self.news},
+                info={_NOTIFIER: self.notifier},
             )
             try:
                 result = self._work(connection, session, work)
@@ -326,7 +326,7 @@ class Database:
                 "random_page_cost": "1.1",
             }
             arguments = {
-                **lines.PARAMETERS,
+                **sockets.PARAMETERS,
                 "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
             }
             if read_only:
@@ -349,7 +349,7 @@ class Database:
             **options,
         )
         if self.dialect == "postgresql":
-            _follow_outages(engine, self._lines, self.availability)
+            _follow_outages(engine, self._sockets, self.availability)
         return engine
 
 
@@ -358,7 +358,7 @@ class _TryAgain(Exception):
         self.error = error
 
 
-def _follow_outages(engine: Engine, held: lines.Lines, availability: Availability) -> None:
+def _follow_outages(engine: Engine, held: sockets.Sockets, availability: Availability) -> None:
     """Have an engine open no connections while the database is silent, and use none that was cut.
 
     SQLAlchemy itself replaces all connections of a pool after one of them was found dead.
