@@ -86,7 +86,7 @@ def who_asks() -> Asker | None:
     return _asking.get()
 
 
-def tell(name: SecurityEvent, *, asker: Asker | None = None, **facts: Any) -> None:
+def emit(name: SecurityEvent, *, asker: Asker | None = None, **facts: Any) -> None:
     """Write the line of one event. `facts` are ids, names of operations and numbers."""
     asker = asker or who_asks()
     if asker is not None:

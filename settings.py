@@ -162,7 +162,7 @@ CHAT_QUOTAS: Mapping[str, Quota] = {
         500, "channel folders per chat organization, including archived ones", 100_000
     ),
 }
-"""The quotas of models/chat/ground/quotas.py. Each has a variable of its own."""
+"""The quotas of models/chat/common/quotas.py. Each has a variable of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import click
 
 from cli.databases import open_database
 from cli.output import answer, json_option
-from models.chat.ground import audit as audit_log
+from models.chat.common import audit as audit_log
 from models.chat.organization import realms
 from settings import Settings
 

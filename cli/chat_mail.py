@@ -15,8 +15,8 @@ import click
 from cli.databases import open_database
 from cli.output import answer, json_option
 from cli.shared_secrets import key_maker, open_with_secret
+from models.chat.common import outbox
 from models.chat.errors import ChatError
-from models.chat.ground import outbox
 from models.chat.incoming_mail import (
     AutomaticMail,
     Mail,

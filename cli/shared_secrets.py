@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from cli.databases import open_database
 from models import secret_checks
 from models.base import table_of
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import KeyMaker, load_secrets
 from models.chat.tables import SecretCheck as ChatCheck
 from models.database import Database

@@ -21,7 +21,7 @@ KEYS = 2**31
 _LOCK = Query(select(func.pg_advisory_xact_lock(bindparam("family"), bindparam("log"))))
 
 
-def hold_logs(session: Session, family: int, logs: Iterable[int]) -> None:
+def lock_logs(session: Session, family: int, logs: Iterable[int]) -> None:
     """Wait until nobody else adds to these logs, and keep others from it until this unit ends.
 
     Call it from what `models.database.at_the_end` calls, right before the INSERT. `family` tells

@@ -16,12 +16,12 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from models import lines, sqlite
+from models import sockets, sqlite
 from models.availability import Availability
 from models.errors import DatabaseUnavailable
 from models.heartbeat import Heartbeat
 from models.held import HeldConnections, Reading, Taken
-from models.news import News
+from models.notifier import Notifier
 from models.outages import is_lost_race, raise_outage
 from models.reader import UNIT_CONNECTION
 from seams import require_seams
@@ -40,7 +40,7 @@ NEVER_BY_ITSELF = 10**9
 _AFTER_COMMIT = "after_commit"
 AT_THE_END = "at_the_end"
 """Key of `Session.info`: what `at_the_end` was asked for so far."""
-_NEWS = "news"
+_NOTIFIER = "notifier"
 _SOCKET = "socket"
 
 
@@ -56,12 +56,12 @@ def at_the_end(
     session.info.setdefault(AT_THE_END, {}).setdefault(write, []).extend(items)
 
 
-def tell_news(session: Session, logs: Iterable[int]) -> None:
+def notify_logs(session: Session, logs: Iterable[int]) -> None:
     """Once the unit of work is kept, say to all processes that these logs have grown."""
-    news: News | None = session.info.get(_NEWS)
-    if news is not None:
+    notifier: Notifier | None = session.info.get(_NOTIFIER)
+    if notifier is not None:
         named = tuple(logs)
-        after_commit(session, lambda: news.tell(named))
+        after_commit(session, lambda: notifier.notify(named))
 
 
 @contextmanager
@@ -112,9 +112,9 @@ class Database:
         self._pool_size = pool_size
         self._rewrites_tables = rewrites_tables
         self.availability = Availability()
-        self._lines = lines.Lines()
+        self._sockets = sockets.Sockets()
         self._heartbeat: Heartbeat | None = None
-        self.news = News(self._url, self._lines)
+        self.notifier = Notifier(self._url, self._sockets)
         self._making = threading.Lock()
         self._reader: Engine | None = None
         self._held: HeldConnections | None = None
@@ -206,7 +206,7 @@ class Database:
 
     def _cut(self) -> None:
         """Have whoever waits for an answer fail at once, and throw away all connections."""
-        self._lines.shut()
+        self._sockets.shut()
         for held in (self._held, self._held_apart, self._held_for_writing):
             if held is not None:
                 held.let_all_go(dead=True)
@@ -216,7 +216,7 @@ class Database:
         if self._heartbeat is not None:
             self._heartbeat.stop()
             self._heartbeat = None
-        self.news.close()
+        self.notifier.close()
         for held in (self._held, self._held_apart, self._held_for_writing):
             if held is not None:
                 held.let_all_go()
@@ -233,7 +233,7 @@ class Database:
                 connection,
                 expire_on_commit=False,
                 join_transaction_mode="rollback_only",  # the transaction is ours
-                info={_NEWS: self.news, UNIT_CONNECTION: connection},
+                info={_NOTIFIER: self.notifier, UNIT_CONNECTION: connection},
             )
             try:
                 result = self._work(connection, session, work)
@@ -319,7 +319,7 @@ class Database:
                 "random_page_cost": "1.1",
             }
             arguments = {
-                **lines.PARAMETERS,
+                **sockets.PARAMETERS,
                 "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
             }
             if read_only:
@@ -341,7 +341,7 @@ class Database:
             **options,
         )
         if self.dialect == "postgresql":
-            _hold_sockets(engine, self._lines)
+            _hold_sockets(engine, self._sockets)
         return engine
 
 
@@ -350,7 +350,7 @@ class _TryAgain(Exception):
         self.error = error
 
 
-def _hold_sockets(engine: Engine, held: lines.Lines) -> None:
+def _hold_sockets(engine: Engine, held: sockets.Sockets) -> None:
     @event.listens_for(engine, "connect")
     def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
         record.info[_SOCKET] = held.hold(connection.fileno())

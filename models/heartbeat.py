@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import URL
 
 from models.availability import Availability
-from models.lines import connect
+from models.sockets import connect
 
 if TYPE_CHECKING:
     import psycopg

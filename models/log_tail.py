@@ -1,7 +1,7 @@
 """The end of the event log, which a process follows once for all of its long polls.
 
-A poll that waits holds no thread, no connection and no statement: the thread of `models.news` looks
-for all of them, and what it finds is told on the event loop.
+A poll that waits holds no thread, no connection and no statement: the thread of `models.notifier`
+looks for all of them, and wakes them on the event loop.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from models.news import Logs, News
+from models.notifier import Logs, Notifier
 
 Watched = TypeVar("Watched")
 _log = structlog.get_logger("polls")
@@ -28,7 +28,7 @@ class LogTail(ABC, Generic[Watched]):
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._news: News | None = None
+        self._notifier: Notifier | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def serve(self, database: Callable[[], Database]) -> None:
@@ -44,34 +44,36 @@ class LogTail(ABC, Generic[Watched]):
         """Return what is waited for in these logs. The guard is held."""
 
     @abstractmethod
-    def _find(self, db: Connection, watched: Watched, news: News) -> Iterator[Callable[[], None]]:
-        """Yield calls that tell of what is new, for as long as `_news` is `news`."""
+    def _find(
+        self, db: Connection, watched: Watched, notifier: Notifier
+    ) -> Iterator[Callable[[], None]]:
+        """Yield calls that tell of what is new, for as long as `_notifier` is `notifier`."""
 
     def _follow(self) -> None:
-        self._loop, news = asyncio.get_running_loop(), self._database().news
+        self._loop, notifier = asyncio.get_running_loop(), self._database().notifier
         with self._guard:
-            if news is not self._news:
-                self._news = news
+            if notifier is not self._notifier:
+                self._notifier = notifier
                 self._forget()
-        news.follow(self._look)
+        notifier.follow(self._look)
 
     def _look(self, logs: Logs) -> None:
         with self._guard:
-            news, watched = self._news, self._watched(logs)
-        if news is None or not watched:
+            notifier, watched = self._notifier, self._watched(logs)
+        if notifier is None or not watched:
             return
         try:
             with self._database().reading() as reader:
-                for tell in self._find(reader, watched, news):
-                    self._call_soon(self._tell, news, tell)
+                for notify in self._find(reader, watched, notifier):
+                    self._call_soon(self._notify, notifier, notify)
         except DatabaseUnavailable:
             pass  # the log has one line for the outage
         except Exception:
             _log.exception("log_not_read")
 
-    def _tell(self, news: News, tell: Callable[[], None]) -> None:
-        if self._news is news:
-            tell()
+    def _notify(self, notifier: Notifier, notify: Callable[[], None]) -> None:
+        if self._notifier is notifier:
+            notify()
 
     def _call_soon(self, call: Callable[..., None], *args: object) -> None:
         """Have this called on the event loop, unless that has ended."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from flask import Flask, Response, abort, request
 
-from models.chat.ground.hosts import parse_host
+from models.chat.common.hosts import parse_host
 from models.chat.identity.actors import find_realm_at
 from models.chat.organization.emoji import STILL, find_picture
 from models.chat.rendering.emoji import DATA, DATA_PATH

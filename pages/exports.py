@@ -14,12 +14,12 @@ from flask import Flask, abort, make_response, request, send_file
 from flask.typing import ResponseReturnValue
 from werkzeug.wsgi import ClosingIterator
 
+from models.chat.common.hosts import parse_host
 from models.chat.exports.requests import Archive, access_archive
-from models.chat.ground.hosts import parse_host
 from models.chat.identity.links import Link, try_spend
 from pages.places import Places
 from pages.served import Served
-from security_events import SecurityEvent, tell
+from security_events import SecurityEvent, emit
 
 FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]
 """From an export's id, the Host, a link's token, and an email with its API key, to the archive.
@@ -111,4 +111,4 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
 
 
 def _tell(name: SecurityEvent, export_id: int) -> None:
-    tell(name, address=request.remote_addr, operation="send_archive", export_id=export_id)
+    emit(name, address=request.remote_addr, operation="send_archive", export_id=export_id)

@@ -15,14 +15,14 @@ from flask import Flask, Response, abort, make_response, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wsgi import ClosingIterator
 
-from models.chat.ground.hosts import parse_host
+from models.chat.common.hosts import parse_host
 from models.chat.rendering.previews import FORMAT
 from models.chat.uploads.access import Found, find_linked, find_with_key
 from models.chat.uploads.attachments import AttachmentRow
 from models.chat.uploads.names import THUMBNAIL, UNKNOWN_TYPE, key_of
 from pages.places import Places
 from pages.served import Served
-from security_events import SecurityEvent, tell
+from security_events import SecurityEvent, emit
 
 FindUpload = Callable[[str, str], Found | None]
 """From two parts of an address to the file; None: there is none for whoever asks."""
@@ -112,7 +112,7 @@ def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile)
 
     def answer(found: Found | None, send: Send = _send) -> ResponseReturnValue:
         if found is None:
-            tell(SecurityEvent.CREDENTIAL_REFUSED, address=request.remote_addr, operation="upload")
+            emit(SecurityEvent.CREDENTIAL_REFUSED, address=request.remote_addr, operation="upload")
             return make_response(NOT_FOUND, 404)
         upload, owners = found.upload, (found.upload.realm_id, found.actor_id)
         if request.if_none_match.contains(upload.handle):

@@ -37,7 +37,7 @@ hypothesis_settings.register_profile("specd", deadline=None)
 hypothesis_settings.load_profile("specd")
 
 
-SLOW = ("tests/judges/fuzz/", "tests/judges/cost/", "tests/judges/continuity/", "tests/live/")
+SLOW = ("tests/contract/fuzz/", "tests/contract/cost/", "tests/contract/continuity/", "tests/live/")
 """Where tests take up to a minute each."""
 
 

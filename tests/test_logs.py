@@ -15,7 +15,7 @@ import pytest
 import structlog
 
 import logs
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
 from models.secret_shapes import SHAPES
 from models.webhooks import signing

@@ -16,7 +16,7 @@ def graph() -> Graph:
         ("models/payment/money.py", "tests/models/payment/test_money.py"),
         ("models/payment/money.py", "tests/handlers/payment/test_invoices.py"),
         ("handlers/chat/users.py", "tests/handlers/chat/test_users.py"),
-        ("specs/chat.yaml", "tests/judges/specs/test_chat_document.py"),
+        ("specs/chat.yaml", "tests/contract/specs/test_chat_document.py"),
         ("tests/pages/conftest.py", "tests/pages/test_emoji.py"),
         ("tests/conftest.py", "tests/server/test_multipart.py"),
         ("tests/server/test_multipart.py", "tests/server/test_multipart.py"),

@@ -14,11 +14,11 @@ import structlog
 from sqlalchemy.orm import Session
 
 from adapters.webhooks.sender import WebhookSender
-from models.chat.ground.vault import Vault
-from models.chat.ground.webhook_secrets import open_secret
+from models.chat.common.vault import Vault
+from models.chat.common.webhook_secrets import open_secret
 from models.chat.outgoing_webhooks import answers, queue
 from models.chat.outgoing_webhooks.answers import Outcome
-from models.chat.outgoing_webhooks.queue import Taken
+from models.chat.outgoing_webhooks.queue import Claim
 from models.chat.outgoing_webhooks.requests import Request, find_request
 from models.clock import Clock
 from models.database import Database
@@ -117,19 +117,19 @@ class BotWebhooks:
         self._posting.begin(requests, self._woken.set)
         return bool(taken)
 
-    def _give_back_unsigned(self, taken: Taken, now: datetime) -> None:
+    def _give_back_unsigned(self, taken: Claim, now: datetime) -> None:
         """Leave the bot whose secret does not open here to processes where it does."""
         self._log.warning("bot_not_signed", alert=True, bot=taken.bot_id)
         self._unsigned[taken.bot_id] = time.monotonic() + UNSIGNED_S
         self._database.run(lambda session: queue.QUEUE.give_back(session, [taken.id], now=now))
 
-    def _take(self, now: datetime) -> list[Taken]:
+    def _take(self, now: datetime) -> list[Claim]:
         """As many messages as there is room for; the others are given back in the same unit."""
         moment = time.monotonic()
         self._unsigned = {one: at for one, at in self._unsigned.items() if at > moment}
         spared = {*self._unsigned, *(int(bot_id) for bot_id in self._lanes.full())}
 
-        def take(session: Session) -> list[Taken]:
+        def take(session: Session) -> list[Claim]:
             room = self._lanes.room()
             kept, left = [], []
             for one in queue.take_some(session, spared=spared, limit=AT_ONCE, now=now):

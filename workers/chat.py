@@ -7,7 +7,7 @@ from ipaddress import ip_network
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from adapters.mail.wiring import build_mailer
 from adapters.webhooks.sender import ANSWER_READ, WebhookSender
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import load_secrets
 from models.chat.retention import POLICY
 from settings import Settings

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from adapters import archives
 from adapters.archives import ArchiveWriter
 from adapters.file_store.store import FileMissing, FileStore
+from models.chat.common.hosts import published_url
 from models.chat.exports import requests as exports
 from models.chat.exports import runs as export_runs
 from models.chat.exports.rows import (
@@ -29,7 +30,6 @@ from models.chat.exports.rows import (
 from models.chat.exports.runs import LeaseLost, Run, Written
 from models.chat.exports.scope import Scope
 from models.chat.exports.tables import PARTS
-from models.chat.ground.hosts import published_url
 from models.clock import Clock
 from models.database import Database
 from workers.loop import PeriodicStep

@@ -8,9 +8,9 @@ from datetime import timedelta
 import structlog
 
 from adapters.mail.mailer import Mail, Mailer, MailNotSent, MailRefused
-from models.chat.ground import outbox
-from models.chat.ground.outbox import LeasedMail
-from models.chat.ground.vault import Vault
+from models.chat.common import outbox
+from models.chat.common.outbox import LeasedMail
+from models.chat.common.vault import Vault
 from models.clock import Clock
 from models.database import Database
 

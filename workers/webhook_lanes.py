@@ -75,18 +75,18 @@ class Lanes:
         known = {*self._under_way, *self._slow}
         return {one for one in known if room.left(one, is_failing=False) == 0}
 
-    def room(self) -> "LaneRoom":
+    def room(self) -> "LaneCapacity":
         """What is left now."""
         late = time.monotonic() - SLOW_S
         slow = self._slow | {
             name for name, its in self._under_way.items() if min(its.values()) < late
         }
         under_way = {name: set(its) for name, its in self._under_way.items()}
-        return LaneRoom(under_way, slow, self._widths)
+        return LaneCapacity(under_way, slow, self._widths)
 
 
-class LaneRoom:
-    """What is left for one unit of work, as `models.payment.webhooks.rounds.Room` asks for it."""
+class LaneCapacity:
+    """What is left for one unit of work (`models.payment.webhooks.rounds.Capacity`)."""
 
     def __init__(
         self, under_way: dict[str, set[int]], slow: set[str], widths: Mapping[str, int]

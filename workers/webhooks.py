@@ -16,7 +16,7 @@ import structlog
 
 from models.clock import Clock
 from models.database import Database
-from models.news import Logs
+from models.notifier import Logs
 from models.payment.webhooks import queue, rounds
 from models.payment.webhooks.outcomes import Attempt
 from models.payment.webhooks.rounds import Plan, Round
@@ -65,7 +65,7 @@ class WebhookWorker:
 
     def try_round(self) -> bool:
         """Wait until there may be something to do, and do it; False when there was nothing."""
-        self._database.news.follow(self._hear)
+        self._database.notifier.follow(self._hear)
         self._woken.wait(self._patience())
         self._woken.clear()
         if time.monotonic() - self._told_at >= TOLD_EVERY_S:

@@ -3,7 +3,7 @@
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import alert_words as words
-from models.chat.ground.quotas import ALERT_WORDS, require_within
+from models.chat.common.quotas import ALERT_WORDS, require_within
 from server.response import Response
 
 

@@ -3,7 +3,7 @@
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import bot_storage as stored
-from models.chat.ground.quotas import STORED_KEYS, require_within
+from models.chat.common.quotas import STORED_KEYS, require_within
 from server.response import Response
 
 

@@ -6,8 +6,8 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import bots
 from models.chat.bots import Address, BotChanges
-from models.chat.ground.errors import MissingParameter
-from models.chat.ground.quotas import BOTS, require_within
+from models.chat.common.errors import MissingParameter
+from models.chat.common.quotas import BOTS, require_within
 from models.chat.identity.roles import BotType
 from models.chat.outgoing_webhooks.errors import InvalidPayloadUrl
 from models.webhooks.addresses import AddressRefused

@@ -4,7 +4,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.channels import folders as channel_folders
 from models.chat.channels.folders import FolderChanges
-from models.chat.ground.quotas import CHANNEL_FOLDERS, require_within
+from models.chat.common.quotas import CHANNEL_FOLDERS, require_within
 from models.chat.rendering.texts import render_texts
 from server.phases import prepared_by
 from server.response import Response

@@ -10,7 +10,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.pictures import STORES, make_picture
 from models.chat.access.people import find_known_ids
-from models.chat.ground.quotas import CUSTOM_EMOJI, require_within
+from models.chat.common.quotas import CUSTOM_EMOJI, require_within
 from models.chat.organization import emoji
 from models.chat.organization.emoji import NewEmoji, find_custom_emoji
 from models.chat.organization.errors import BadImage, EmojiFileTooLarge

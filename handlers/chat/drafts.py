@@ -5,8 +5,8 @@ from typing import Any
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import drafts as stored
+from models.chat.common.quotas import DRAFT_TEXTS, DRAFTS, require_light, require_within
 from models.chat.drafts import DraftData
-from models.chat.ground.quotas import DRAFT_TEXTS, DRAFTS, require_light, require_within
 from server.response import Response
 
 

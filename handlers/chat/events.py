@@ -17,14 +17,14 @@ from models.chat.channels.errors import NotAuthorizedForQuery
 from models.chat.events.log import ABSENT, Absent
 from models.chat.queues import queues
 from models.chat.queues.closed_channels import NOTHING_CLOSED
-from models.chat.queues.delivery import Viewer, find_viewer, tell_all
+from models.chat.queues.delivery import Viewer, find_viewer, render_events
 from models.chat.queues.lazy import LISTS
 from models.chat.queues.narrow import check_narrow
 from models.chat.queues.polls import Found, Waiter, catch_up
 from models.chat.queues.queues import LONGEST_POLL, Poll, QueueOptions
 from models.chat.sending.drafts import client_name
 from models.chat.snapshot.taking import take_snapshot
-from models.chat.snapshot.viewing import ServerFacts, Viewing, Wishes
+from models.chat.snapshot.viewing import RegisterOptions, ServerFacts, Viewing
 from models.json import Json
 from models.reader import Db
 from server.phases import prepared_by
@@ -69,7 +69,7 @@ async def register_queue(
         capabilities=capabilities,
         idle_timeout_s=idle_timeout_s,
     )
-    wishes = Wishes(
+    wishes = RegisterOptions(
         fetch_types=_names(event_types if fetch_event_types is ABSENT else fetch_event_types),
         include_subscribers=bool(include_subscribers),
         client_gravatar=client_gravatar,
@@ -117,7 +117,7 @@ def _check_reach(ctx: Context, all_public_streams: bool) -> None:
 
 
 def _read_state(
-    ctx: Context, wishes: Wishes, db: Db
+    ctx: Context, wishes: RegisterOptions, db: Db
 ) -> tuple[int, frozenset[int] | None, dict[str, Any]]:
     """The newest event's id, the users whom the caller may know (None: all), and the state."""
     view = Viewing(db, ctx.actor, wishes, _facts(ctx), now=ctx.now)
@@ -200,7 +200,7 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
             if waiter.is_over:
                 return []
             if _is_told_at_once(waiter):
-                told = tell_all(
+                told = render_events(
                     viewer, waiter.entries, NOTHING_CLOSED, after=seen, now=polls.clock.now()
                 )
                 if told:

@@ -13,9 +13,9 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.hashing import run_hashing
 from handlers.chat.wire.limits import refused_attempt
 from models.chat.access.membership import require_role
+from models.chat.common.errors import MissingParameter
+from models.chat.common.quotas import INVITATIONS, require_within
 from models.chat.errors import ChatError
-from models.chat.ground.errors import MissingParameter
-from models.chat.ground.quotas import INVITATIONS, require_within
 from models.chat.identity import passwords
 from models.chat.identity.actors import RealmView, access_realm
 from models.chat.identity.attempts import AttemptsUsedUp

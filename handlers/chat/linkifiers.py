@@ -2,7 +2,7 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.ground.quotas import LINKIFIERS, require_within
+from models.chat.common.quotas import LINKIFIERS, require_within
 from models.chat.organization import linkifiers
 from models.chat.organization.linkifier_rules import (
     CheckedLinkifier,

@@ -5,12 +5,12 @@ from typing import Any
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
+from models.chat.common.errors import MissingParameter
+from models.chat.common.quotas import MESSAGE_EDITS, MESSAGE_MOVES, require_within
 from models.chat.deletion import messages as deletion
 from models.chat.editing import history as message_history
 from models.chat.editing import messages as editing
 from models.chat.events.messages import LocalEcho
-from models.chat.ground.errors import MissingParameter
-from models.chat.ground.quotas import MESSAGE_EDITS, MESSAGE_MOVES, require_within
 from models.chat.messages import receipts
 from models.chat.messages import view as message_view
 from models.chat.messages.access import access_message, find_readable

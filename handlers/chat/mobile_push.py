@@ -15,6 +15,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.context import Context
 from models.chat import devices
+from models.chat.common.quotas import DEVICES, require_within
 from models.chat.devices import (
     AdminActionRequired,
     FailedToConnectBouncer,
@@ -25,7 +26,6 @@ from models.chat.devices import (
     encrypt,
 )
 from models.chat.errors import ChatError
-from models.chat.ground.quotas import DEVICES, require_within
 from models.types import to_ms
 from server.response import Response
 
@@ -78,11 +78,11 @@ async def register_push_device(
         )
     )
     if is_new and token is not None:
-        await _tell_relay(ctx, device_id, token)
+        await _notify_relay(ctx, device_id, token)
     return envelope.success(ctx)
 
 
-async def _tell_relay(ctx: Context, device_id: int, token: PushToken) -> None:
+async def _notify_relay(ctx: Context, device_id: int, token: PushToken) -> None:
     """Register the token at the relay, holding nothing, and keep what became of it."""
     error_code, failure = None, None
     try:

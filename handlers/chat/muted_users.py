@@ -6,7 +6,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.steps import take_steps
 from models.chat import muted_users
-from models.chat.ground.quotas import MUTED_USERS, require_within
+from models.chat.common.quotas import MUTED_USERS, require_within
 from models.chat.reading.marking import mark_next_from
 from server.response import Response
 

@@ -3,7 +3,7 @@
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import navigation_views
-from models.chat.ground.quotas import NAVIGATION_VIEWS, require_within
+from models.chat.common.quotas import NAVIGATION_VIEWS, require_within
 from server.response import Response
 
 

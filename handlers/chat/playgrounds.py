@@ -2,8 +2,8 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.ground.errors import MissingParameter
-from models.chat.ground.quotas import PLAYGROUNDS, require_within
+from models.chat.common.errors import MissingParameter
+from models.chat.common.quotas import PLAYGROUNDS, require_within
 from models.chat.organization import playgrounds
 from server.response import Response
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.ground.quotas import PROFILE_FIELDS, require_within
+from models.chat.common.quotas import PROFILE_FIELDS, require_within
 from models.chat.profiles import field_changes as profile_field_changes
 from models.chat.profiles import fields as profile_fields
 from models.chat.profiles.field_changes import FieldChanges

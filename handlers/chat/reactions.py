@@ -3,7 +3,7 @@
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import reactions
-from models.chat.ground.quotas import REACTION_EMOJI, REACTIONS, require_within
+from models.chat.common.quotas import REACTION_EMOJI, REACTIONS, require_within
 from models.chat.people.emoji import own_kind
 from server.response import Response
 

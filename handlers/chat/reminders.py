@@ -2,7 +2,7 @@
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.ground.quotas import REMINDERS, require_within
+from models.chat.common.quotas import REMINDERS, require_within
 from models.chat.rendering.texts import PreparedText
 from models.chat.scheduling import reminders
 from server.phases import prepared_by

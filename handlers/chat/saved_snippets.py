@@ -3,7 +3,7 @@
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import saved_snippets
-from models.chat.ground.quotas import (
+from models.chat.common.quotas import (
     SAVED_SNIPPET_TEXTS,
     SAVED_SNIPPETS,
     require_light,

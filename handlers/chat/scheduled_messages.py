@@ -3,7 +3,7 @@
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
-from models.chat.ground.quotas import (
+from models.chat.common.quotas import (
     SCHEDULED_MESSAGES,
     SCHEDULED_TEXTS,
     require_light,

@@ -3,7 +3,7 @@
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import submessages
-from models.chat.ground.quotas import SUBMESSAGES, require_within
+from models.chat.common.quotas import SUBMESSAGES, require_within
 from models.json import Json
 from server.response import Response
 

@@ -10,7 +10,7 @@ from models.chat.channels import subscribing, subscriptions, unsubscribing
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, one_line
 from models.chat.channels.subscriptions import SettingChange
-from models.chat.ground.quotas import CHANNELS, require_within
+from models.chat.common.quotas import CHANNELS, require_within
 from models.chat.rendering.texts import render_texts
 from server.phases import prepared_by
 from server.response import Response
@@ -89,10 +89,10 @@ def subscribe(
     if not authorization_errors_fatal:
         data["unauthorized"] = outcome.unauthorized
     if send_new_subscription_messages:
-        data["new_subscription_messages_sent"] = channel_notices.tell_subscribers(
+        data["new_subscription_messages_sent"] = channel_notices.notify_subscribers(
             ctx.session, ctx.actor, outcome, now=ctx.now
         )
-    channel_notices.tell_of_channels(
+    channel_notices.notify_of_channels(
         ctx.session, ctx.actor, outcome.created, announce=announce, now=ctx.now
     )
     return envelope.success(ctx, data)

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.steps import see_through
+from models.chat.common.quotas import TOPIC_POLICIES, require_within
 from models.chat.deletion import removals
-from models.chat.ground.quotas import TOPIC_POLICIES, require_within
 from models.chat.topics import listing as topics
 from models.chat.topics import visibility as user_topics
 from models.chat.topics.visibility import VisibilityPolicy

@@ -3,7 +3,7 @@
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import typing_status
-from models.chat.ground.errors import MissingParameter
+from models.chat.common.errors import MissingParameter
 from models.chat.sending.errors import MissingTopic
 from models.chat.typing_status import Op
 from server.response import Response
@@ -27,15 +27,15 @@ def set_typing_status(
             raise MissingParameter(var_name="stream_id")
         if topic is None:
             raise MissingTopic()
-        typing_status.tell_typing_in_channel(session, actor, stream_id, topic, op, now=ctx.now)
+        typing_status.notify_typing_in_channel(session, actor, stream_id, topic, op, now=ctx.now)
     else:
         if to is None:
             raise MissingParameter(var_name="to")
-        typing_status.tell_typing_to_users(session, actor, to, op, now=ctx.now)
+        typing_status.notify_typing_to_users(session, actor, to, op, now=ctx.now)
     return envelope.success(ctx)
 
 
 def set_edit_typing_status(ctx: Context, *, message_id: int, op: Op) -> Response:
     """Set your typing status in an edit."""
-    typing_status.tell_editing(ctx.session, ctx.actor, message_id, op, now=ctx.now)
+    typing_status.notify_editing(ctx.session, ctx.actor, message_id, op, now=ctx.now)
     return envelope.success(ctx)

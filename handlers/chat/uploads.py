@@ -10,7 +10,7 @@ from adapters.images.pictures import NotAPicture
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.pictures import STORES, make_picture
-from models.chat.ground.quotas import ATTACHMENTS, require_within
+from models.chat.common.quotas import ATTACHMENTS, require_within
 from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.uploads import access, attachments, names
 from models.chat.uploads.attachments import AttachmentRow, NewUpload

@@ -8,7 +8,7 @@ from handlers.chat.wire.context import Context
 from models.chat.access import groups
 from models.chat.access.group_settings import GroupValue
 from models.chat.access.people import find_known_ids
-from models.chat.ground.quotas import GROUPS, require_within
+from models.chat.common.quotas import GROUPS, require_within
 from models.chat.user_groups import changing, deactivation, members, subgroups
 from models.chat.user_groups.errors import NoMembersToChange, NoSubgroupsToChange
 from models.chat.user_groups.subgroups import MembershipChanges

@@ -15,8 +15,8 @@ from models.chat.accounts import deactivation, new_users
 from models.chat.accounts.changes import UserChanges
 from models.chat.accounts.deactivation import Removal
 from models.chat.accounts.key_renewal import renew_key
+from models.chat.common.quotas import BOTS, require_within
 from models.chat.deletion.removals import DeletionScope
-from models.chat.ground.quotas import BOTS, require_within
 from models.chat.identity import passwords
 from models.chat.people import statuses, users
 from models.chat.people import view as user_view

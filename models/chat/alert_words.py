@@ -13,9 +13,9 @@ from sqlalchemy import Select, bindparam, delete, exists, insert, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.common.one_line import require_one_line
 from models.chat.events import log
 from models.chat.events.account import AlertWordsEvent
-from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.tables import AlertWord, Subscription, UserMessage
 from models.dialects import bound_in

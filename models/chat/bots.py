@@ -21,9 +21,9 @@ from models.chat.accounts.changes import change_full_name, change_role
 from models.chat.accounts.deactivation import deactivate_bot, set_owner
 from models.chat.accounts.errors import BadNameOrUsername
 from models.chat.accounts.key_renewal import renew_key
+from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
 from models.chat.events.people import UserGroupAddMembersEvent
-from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import DIRECT_GROUPS, BotType, Role
@@ -32,12 +32,12 @@ from models.chat.people.bots import (
     COLUMNS,
     UNSET,
     find_services,
+    notify_of_bot,
     picture_of_bot,
-    tell_of_bot,
 )
 from models.chat.people.emails import check_email
 from models.chat.people.errors import EmailInUse, InvalidEmail
-from models.chat.people.events import tell_of_membership
+from models.chat.people.events import notify_of_membership
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
 from models.chat.tables import User
@@ -144,10 +144,10 @@ def create_bot(
         raise UsernameInUse() from None
     groups = [actor.realm.group_id_of(group) for group in DIRECT_GROUPS[Role.MEMBER]]
     joins = UserGroupAddMembersEvent
-    tell_of_membership(session, actor.realm_id, joins, groups, [bot.id], now=now)
+    notify_of_membership(session, actor.realm_id, joins, groups, [bot.id], now=now)
     if address is not None:
         create_hook(session, vault, bot.id, url=address.url, interface=address.interface)
-        _tell_of_services(session, bot, now)
+        _notify_of_services(session, bot, now)
     return {
         "user_id": bot.id,
         "api_key": api_key,
@@ -157,9 +157,9 @@ def create_bot(
     }
 
 
-def _tell_of_services(session: Session, bot: User, now: datetime) -> None:
+def _notify_of_services(session: Session, bot: User, now: datetime) -> None:
     services = find_services(session, [bot.id])[bot.id]
-    tell_of_bot(session, bot, {"services": services}, now=now)
+    notify_of_bot(session, bot, {"services": services}, now=now)
 
 
 def require_may_create(db: Db, actor: Actor, bot_type: int) -> None:
@@ -259,7 +259,7 @@ def change_bot(
         set_owner(session, actor, bot, changes.owner_id, now=now)
     hook = change_hook(session, bot.id, url=changes.url, interface=changes.interface)
     if hook is not None and not (changes.url is None and changes.interface is None):
-        _tell_of_services(session, bot, now)
+        _notify_of_services(session, bot, now)
     changed: dict[str, Any] = {
         "full_name": bot.full_name,
         "avatar_url": picture_of_bot(bot, actor.realm),

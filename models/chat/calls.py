@@ -26,10 +26,10 @@ import orjson
 from sqlalchemy import bindparam, delete, or_, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import HasVendorTokenEvent, HasZoomTokenEvent
-from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, find_actor, find_writer
 from models.chat.identity.errors import Unauthorized
 from models.chat.identity.links import Link, key_mark_of

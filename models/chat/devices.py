@@ -20,11 +20,11 @@ from nacl.secret import SecretBox
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
+from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import DeviceAddEvent, DeviceRemoveEvent, DeviceUpdateEvent
 from models.chat.events.log import ClientEvent
-from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.tables import ClientDevice
 from models.reader import Db

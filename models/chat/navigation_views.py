@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.common.one_line import require_one_line
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import (
@@ -19,7 +20,6 @@ from models.chat.events.account import (
     NavigationViewUpdateEvent,
 )
 from models.chat.events.log import ClientEvent
-from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.tables import NavigationView
 from models.dialects import upsert

@@ -2,9 +2,9 @@
 
 from sqlalchemy import literal
 
+from models.chat.common.outbox import DEAD
+from models.chat.common.outbox import SENT as MAILED
 from models.chat.deletion.by_age import try_expire_some
-from models.chat.ground.outbox import DEAD
-from models.chat.ground.outbox import SENT as MAILED
 from models.chat.queues.retention import forget_ephemeral_events, forget_events
 from models.chat.scheduling.records import SENT as DELIVERED
 from models.chat.tables import (

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.common.one_line import require_one_line
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import (
@@ -18,7 +19,6 @@ from models.chat.events.account import (
     SavedSnippetsUpdateEvent,
 )
 from models.chat.events.log import ClientEvent
-from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.tables import SavedSnippet
 from models.reader import Db

@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.access.audiences import find_readers
+from models.chat.common.errors import QuotaExceeded
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.messages import SubmessageEvent
-from models.chat.ground.errors import QuotaExceeded
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_open_message
 from models.chat.messages.submessages import WIDGET, find_widget_type, insert_submessage

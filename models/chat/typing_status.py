@@ -112,7 +112,7 @@ _EVENTS: dict[Op, type[TypingStartEvent] | type[TypingStopEvent]] = {
 }
 
 
-def tell_typing_in_channel(
+def notify_typing_in_channel(
     session: Session, actor: Actor, channel_id: int, topic: str, op: Op, *, now: datetime
 ) -> None:
     """The actor types in a topic, or no longer does.
@@ -135,7 +135,7 @@ def tell_typing_in_channel(
     log.append(session, actor.realm_id, event, user_ids=told, now=now)
 
 
-def tell_typing_to_users(
+def notify_typing_to_users(
     session: Session, actor: Actor, user_ids: Sequence[int], op: Op, *, now: datetime
 ) -> None:
     """The actor types a direct message to these users, or no longer does. Those who have left are
@@ -164,7 +164,9 @@ def tell_typing_to_users(
     log.append(session, actor.realm_id, event, user_ids=told, now=now)
 
 
-def tell_editing(session: Session, actor: Actor, message_id: int, op: Op, *, now: datetime) -> None:
+def notify_editing(
+    session: Session, actor: Actor, message_id: int, op: Op, *, now: datetime
+) -> None:
     """The actor edits the content of a message, or no longer does.
 
     Raises `InvalidMessage`, what `require_may_edit_content` raises, `ChannelTypingDisabled` and

@@ -14,8 +14,8 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from models.base import table_of
-from models.commit_order import hold_logs
-from models.database import at_the_end, tell_news
+from models.commit_order import lock_logs
+from models.database import at_the_end, notify_logs
 from models.payment.events import MerchantEvent
 from models.payment.tables import Event
 from models.prepared import Change
@@ -58,6 +58,6 @@ def log_of(project_id: str) -> int:
 
 def _write(session: Session, rows: list[_Row]) -> None:
     logs = {log_of(row["project_id"]) for row in rows}
-    hold_logs(session, LOCKS, logs)
+    lock_logs(session, LOCKS, logs)
     _INSERT.run_all(session, rows)
-    tell_news(session, logs)
+    notify_logs(session, logs)

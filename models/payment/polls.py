@@ -15,7 +15,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from models.log_tail import LogTail
-from models.news import Logs, News
+from models.notifier import Logs, Notifier
 from models.payment.event_list import find_heads
 from models.payment.event_log import log_of
 
@@ -53,11 +53,13 @@ class Polls(LogTail[list[str]]):
     def _watched(self, logs: Logs) -> list[str]:
         return [p for p in self._waiting if logs is None or log_of(p) in logs]
 
-    def _find(self, db: Connection, watched: list[str], news: News) -> Iterator[Callable[[], None]]:
+    def _find(
+        self, db: Connection, watched: list[str], notifier: Notifier
+    ) -> Iterator[Callable[[], None]]:
         """Find the projects whose newest event is another than at the last look."""
         heads = find_heads(db, watched)
         with self._guard:
-            if self._news is not news:
+            if self._notifier is not notifier:
                 return
             heads = {p: head for p, head in heads.items() if p in self._waiting}
             grown = [p for p, head in heads.items() if self._heads.get(p) != head]

@@ -48,7 +48,7 @@ class Observation:
 
 
 @dataclass(slots=True)
-class Room:
+class Capacity:
     """How many more payments of an invoice are written down whatever they are, and what is dust
     after those.
     """
@@ -68,10 +68,10 @@ def record(
 
     A transfer is its log in its block. Seen again it changes nothing, unless its block had been
     dropped and is back: then the row lives again. Dust is not written down for an invoice that has
-    no room for it (`Room`).
+    no room for it (`Capacity`).
     """
     observations = list(observations)
-    rooms = _find_rooms(session, {seen.receiver.invoice_id for seen in observations})
+    rooms = _find_capacity(session, {seen.receiver.invoice_id for seen in observations})
     touched: set[str] = set()
     for seen in observations:
         room = rooms.get(seen.receiver.invoice_id)
@@ -229,9 +229,9 @@ def settle_touched(
     return settled
 
 
-def _find_rooms(session: Session, invoice_ids: Collection[str]) -> dict[str, Room]:
+def _find_capacity(session: Session, invoice_ids: Collection[str]) -> dict[str, Capacity]:
     """Invoice -> its room; one statement for however many payments there are."""
-    rooms: dict[str, Room] = {}
+    rooms: dict[str, Capacity] = {}
     ids = sorted(invoice_ids)
     count = (
         select(func.count())
@@ -244,5 +244,5 @@ def _find_rooms(session: Session, invoice_ids: Collection[str]) -> dict[str, Roo
         for invoice_id, amount, known in session.execute(
             select(Invoice.id, Invoice.amount, count).where(some)
         ):
-            rooms[invoice_id] = Room(MOST_PAYMENTS - known, -(-amount // DUST_PART))
+            rooms[invoice_id] = Capacity(MOST_PAYMENTS - known, -(-amount // DUST_PART))
     return rooms

@@ -110,7 +110,7 @@ class Engine(SpecMiddleware):
             await send({"type": "http.response.body", "body": b"" if head else response.body})
             return
         seen = self.proxies.seen_through(scope)
-        _tell_reader(scope, seen["client"][0] if seen.get("client") else "")
+        _note_reader(scope, seen["client"][0] if seen.get("client") else "")
         await self.app(seen, receive, send)
 
     def begin(
@@ -156,7 +156,7 @@ class Engine(SpecMiddleware):
         """Send the answer when it is there, if somebody is, and conclude the exchange."""
         response = await answer
         if response is not None:
-            _tell_reader(scope, exchange.reader)
+            _note_reader(scope, exchange.reader)
             await deliver(response, exchange, receive, send)
             self.conclude(exchange, response)
 
@@ -208,7 +208,7 @@ class Engine(SpecMiddleware):
         api = exchange.api
         name = _nearest(type(error), api.service.security_events)
         if name is not None:
-            security_events.tell(
+            security_events.emit(
                 name,
                 asker=exchange,
                 service=api.service.name,
@@ -233,7 +233,7 @@ class Engine(SpecMiddleware):
         return response
 
 
-def _tell_reader(scope: Scope, reader: Hashable) -> None:
+def _note_reader(scope: Scope, reader: Hashable) -> None:
     """Tell our own server whom the answer is for; another one does not ask."""
     tell = scope.get(READER)
     if tell is not None:

@@ -148,7 +148,7 @@ def test_every_script_is_listed() -> None:
 
 def test_every_judge_is_listed() -> None:
     rows = {row[0].strip("`") for row in table_rows((ROOT / "docs/contributing.md").read_text())}
-    folders = {path.parent.name for path in ROOT.glob("tests/judges/*/*.py")}
+    folders = {path.parent.name for path in ROOT.glob("tests/contract/*/*.py")}
     assert len(folders) > 5
     assert folders <= rows
 

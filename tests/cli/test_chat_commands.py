@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from models.chat.accounts import key_renewal
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor, authenticate, find_actor
 from models.chat.identity.errors import InvalidApiKey
 from models.chat.identity.passwords import is_password

@@ -23,7 +23,7 @@ LEFT_OUT = {
     "scripts/run": "it is the demo itself, which these tests start",
     "scripts/test": "it is this suite",
     "import zulip": "listens for ever; tests/clients/test_readme.py runs it",
-    "import os": "needs that SDK; tests/judges/sdk/test_readme.py runs it",
+    "import os": "needs that SDK; tests/contract/sdk/test_readme.py runs it",
     "KEY=$KEY .venv/bin/specd payment listen": "runs on; tests/cli/test_payment_events.py runs it",
     "python -m benchmarks": "measures for many minutes",
     'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",

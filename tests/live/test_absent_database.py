@@ -21,7 +21,7 @@ from sqlalchemy import make_url
 from demo.seed import METHOD_ID, seed
 from models.clock import SystemClock
 from models.database import Database
-from models.lines import connect
+from models.sockets import connect
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, Cast
 from tests.support.faulty_proxy import FaultyProxy

@@ -74,7 +74,7 @@ def service(place: Path) -> Service:
 def base(service: Service) -> Iterator[str]:
     documents = {"chat": "/api/v1/openapi"}
     pages = build_pages(documents=documents, own=[add_chat, emoji.install])
-    service.database.news.follow(lambda _logs: None)  # its thread stays as long as the service
+    service.database.notifier.follow(lambda _logs: None)  # its thread stays as long as the service
     with running(build_app([service], pages=pages)) as address:
         yield address
     service.database.dispose()

@@ -12,7 +12,7 @@ import httpx
 
 from server.service import Service
 from server.serving.app import build_app
-from tests.judges.prism import exchanges
+from tests.contract.prism import exchanges
 
 T = TypeVar("T")
 OURSELVES = "127.0.0.1"

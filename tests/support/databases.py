@@ -15,7 +15,7 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from models.database import Database
-from models.news import News
+from models.notifier import Notifier
 
 ROOM = 512 * 1024 * 1024
 
@@ -58,8 +58,8 @@ class Lent:
         yield database
         if database.dialect == "sqlite":
             database.dispose()
-        database.news.close()
-        database.news = News(make_url(url))
+        database.notifier.close()
+        database.notifier = Notifier(make_url(url))
         self._kept[url, patience_s] = database
 
     def dispose(self) -> None:

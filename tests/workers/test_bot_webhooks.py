@@ -13,7 +13,7 @@ from sqlalchemy import func, select, update
 from standardwebhooks.webhooks import Webhook
 
 from adapters.webhooks.sender import Received
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 from models.chat.outgoing_webhooks import queue
 from models.chat.sending import bot_calls
 from models.chat.tables import OutgoingDelivery, Realm

@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from adapters.mail.mailer import Mail, MailNotSent, MailRefused
 from adapters.mail.smtp import SmtpMailer, SmtpServer
-from models.chat.ground import outbox
-from models.chat.ground.outbox import ATTEMPTS_MAX, OUTBOX, enqueue_mail
+from models.chat.common import outbox
+from models.chat.common.outbox import ATTEMPTS_MAX, OUTBOX, enqueue_mail
 from models.clock import SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable

@@ -5,8 +5,8 @@ The reference tells a missing header, another scheme and a malformed one apart; 
 
 from handlers.chat.wire.context import Context
 from models.chat.access import membership
+from models.chat.common.hosts import parse_host
 from models.chat.errors import ChatError
-from models.chat.ground.hosts import parse_host
 from models.chat.identity import actors
 from models.chat.identity.actors import Actor
 from models.chat.identity.errors import (

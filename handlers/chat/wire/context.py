@@ -11,7 +11,7 @@ from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
 from adapters.webhooks.sender import WebhookSender
 from handlers.chat.wire.limits import EmailChangeLimit, SignInLimit
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker, load_secrets
 from models.chat.queues.polls import Polls

@@ -13,10 +13,10 @@ from handlers.chat.wire.envelope import failure
 from handlers.chat.wire.violations import first_error
 from models.chat import calls, devices, drafts, navigation_views, saved_snippets
 from models.chat.accounts import errors as accounts
+from models.chat.common import errors as ground
 from models.chat.editing import errors as editing
 from models.chat.errors import ChatError
 from models.chat.exports import errors as exports
-from models.chat.ground import errors as ground
 from models.chat.identity import errors as identity
 from models.chat.invitations import errors as invitations
 from models.chat.messages import errors as messages

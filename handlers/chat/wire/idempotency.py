@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope, errors
 from handlers.chat.wire.context import Context
-from models.chat.ground.idempotency import KEYS
+from models.chat.common.idempotency import KEYS
 from models.chat.scheduling.errors import DeliveryTimeNotInFuture
 from server.idempotency import IdempotentAnswers
 from server.response import Response

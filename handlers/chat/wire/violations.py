@@ -8,13 +8,13 @@ from typing import Any
 from jsonschema_rs import ValidationError
 
 from models.chat.channels.errors import InvalidColor, UnknownSubscriptionProperty
-from models.chat.errors import ChatError
-from models.chat.ground.errors import (
+from models.chat.common.errors import (
     ConfusingParameters,
     InvalidChoice,
     InvalidParameter,
     MissingParameter,
 )
+from models.chat.errors import ChatError
 from models.chat.reading.errors import InvalidNarrow
 from models.chat.uploads.errors import NoFileGiven, SeveralFilesGiven
 from server.errors import Violation

@@ -12,7 +12,7 @@ from models.chat.access.group_settings import (
     find_group_values,
     store_anonymous_group,
 )
-from models.chat.ground.errors import InvalidParameter
+from models.chat.common.errors import InvalidParameter
 from models.chat.identity.actors import Actor
 from models.json import Json
 

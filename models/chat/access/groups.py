@@ -19,10 +19,10 @@ from models.chat.access.group_settings import (
 )
 from models.chat.access.membership import add_to_group, belongs, require
 from models.chat.access.people import visible_user_id
+from models.chat.common import audit
+from models.chat.common.one_line import require_one_line
 from models.chat.events import log
 from models.chat.events.people import UserGroupAddEvent
-from models.chat.ground import audit
-from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember

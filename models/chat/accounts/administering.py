@@ -16,7 +16,7 @@ from models.chat.access.errors import (
 )
 from models.chat.access.naming import access_user
 from models.chat.accounts.errors import GuestCannotAdminister, NoUserWithEmail, OnlyOwnerRole
-from models.chat.ground import audit
+from models.chat.common import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import User

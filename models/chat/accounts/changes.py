@@ -10,9 +10,10 @@ from models.chat.access.errors import InsufficientPermission, MustBeOwner
 from models.chat.access.membership import sync_system_groups
 from models.chat.access.people import avatar_url
 from models.chat.accounts.administering import Administered, access_administered, await_writes_of
-from models.chat.accounts.channel_knowledge import find_known_channels, tell_of_access
+from models.chat.accounts.channel_knowledge import find_known_channels, notify_of_access
 from models.chat.accounts.errors import EmailChangeNotAllowed
 from models.chat.channels.channels import find_default_channel_ids
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.channels import DefaultStreamsEvent
 from models.chat.events.people import (
@@ -20,12 +21,11 @@ from models.chat.events.people import (
     UserGroupAddMembersEvent,
     UserGroupRemoveMembersEvent,
 )
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import DIRECT_GROUPS, EmailVisibility, Role
-from models.chat.people.bots import tell_of_bot, tell_of_management
+from models.chat.people.bots import notify_of_bot, notify_of_management
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
-from models.chat.people.events import find_email_readers, tell_of_membership, tell_of_user
+from models.chat.people.events import find_email_readers, notify_of_membership, notify_of_user
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.profiles.values import Value, set_profile_values
 from models.chat.tables import User
@@ -89,8 +89,8 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
         session, actor.realm_id, "user_role_changed", actor_id=actor.id, user_id=user.id, now=now,
         facts={"old": int(before), "new": role},
     )  # fmt: skip
-    tell_of_user(session, actor.realm, user.id, {"role": role}, now=now)
-    tell_of_management(session, actor.realm, user, before, now=now)
+    notify_of_user(session, actor.realm, user.id, {"role": role}, now=now)
+    notify_of_management(session, actor.realm, user, before, now=now)
     if not user.is_active:
         return
     for kind, groups in (
@@ -98,9 +98,9 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
         (UserGroupAddMembersEvent, DIRECT_GROUPS[Role(role)]),
     ):
         group_ids = [actor.realm.group_id_of(name) for name in groups]
-        tell_of_membership(session, actor.realm_id, kind, group_ids, [user.id], now=now)
+        notify_of_membership(session, actor.realm_id, kind, group_ids, [user.id], now=now)
     knows = find_known_channels(session, user.id)
-    tell_of_access(session, actor.realm, user.id, known, knows, now=now)
+    notify_of_access(session, actor.realm, user.id, known, knows, now=now)
     if Role.GUEST in (before, role):
         defaults = sorted(find_default_channel_ids(session, actor.realm_id))
         event = DefaultStreamsEvent(default_streams=defaults)
@@ -127,8 +127,8 @@ def change_full_name(
         now=now, facts={"old": user.full_name, "new": name},
     )  # fmt: skip
     user.full_name = name
-    tell_of_user(session, actor.realm, user.id, {"full_name": name}, now=now)
-    tell_of_bot(session, user, {"full_name": name}, now=now)
+    notify_of_user(session, actor.realm, user.id, {"full_name": name}, now=now)
+    notify_of_bot(session, user, {"full_name": name}, now=now)
 
 
 def change_email(session: Session, actor: Actor, user: User, email: str, *, now: datetime) -> None:
@@ -147,16 +147,16 @@ def change_email(session: Session, actor: Actor, user: User, email: str, *, now:
         session, actor.realm_id, "user_email_changed", actor_id=actor.id, user_id=user.id, now=now
     )
     readers = find_email_readers(session, user)
-    tell_of_user(
+    notify_of_user(
         session, actor.realm, user.id, {"delivery_email": email}, user_ids=readers, now=now
     )
     if user.bot_type is not None or user.email_address_visibility == EmailVisibility.EVERYONE:
-        tell_of_user(session, actor.realm, user.id, {"new_email": email}, now=now)
-        tell_of_bot(session, user, {"email": email}, now=now)
-        tell_of_picture(session, actor.realm, user, email, now=now)
+        notify_of_user(session, actor.realm, user.id, {"new_email": email}, now=now)
+        notify_of_bot(session, user, {"email": email}, now=now)
+        notify_of_picture(session, actor.realm, user, email, now=now)
 
 
-def tell_of_picture(
+def notify_of_picture(
     session: Session,
     realm: RealmView,
     user: User,
@@ -175,5 +175,5 @@ def tell_of_picture(
         "avatar_url_medium": f"{url}&s=500",
         "avatar_version": user.avatar_version,
     }
-    tell_of_user(session, realm, user.id, picture, now=now, user_ids=user_ids)
-    tell_of_bot(session, user, {"avatar_url": url}, now=now)
+    notify_of_user(session, realm, user.id, picture, now=now, user_ids=user_ids)
+    notify_of_bot(session, user, {"avatar_url": url}, now=now)

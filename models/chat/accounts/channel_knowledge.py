@@ -22,7 +22,7 @@ from models.chat.events.channels import (
     SubscriptionPeerAddEvent,
     SubscriptionPeerRemoveEvent,
 )
-from models.chat.events.log import Told
+from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.tables import Channel, Subscription
 from models.rows import read_rows
@@ -37,7 +37,7 @@ def find_known_channels(session: Session, user_id: int) -> dict[int, ChannelView
     return {channel.id: channel for channel in find_channels(session, user, KNOWN_CHANNELS)}
 
 
-def tell_of_access(
+def notify_of_access(
     session: Session,
     realm: RealmView,
     user_id: int,
@@ -49,7 +49,7 @@ def tell_of_access(
     """To the user: the channels they may know of from now on, and those they no longer may."""
     gained = [channel for channel_id, channel in after.items() if channel_id not in before]
     lost = [channel_id for channel_id in before if channel_id not in after]
-    told: list[Told] = []
+    told: list[AddressedEvent] = []
     if gained:
         described = describe_channels(session, realm, gained, now=now)
         streams = [described[channel.id] for channel in gained]
@@ -59,7 +59,7 @@ def tell_of_access(
     log.append_all(session, realm.id, told, now=now)
 
 
-def tell_peers(
+def notify_peers(
     session: Session,
     actor: Actor,
     kind: type[SubscriptionPeerAddEvent] | type[SubscriptionPeerRemoveEvent],

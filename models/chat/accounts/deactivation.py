@@ -13,11 +13,13 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.people import dummy_email
 from models.chat.accounts.administering import access_administered, await_writes_of, lock_user
-from models.chat.accounts.changes import tell_of_picture
-from models.chat.accounts.channel_knowledge import tell_peers
+from models.chat.accounts.changes import notify_of_picture
+from models.chat.accounts.channel_knowledge import notify_peers
 from models.chat.accounts.errors import LastUser, OnlyOwner
 from models.chat.accounts.invitations import forget_invitations
 from models.chat.accounts.key_renewal import renew_key
+from models.chat.common import audit
+from models.chat.common.outbox import enqueue_mail
 from models.chat.deletion.removals import DeletionScope, remove_sent
 from models.chat.events.channels import SubscriptionPeerAddEvent, SubscriptionPeerRemoveEvent
 from models.chat.events.people import (
@@ -25,18 +27,16 @@ from models.chat.events.people import (
     UserGroupAddMembersEvent,
     UserGroupRemoveMembersEvent,
 )
-from models.chat.ground import audit
-from models.chat.ground.outbox import enqueue_mail
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
 from models.chat.people import statuses
-from models.chat.people.bots import tell_of_bot, tell_of_owner
+from models.chat.people.bots import notify_of_bot, notify_of_owner
 from models.chat.people.events import (
     find_email_readers,
     find_named_group_ids,
-    tell_of_membership,
-    tell_of_user,
+    notify_of_membership,
+    notify_of_user,
 )
 from models.chat.rendering.quotes import one_line
 from models.chat.tables import (
@@ -104,7 +104,7 @@ def deactivate_user(
     if target.is_only_owner:
         raise OnlyOwner()
     if comment is not None:
-        _tell_by_mail(session, actor, target.user, comment.strip(), now)
+        _notify_by_mail(session, actor, target.user, comment.strip(), now)
     _end(session, actor, target.user, removal, now)
 
 
@@ -125,7 +125,9 @@ def deactivate_self(session: Session, actor: Actor, *, now: datetime) -> None:
     _end(session, actor, target.user, NOTHING, now)
 
 
-def _tell_by_mail(session: Session, actor: Actor, user: User, comment: str, now: datetime) -> None:
+def _notify_by_mail(
+    session: Session, actor: Actor, user: User, comment: str, now: datetime
+) -> None:
     text = f"Hi {one_line(user.full_name)},\n\n{GOODBYE.format(realm=one_line(actor.realm.name))}"
     if comment:
         text += f"\nThe administrators provided the following comment:\n\n{comment}\n"
@@ -180,17 +182,17 @@ def _set_active(
         changes: list[PersonChange] = [{"is_active": active}]
         if active and user.id in was_deleted:
             changes.append({"is_deleted": False})
-        tell_of_user(session, actor.realm, user.id, *changes, now=now)
-        tell_of_bot(session, user, {"is_active": active}, now=now)
+        notify_of_user(session, actor.realm, user.id, *changes, now=now)
+        notify_of_bot(session, user, {"is_active": active}, now=now)
         if active and user.id in was_deleted:  # who sees the address has the picture by it again
             readers, known_as = find_email_readers(session, user), user.delivery_email
-            tell_of_picture(session, actor.realm, user, known_as, now=now, user_ids=readers)
-        statuses.tell_of_standing(session, realm_id, user.id, is_active=active, now=now)
+            notify_of_picture(session, actor.realm, user, known_as, now=now, user_ids=readers)
+        statuses.notify_of_standing(session, realm_id, user.id, is_active=active, now=now)
         groups = find_named_group_ids(session, user.id)
         kind = UserGroupAddMembersEvent if active else UserGroupRemoveMembersEvent
-        tell_of_membership(session, realm_id, kind, groups, [user.id], now=now)
+        notify_of_membership(session, realm_id, kind, groups, [user.id], now=now)
     peers = SubscriptionPeerAddEvent if active else SubscriptionPeerRemoveEvent
-    tell_peers(session, actor, peers, [user.id for user in users], now=now)
+    notify_peers(session, actor, peers, [user.id for user in users], now=now)
 
 
 def _remove(
@@ -235,9 +237,9 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
         {"custom_profile_field": {"id": field_id, "value": None}} for field_id in sorted(field_ids)
     ]
     changes += [{"full_name": DELETED_NAME}, {"is_deleted": True}]
-    tell_of_user(session, actor.realm, user.id, *changes, now=now)
-    tell_of_bot(session, user, {"full_name": DELETED_NAME}, now=now)
-    tell_of_picture(session, actor.realm, user, dummy_email(user.id, actor.realm.host), now=now)
+    notify_of_user(session, actor.realm, user.id, *changes, now=now)
+    notify_of_bot(session, user, {"full_name": DELETED_NAME}, now=now)
+    notify_of_picture(session, actor.realm, user, dummy_email(user.id, actor.realm.host), now=now)
 
 
 def reactivate_user(
@@ -272,8 +274,8 @@ def set_owner(session: Session, actor: Actor, bot: User, owner_id: int, *, now: 
         session, actor.realm_id, "bot_owner_changed", actor_id=actor.id, user_id=bot.id, now=now,
         facts={"old": previous_id, "new": owner_id},
     )  # fmt: skip
-    tell_of_user(session, actor.realm, bot.id, {"bot_owner_id": owner_id}, now=now)
-    tell_of_owner(session, actor.realm, bot, previous_id, now=now)
+    notify_of_user(session, actor.realm, bot.id, {"bot_owner_id": owner_id}, now=now)
+    notify_of_owner(session, actor.realm, bot, previous_id, now=now)
 
 
 def deactivate_bot(session: Session, actor: Actor, bot: User, *, now: datetime) -> None:

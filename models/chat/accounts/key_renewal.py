@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 from models.chat.accounts.administering import access_named, await_writes_of
 from models.chat.accounts.invitations import forget_invitations
 from models.chat.calls import forget_all_tokens
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.account import DeviceRemoveEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import RealmView
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import ClientDevice, EmailChange, User

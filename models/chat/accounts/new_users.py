@@ -12,7 +12,7 @@ from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
 from models.chat.people.errors import InvalidEmail
-from models.chat.people.events import tell_of_membership
+from models.chat.people.events import notify_of_membership
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
 
@@ -64,7 +64,7 @@ def add_user(
     user.awaits_first_sign_in = True
     groups = [actor.realm.group_id_of(name) for name in DIRECT_GROUPS[Role.MEMBER]]
     joins = UserGroupAddMembersEvent
-    tell_of_membership(session, actor.realm_id, joins, groups, [user.id], now=now)
+    notify_of_membership(session, actor.realm_id, joins, groups, [user.id], now=now)
     join_default_channels(session, user, now=now)
     welcome(session, user, now=now)
     return user.id

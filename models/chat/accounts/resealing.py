@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat import calls, devices
 from models.chat.accounts import invitations
-from models.chat.ground import outbox
-from models.chat.ground.vault import Vault
-from models.chat.ground.webhook_secrets import purpose_of as webhook_of
+from models.chat.common import outbox
+from models.chat.common.vault import Vault
+from models.chat.common.webhook_secrets import purpose_of as webhook_of
 from models.chat.identity import jwt_sign_in
 from models.chat.tables import (
     ClientDevice,

@@ -16,7 +16,7 @@ _HELD = (
 )
 
 
-def hold_channel(session: Session, actor: Actor, channel_id: int) -> ChannelView:
+def lock_channel(session: Session, actor: Actor, channel_id: int) -> ChannelView:
     """The channel, if the actor may know it; those who change it at once do so one after another.
 
     Raises `InvalidChannelId`.
@@ -26,8 +26,8 @@ def hold_channel(session: Session, actor: Actor, channel_id: int) -> ChannelView
 
 
 def access_channel_to_administer(session: Session, actor: Actor, channel_id: int) -> ChannelView:
-    """`hold_channel`, for those who may change it. Raises `MayNotAdministerChannel` too."""
-    channel = hold_channel(session, actor, channel_id)
+    """`lock_channel`, for those who may change it. Raises `MayNotAdministerChannel` too."""
+    channel = lock_channel(session, actor, channel_id)
     if not can_administer_channel(session, actor, channel):
         raise MayNotAdministerChannel()
     return channel

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from models.chat.access.channels import ChannelView
 from models.chat.channels import notices
 from models.chat.channels.administering import access_channel_to_administer
-from models.chat.channels.change_events import tell_of_change
+from models.chat.channels.change_events import notify_of_change
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.channels.defaults import set_default
 from models.chat.channels.errors import (
@@ -17,8 +17,8 @@ from models.chat.channels.errors import (
     ChannelIsNotArchived,
     PrivateChannelIsEmpty,
 )
-from models.chat.channels.joining import tell_of_restored
-from models.chat.ground import audit
+from models.chat.channels.joining import notify_of_restored
+from models.chat.common import audit
 from models.chat.identity.actors import Actor
 from models.chat.organization.settings import CHANNEL_SETTINGS, change_realm
 from models.chat.tables import Channel
@@ -34,14 +34,14 @@ def archive_channel(session: Session, actor: Actor, channel_id: int, *, now: dat
     channel = access_channel_to_administer(session, actor, channel_id)
     if channel.is_archived:
         raise ChannelIsArchived()
-    notices.tell_of_archiving(session, channel, now=now)
+    notices.notify_of_archiving(session, channel, now=now)
     before = describe_channels(session, actor.realm, [channel], now=now)[channel.id]
     _set_archived(session, actor, channel, True, now)
     set_default(session, actor, channel, False, now=now)
     none = {name: None for name in CHANNEL_SETTINGS if getattr(actor.realm, name) == channel.id}
     if none:
         change_realm(session, actor.realm_id, none, actor=actor, now=now)
-    tell_of_change(session, actor, channel, replace(channel, is_archived=True), before, now=now)
+    notify_of_change(session, actor, channel, replace(channel, is_archived=True), before, now=now)
 
 
 def restore_channel(
@@ -59,9 +59,9 @@ def restore_channel(
     before = describe_channels(session, actor.realm, [channel], now=now)[channel.id]
     restored = replace(channel, is_archived=False)
     _set_archived(session, actor, channel, False, now)
-    tell_of_restored(session, actor.realm, restored, now=now)
-    tell_of_change(session, actor, channel, restored, before, now=now)
-    notices.tell_of_restoring(session, restored, now=now)
+    notify_of_restored(session, actor.realm, restored, now=now)
+    notify_of_change(session, actor, channel, restored, before, now=now)
+    notices.notify_of_restoring(session, restored, now=now)
     return restored
 
 

@@ -14,16 +14,16 @@ from models.chat.events.channels import (
     StreamUpdateEvent,
     SubscriptionPeerAddEvent,
 )
-from models.chat.events.log import ABSENT, Told, WireObject
+from models.chat.events.log import ABSENT, AddressedEvent, WireObject
 from models.chat.identity.actors import Actor
 
 PRIVACY = ("invite_only", "history_public_to_subscribers", "is_web_public")
 """Properties that are told together."""
 _NOT_OF_A_CHANGE = ("is_recently_active", "rendered_description", "subscriber_count")
-"""Told with the description, or by what others do at the same time."""
+"""AddressedEvent with the description, or by what others do at the same time."""
 
 
-def tell_of_change(
+def notify_of_change(
     session: Session,
     actor: Actor,
     old: ChannelView,
@@ -40,7 +40,7 @@ def tell_of_change(
     shown = describe_channels(session, actor.realm, [new], now=now)[new.id]
     audiences = Audiences(session, actor.realm, [old, new])
     before, after = audiences.of(old, subscribers), audiences.of(new, subscribers)
-    told: list[Told] = []
+    told: list[AddressedEvent] = []
     if before is not None and before != after:
         gained = (audiences.everybody if after is None else after) - before
         # The peers are told of below.

@@ -19,7 +19,7 @@ from models.chat.channels.administering import (
     require_content_access,
 )
 from models.chat.channels.archiving import restore_channel
-from models.chat.channels.change_events import tell_of_change
+from models.chat.channels.change_events import notify_of_change
 from models.chat.channels.channels import check_channel_name, describe_channels
 from models.chat.channels.creation import check_folder, parse_retention
 from models.chat.channels.defaults import set_default
@@ -33,8 +33,8 @@ from models.chat.channels.errors import (
 )
 from models.chat.channels.privacy import PrivacyChange, check_privacy
 from models.chat.channels.subscribing import one_line
+from models.chat.common import audit
 from models.chat.events.log import ABSENT, Absent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Topic
 from models.json import Json
@@ -119,8 +119,8 @@ def change_channel(
         },
         now=now,
     )
-    tell_of_change(session, actor, channel, changed, before, now=now)
-    notices.tell_of_changes(session, actor, channel, changed, now=now)
+    notify_of_change(session, actor, channel, changed, before, now=now)
+    notices.notify_of_changes(session, actor, channel, changed, now=now)
 
 
 def _properties(

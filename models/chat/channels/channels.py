@@ -32,7 +32,7 @@ from models.chat.channels.errors import (
     InvalidCharacterInChannelName,
     NotAuthorizedForQuery,
 )
-from models.chat.ground.one_line import FORBIDDEN
+from models.chat.common.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
 from models.dialects import bound_in, gathered_ids

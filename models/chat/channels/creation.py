@@ -24,8 +24,8 @@ from models.chat.channels.errors import (
     InvalidParameters,
     WebPublicChannelsDisabled,
 )
-from models.chat.ground import audit
-from models.chat.ground.errors import BadParameter
+from models.chat.common import audit
+from models.chat.common.errors import BadParameter
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 from models.chat.tables import Channel, ChannelFolder, DefaultChannel

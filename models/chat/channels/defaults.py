@@ -6,12 +6,12 @@ from sqlalchemy import delete, insert
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
-from models.chat.channels.administering import hold_channel
+from models.chat.channels.administering import lock_channel
 from models.chat.channels.channels import find_default_channel_ids
 from models.chat.channels.errors import ChannelIsArchived, PrivateChannelAsDefault
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.channels import DefaultStreamsEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.tables import DefaultChannel
 
@@ -21,7 +21,7 @@ def add_default(session: Session, actor: Actor, channel_id: int, *, now: datetim
 
     Raises `InvalidChannelId`, `PrivateChannelAsDefault`, `ChannelIsArchived`.
     """
-    channel = hold_channel(session, actor, channel_id)
+    channel = lock_channel(session, actor, channel_id)
     if channel.invite_only:
         raise PrivateChannelAsDefault()
     if channel.is_archived:
@@ -31,7 +31,7 @@ def add_default(session: Session, actor: Actor, channel_id: int, *, now: datetim
 
 def remove_default(session: Session, actor: Actor, channel_id: int, *, now: datetime) -> None:
     """Have new members subscribed to it no longer. Raises `InvalidChannelId`."""
-    channel = hold_channel(session, actor, channel_id)
+    channel = lock_channel(session, actor, channel_id)
     set_default(session, actor, channel, False, now=now)
 
 
@@ -59,10 +59,10 @@ def set_default(
         facts={"is_default": wanted},
         now=now,
     )
-    tell_of_default_channels(session, actor.realm_id, now=now)
+    notify_of_default_channels(session, actor.realm_id, now=now)
 
 
-def tell_of_default_channels(session: Session, realm_id: int, *, now: datetime) -> None:
+def notify_of_default_channels(session: Session, realm_id: int, *, now: datetime) -> None:
     """Which channels new members are subscribed to from now on."""
     ids = sorted(find_default_channel_ids(session, realm_id))
     log.append(session, realm_id, DefaultStreamsEvent(default_streams=ids), now=now)

@@ -17,6 +17,9 @@ from models.chat.channels.errors import (
     InvalidCharacterInFolderName,
     InvalidFolderOrder,
 )
+from models.chat.common import audit
+from models.chat.common.errors import InvalidParameter
+from models.chat.common.one_line import FORBIDDEN
 from models.chat.events import log
 from models.chat.events.channels import (
     ChannelFolderAddEvent,
@@ -25,9 +28,6 @@ from models.chat.events.channels import (
     FolderChange,
 )
 from models.chat.events.log import ClientEvent
-from models.chat.ground import audit
-from models.chat.ground.errors import InvalidParameter
-from models.chat.ground.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, ChannelFolder, Realm
 from models.reader import Db

@@ -17,7 +17,7 @@ from models.chat.channels.channels import (
     describe_channels,
     find_subscriber_ids,
 )
-from models.chat.channels.defaults import tell_of_default_channels
+from models.chat.channels.defaults import notify_of_default_channels
 from models.chat.channels.peers import Peers, gather_peers
 from models.chat.channels.subscriptions import (
     ARE_NAMED,
@@ -27,14 +27,14 @@ from models.chat.channels.subscriptions import (
     describe_subscription,
     named,
 )
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.channels import (
     StreamCreateEvent,
     SubscriptionAddEvent,
     SubscriptionPeerAddEvent,
 )
-from models.chat.events.log import Told
-from models.chat.ground import audit
+from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Message, Subscription
 from models.prepared import Change, Query
@@ -98,7 +98,7 @@ def join(
     )
     for row in rows:
         kept[row["channel_id"], row["user_id"]] = row
-    _tell_of_subscribers(
+    _notify_of_subscribers(
         session,
         actor.realm,
         [channel for channel in outcome.channels if joined[channel.id]],
@@ -108,7 +108,7 @@ def join(
         now=now,
     )
     if is_default and outcome.created:
-        tell_of_default_channels(session, actor.realm_id, now=now)
+        notify_of_default_channels(session, actor.realm_id, now=now)
 
 
 _NEWEST_ID: Query[int] = Query(select(func.coalesce(func.max(Message.id), 0)))
@@ -146,7 +146,7 @@ _KEPT: Query[*tuple[Any, ...]] = Query(
 # --- events: a few statements, however many channels and users ---------------------------------
 
 
-def _tell_of_subscribers(
+def _notify_of_subscribers(
     session: Session,
     realm: RealmView,
     channels: Sequence[ChannelView],
@@ -168,7 +168,7 @@ def _tell_of_subscribers(
     described = describe_channels(session, realm, shown, now=now)
     audiences = Audiences(session, realm, shown)
     is_new = {channel.id for channel in created}
-    appeared: list[Told] = []
+    appeared: list[AddressedEvent] = []
     peers: list[Peers] = []
     for channel in shown:
         newcomers = set(joined.get(channel.id, ()))
@@ -190,7 +190,7 @@ def _tell_of_subscribers(
     log.append_all(session, realm.id, told, now=now)
 
 
-def tell_of_restored(
+def notify_of_restored(
     session: Session, realm: RealmView, channel: ChannelView, *, now: datetime
 ) -> None:
     """Tell clients that do not know archived channels of one that is archived no longer: as of a
@@ -202,7 +202,9 @@ def tell_of_restored(
     audiences = Audiences(session, realm, [channel])
     audience = audiences.of(channel, inside)
     empty = {**described[channel.id], "subscriber_count": 0}
-    told: list[Told] = [(StreamCreateEvent(streams=[empty], for_unarchiving=True), audience)]
+    told: list[AddressedEvent] = [
+        (StreamCreateEvent(streams=[empty], for_unarchiving=True), audience)
+    ]
     if inside:
         rows = _find_kept(session, [channel.id], inside)
         told += [

@@ -21,7 +21,9 @@ CHANNEL_EVENTS = "channel events"
 NEW_CHANNELS = "new channels"
 
 
-def tell_subscribers(session: Session, actor: Actor, outcome: Subscribed, *, now: datetime) -> bool:
+def notify_subscribers(
+    session: Session, actor: Actor, outcome: Subscribed, *, now: datetime
+) -> bool:
     """Write to each other person who was subscribed to channels that existed before.
 
     Returns False when they are too many.
@@ -52,7 +54,7 @@ def tell_subscribers(session: Session, actor: Actor, outcome: Subscribed, *, now
     return True
 
 
-def tell_of_channels(
+def notify_of_channels(
     session: Session,
     actor: Actor,
     created: Sequence[ChannelView],
@@ -87,7 +89,7 @@ def tell_of_channels(
         _post(session, channel, CHANNEL_EVENTS, content, quotes, now)
 
 
-def tell_of_changes(
+def notify_of_changes(
     session: Session, actor: Actor, old: ChannelView, new: ChannelView, *, now: datetime
 ) -> None:
     """Post in a channel what somebody has changed: its name, its description, who can read it, who
@@ -95,38 +97,38 @@ def tell_of_changes(
     """
     if new.name != old.name:
         names = f"**{inert_line(old.name)}** to **{inert_line(new.name)}**"
-        _tell_of_change(session, actor, new, f"renamed channel {names}.", now)
+        _notify_of_change(session, actor, new, f"renamed channel {names}.", now)
     if new.description != old.description:
         said = "changed the description for this channel.\n\n"
         said += f"* **Old description:**\n{_description(old)}\n"
         said += f"* **New description:**\n{_description(new)}"
-        _tell_of_change(session, actor, new, said, now)
+        _notify_of_change(session, actor, new, said, now)
     if (policy := _policy_name(new)) != (before := _policy_name(old)):
         said = f"changed the access permissions for this channel from **{before}** to **{policy}**."
-        _tell_of_change(session, actor, new, said, now)
+        _notify_of_change(session, actor, new, said, now)
     if new.can_send_message_group != old.can_send_message_group:
         said = "changed the posting permissions for this channel."
-        _tell_of_change(session, actor, new, said, now)
+        _notify_of_change(session, actor, new, said, now)
     if new.message_retention_days != old.message_retention_days:
         said = "changed the message retention period for this channel:\n\n"
         said += f"* **Old retention period**: {_retention(actor, old)}\n"
         said += f"* **New retention period**: {_retention(actor, new)}"
-        _tell_of_change(session, actor, new, said, now)
+        _notify_of_change(session, actor, new, said, now)
 
 
-def tell_of_archiving(session: Session, channel: ChannelView, *, now: datetime) -> None:
+def notify_of_archiving(session: Session, channel: ChannelView, *, now: datetime) -> None:
     """The last message of a channel."""
     content = f"Channel {inert_line(channel.name)} has been archived."
     _post(session, channel, CHANNEL_EVENTS, content, Quotes(), now)
 
 
-def tell_of_restoring(session: Session, channel: ChannelView, *, now: datetime) -> None:
+def notify_of_restoring(session: Session, channel: ChannelView, *, now: datetime) -> None:
     """The first message of a channel that was archived."""
     content = f"Channel {inert_line(channel.name)} has been unarchived."
     _post(session, channel, CHANNEL_EVENTS, content, Quotes(), now)
 
 
-def _tell_of_change(
+def _notify_of_change(
     session: Session, actor: Actor, channel: ChannelView, said: str, now: datetime
 ) -> None:
     quotes = Quotes()

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from models.chat.events.channels import SubscriptionPeerAddEvent, SubscriptionPeerRemoveEvent
-from models.chat.events.log import Told
+from models.chat.events.log import AddressedEvent
 
 Peers = tuple[int, Collection[int], Collection[int] | None]
 """A channel's id, who joined or left it, and the others who are told (None: everybody)."""
@@ -11,7 +11,7 @@ Peers = tuple[int, Collection[int], Collection[int] | None]
 
 def gather_peers(
     kind: type[SubscriptionPeerAddEvent] | type[SubscriptionPeerRemoveEvent], each: Iterable[Peers]
-) -> list[Told]:
+) -> list[AddressedEvent]:
     """Return the events. Channels that are alike in who moves and who is told share one."""
     alike: dict[tuple[frozenset[int], frozenset[int] | None], list[int]] = {}
     for channel_id, moved, others in each:

@@ -22,11 +22,11 @@ from models.chat.access.naming import access_principals
 from models.chat.access.people import find_known_ids
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.channels.errors import InvalidColor, NotSubscribed, UnknownSubscriptionProperty
+from models.chat.common import audit
+from models.chat.common.errors import InvalidParameter
 from models.chat.events import log
 from models.chat.events.channels import SubscriptionUpdateEvent
-from models.chat.events.log import Told
-from models.chat.ground import audit
-from models.chat.ground.errors import InvalidParameter
+from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
 from models.dialects import bound_in
@@ -194,7 +194,7 @@ def change_settings(
     found = find_channels(session, actor, channel_ids=ids)
     known = {channel.id for channel in filter_known(session, actor, found)}
     held = _lock_settings(session, actor, ids)
-    told: list[Told] = []
+    told: list[AddressedEvent] = []
     for change in changes:
         if change.property not in PROPERTIES:
             raise UnknownSubscriptionProperty(value=change.property)

@@ -22,6 +22,7 @@ from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.peers import Peers, gather_peers
 from models.chat.channels.subscribing import check_ties
 from models.chat.channels.subscriptions import ARE_NAMED, named
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.channels import (
     LeftChannel,
@@ -29,8 +30,7 @@ from models.chat.events.channels import (
     SubscriptionPeerRemoveEvent,
     SubscriptionRemoveEvent,
 )
-from models.chat.events.log import Told
-from models.chat.ground import audit
+from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.messages.left_channels import mark_left_as_read
 from models.chat.tables import Subscription
@@ -79,7 +79,7 @@ def unsubscribe(
             actor_id=actor.id,
             now=now,
         )
-        _tell_of_leavers(session, actor.realm, removed, left, now=now)
+        _notify_of_leavers(session, actor.realm, removed, left, now=now)
         mark_left_as_read(session, actor.realm.id, left, now=now)
     return [channel.name for channel in removed], stayed_out
 
@@ -107,7 +107,7 @@ _LEAVE = Change(
 )
 
 
-def _tell_of_leavers(
+def _notify_of_leavers(
     session: Session,
     realm: RealmView,
     channels: Sequence[ChannelView],
@@ -122,7 +122,7 @@ def _tell_of_leavers(
     audiences = Audiences(session, realm, channels)
     mine: dict[int, list[ChannelView]] = defaultdict(list)
     peers: list[Peers] = []
-    gone: list[Told] = []
+    gone: list[AddressedEvent] = []
     for channel in channels:
         leavers = set(left[channel.id])
         for user_id in left[channel.id]:
@@ -134,7 +134,7 @@ def _tell_of_leavers(
     alike: dict[tuple[ChannelView, ...], list[int]] = defaultdict(list)
     for user_id, theirs in mine.items():
         alike[tuple(theirs)].append(user_id)
-    removed: list[Told] = []
+    removed: list[AddressedEvent] = []
     for same, user_ids in alike.items():
         named: list[LeftChannel] = [{"name": c.name, "stream_id": c.id} for c in same]
         removed.append((SubscriptionRemoveEvent(subscriptions=named), user_ids))

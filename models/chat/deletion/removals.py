@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.access.channels import access_channel
 from models.chat.access.errors import InvalidChannelId
+from models.chat.common import audit
 from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
 from models.chat.deletion.in_topic import find_in_topic
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Message, MessageRemoval
 from models.chat.topics.names import normalise_topic

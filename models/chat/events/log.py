@@ -28,8 +28,8 @@ from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.tables import Event
-from models.commit_order import hold_logs
-from models.database import at_the_end, tell_news
+from models.commit_order import lock_logs
+from models.database import at_the_end, notify_logs
 from models.dialects import ByDialect
 from models.prepared import Change
 
@@ -134,7 +134,7 @@ def _id_after_gaps() -> ColumnElement[int]:
 _INSERT_AFTER_GAPS = Change(insert(_EVENT).values(id=_id_after_gaps()))
 """For rows whose events have several parts."""
 
-Told = tuple[ClientEvent, Iterable[int] | None]
+AddressedEvent = tuple[ClientEvent, Iterable[int] | None]
 """An event and the ids of the users who get it; None: everybody in the realm."""
 
 
@@ -157,7 +157,7 @@ def append(
 
 
 def append_all(
-    session: Session, realm_id: int, occurrences: Iterable[Told], *, now: datetime
+    session: Session, realm_id: int, occurrences: Iterable[AddressedEvent], *, now: datetime
 ) -> None:
     """Several events, in order."""
     rows = [
@@ -171,12 +171,12 @@ def append_all(
 def _write(session: Session, rows: list[dict[str, Any]]) -> None:
     """All events of a unit of work, in one statement; the ids of a realm in commit order."""
     realm_ids = {row["realm_id"] for row in rows}
-    hold_logs(session, LOCKS, realm_ids)
+    lock_logs(session, LOCKS, realm_ids)
     if any("parts" in row for row in rows):
         _INSERT_AFTER_GAPS.run_all(session, [{"parts": 1, **row} for row in rows])
     else:
         _INSERT.run_all(session, rows)
-    tell_news(session, realm_ids)
+    notify_logs(session, realm_ids)
 
 
 def _row(

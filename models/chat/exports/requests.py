@@ -12,6 +12,8 @@ from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.access.membership import require_role
+from models.chat.common import audit
+from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.organization import RealmExportEvent
@@ -25,8 +27,6 @@ from models.chat.exports.errors import (
     InvalidExportId,
 )
 from models.chat.exports.scope import FULL_WITHOUT_CONSENT
-from models.chat.ground import audit
-from models.chat.ground.vault import Vault
 from models.chat.identity import actors
 from models.chat.identity.actors import Actor
 from models.chat.identity.links import Link, find_link, make_link
@@ -113,7 +113,7 @@ def request_export(
     ):
         raise ExportTooLarge(email=contact)
     export_id = add_export(session, actor.realm_id, actor.id, export_type, now=now)
-    tell_exports(session, actor.realm_id, base=base, now=now)
+    notify_exports(session, actor.realm_id, base=base, now=now)
     return export_id
 
 
@@ -184,7 +184,7 @@ def delete_export(
     facts = {"export_id": export_id}
     kind = "export_deleted"
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    tell_exports(session, actor.realm_id, base=base, now=now)
+    notify_exports(session, actor.realm_id, base=base, now=now)
 
 
 def forget_archive(session: Session, export_id: int, *, now: datetime) -> None:
@@ -193,7 +193,7 @@ def forget_archive(session: Session, export_id: int, *, now: datetime) -> None:
     session.connection().execute(update(EXPORTS).where(EXPORTS.c.id == export_id).values(gone))
 
 
-def tell_exports(session: Session, realm_id: int, *, base: str, now: datetime) -> None:
+def notify_exports(session: Session, realm_id: int, *, base: str, now: datetime) -> None:
     """Tell the administrators of all exports. No event holds an address that works by itself."""
     event = RealmExportEvent(exports=find_exports(session, realm_id, base=base, now=now))
     log.append(session, realm_id, event, to_administrators=True, now=now)

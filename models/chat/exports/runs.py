@@ -14,6 +14,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.common import audit
 from models.chat.exports.requests import (
     EXPORTS,
     FAILED,
@@ -21,9 +22,8 @@ from models.chat.exports.requests import (
     STARTED,
     SUCCEEDED,
     forget_archive,
-    tell_exports,
+    notify_exports,
 )
-from models.chat.ground import audit
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
 from models.chat.tables import Realm
@@ -170,7 +170,7 @@ def try_expire_one(
     forget_archive(session, row.id, now=now)
     facts = {"export_id": row.id}
     audit.record(session, row.realm_id, "export_expired", facts=facts, now=now)
-    tell_exports(session, row.realm_id, base=base_of(host), now=now)
+    notify_exports(session, row.realm_id, base=base_of(host), now=now)
     return True
 
 
@@ -205,7 +205,7 @@ def _tell(
     audit.record(session, run.realm_id, kind, actor_id=run.acting_user_id, facts=facts, now=now)
     if run.acting_user_id is None:
         return
-    tell_exports(session, run.realm_id, base=base, now=now)
+    notify_exports(session, run.realm_id, base=base, now=now)
     try_send_notice(
         session, run.realm_id, ToUsers([run.acting_user_id]),
         content=notice, now=now, export_id=run.id,

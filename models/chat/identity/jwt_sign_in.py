@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from models.chat.ground import audit
-from models.chat.ground.vault import Vault
+from models.chat.common import audit
+from models.chat.common.vault import Vault
 from models.chat.identity.errors import (
     BadJwt,
     InvalidJwtConfiguration,

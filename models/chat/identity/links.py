@@ -14,7 +14,7 @@ from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import SpentLink
 from models.dialects import upsert

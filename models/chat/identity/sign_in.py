@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from models.chat.ground import audit
+from models.chat.common import audit
 from models.chat.identity.actors import RealmView, find_writer
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.errors import (

@@ -13,15 +13,15 @@ from models.chat.accounts.errors import PasswordTooWeak
 from models.chat.accounts.newcomers import join_default_channels, welcome
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
+from models.chat.common import audit
 from models.chat.events.people import UserGroupAddMembersEvent
-from models.chat.ground import audit
 from models.chat.identity import attempts
 from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.attempts import Allowance
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.invitations.errors import InvitationNotFound
-from models.chat.invitations.notices import tell_inviter
+from models.chat.invitations.notices import notify_inviter
 from models.chat.invitations.permissions import filter_channels, filter_groups, may_give
 from models.chat.invitations.records import (
     Terms,
@@ -30,11 +30,11 @@ from models.chat.invitations.records import (
     lock_invitation,
     make_token,
     new_invitation,
-    tell_changed,
+    notify_changed,
 )
 from models.chat.invitations.sending import DAY, Post, mail
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
-from models.chat.people.events import tell_of_membership
+from models.chat.people.events import notify_of_membership
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
 from models.chat.tables import Invitation, User, UserGroupMember
@@ -166,9 +166,9 @@ def accept(
         now=now,
     )  # fmt: skip
     if row.tells_inviter:
-        tell_inviter(session, inviter, user, now=now)
+        notify_inviter(session, inviter, user, now=now)
     forget(session, (Invitation.realm_id == realm.id) & (Invitation.email_key == row.email_key))
-    tell_changed(session, realm.id, inviter.id, now=now)
+    notify_changed(session, realm.id, inviter.id, now=now)
     return email
 
 
@@ -181,7 +181,7 @@ def _join(session: Session, inviter: Actor, user: User, row: Invitation, now: da
     chosen = filter_groups(session, inviter, orjson.loads(row.group_ids))
     _add_to_groups(session, user, chosen)
     joined = UserGroupAddMembersEvent
-    tell_of_membership(session, realm_id, joined, [*of_role, *chosen], [user.id], now=now)
+    notify_of_membership(session, realm_id, joined, [*of_role, *chosen], [user.id], now=now)
     if row.joins_default_channels:
         join_default_channels(session, user, now=now)
     names = filter_channels(session, inviter, orjson.loads(row.channel_ids))

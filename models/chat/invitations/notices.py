@@ -10,7 +10,7 @@ from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import User
 
 
-def tell_inviter(session: Session, inviter: Actor, user: User, *, now: datetime) -> None:
+def notify_inviter(session: Session, inviter: Actor, user: User, *, now: datetime) -> None:
     """The new user has accepted the inviter's invitation."""
     quotes = Quotes()
     who = quotes.user(user.id, user.full_name)

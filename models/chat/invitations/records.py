@@ -12,9 +12,9 @@ from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, or_, sel
 from sqlalchemy.orm import Session
 
 from models.chat.accounts.invitations import purpose_of
+from models.chat.common.vault import Vault
 from models.chat.events import log
 from models.chat.events.organization import InvitesChangedEvent
-from models.chat.ground.vault import Vault
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Invitation
 from models.reader import Db
@@ -145,7 +145,7 @@ def forget(session: Session, which: ColumnElement[bool]) -> bool:
     return session.execute(gone.returning(Invitation.id)).first() is not None
 
 
-def tell_changed(session: Session, realm_id: int, inviter_id: int, *, now: datetime) -> None:
+def notify_changed(session: Session, realm_id: int, inviter_id: int, *, now: datetime) -> None:
     """Tell administrators and the inviter that the list of invitations is another."""
     log.append(session, realm_id, InvitesChangedEvent(), to_administrators=True, now=now)
     inviter = find_actor(session, inviter_id)

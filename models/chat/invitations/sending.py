@@ -8,9 +8,9 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from models.chat.accounts.invitations import purpose_of
-from models.chat.ground import audit
-from models.chat.ground.outbox import NewMail, enqueue_mails
-from models.chat.ground.vault import Vault
+from models.chat.common import audit
+from models.chat.common.outbox import NewMail, enqueue_mails
+from models.chat.common.vault import Vault
 from models.chat.identity import attempts
 from models.chat.identity.actors import Actor
 from models.chat.identity.attempts import Allowance, AttemptsUsedUp, Seal
@@ -25,7 +25,7 @@ from models.chat.invitations.records import (
     lock_invitation,
     make_token,
     new_invitation,
-    tell_changed,
+    notify_changed,
 )
 from models.chat.rendering.quotes import one_line
 from models.chat.tables import Invitation, User
@@ -82,7 +82,7 @@ def send_invitations(
     mail(session, actor, post, rows, tokens, now=now)
     facts = {"role": int(terms.role), "invitation_ids": [row.id for row in rows]}
     _record(session, actor, "invitations_sent", facts, now)
-    tell_changed(session, actor.realm_id, actor.id, now=now)
+    notify_changed(session, actor.realm_id, actor.id, now=now)
 
 
 def take_allowance(
@@ -110,7 +110,7 @@ def make_link(session: Session, actor: Actor, post: Post, terms: Terms, *, now: 
     session.flush()
     facts = {"role": int(terms.role), "invitation_id": row.id}
     _record(session, actor, "invitation_link_created", facts, now)
-    tell_changed(session, actor.realm_id, actor.id, now=now)
+    notify_changed(session, actor.realm_id, actor.id, now=now)
     return address_of(post.base_url, token)
 
 
@@ -122,7 +122,7 @@ def revoke(
     forget(session, Invitation.id == row.id)
     facts = {"invitation_id": row.id, "inviter_id": row.inviter_id}
     _record(session, actor, "invitation_revoked", facts, now)
-    tell_changed(session, actor.realm_id, row.inviter_id, now=now)
+    notify_changed(session, actor.realm_id, row.inviter_id, now=now)
 
 
 def resend(

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.organization import (
     EmailDomain,
@@ -14,7 +15,6 @@ from models.chat.events.organization import (
     RealmDomainsChangeEvent,
     RealmDomainsRemoveEvent,
 )
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import DomainExists, InvalidDomain, NoSuchDomain
 from models.chat.organization.settings import change_realm

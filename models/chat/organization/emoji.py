@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.access.membership import belongs, require
 from models.chat.access.people import visible_user_id
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.organization import RealmEmojiUpdateEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import (
     BuiltInEmoji,

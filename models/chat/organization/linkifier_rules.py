@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import re2
 from uritemplate import URITemplate
 
-from models.chat.ground.url_templates import is_safe_template, is_url_template
+from models.chat.common.url_templates import is_safe_template, is_url_template
 from models.chat.organization.errors import ValidationFailure
 from models.chat.rendering.links import PATTERN_OPTIONS
 

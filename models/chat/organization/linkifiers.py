@@ -8,9 +8,9 @@ import orjson
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.organization import RealmLinkifiersEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import (
     InvalidLinkifierOrder,

@@ -8,11 +8,11 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 from uritemplate import URITemplate
 
+from models.chat.common import audit
+from models.chat.common.one_line import require_one_line
+from models.chat.common.url_templates import is_safe_template, is_url_template
 from models.chat.events import log
 from models.chat.events.organization import RealmPlaygroundsEvent
-from models.chat.ground import audit
-from models.chat.ground.one_line import require_one_line
-from models.chat.ground.url_templates import is_safe_template, is_url_template
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import InvalidLanguage, InvalidPlayground, ValidationFailure
 from models.chat.tables import Playground, Realm

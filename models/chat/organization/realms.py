@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.group_settings import REALM_GROUPS
 from models.chat.access.groups import create_system_groups
-from models.chat.ground import audit
-from models.chat.ground.hosts import check_host
+from models.chat.common import audit
+from models.chat.common.hosts import check_host
 from models.chat.identity.actors import RealmView, find_realm, find_realm_at
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import BotType, Role

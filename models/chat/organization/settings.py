@@ -15,14 +15,14 @@ from sqlalchemy.orm import Session
 from models.chat.access.errors import InvalidChannelId, MustBeOwner
 from models.chat.access.group_changes import changed_group
 from models.chat.access.group_settings import REALM_GROUPS, find_group_values
+from models.chat.common import audit
+from models.chat.common.errors import BadParameter, InvalidChoice, InvalidParameter
+from models.chat.common.one_line import require_one_line
 from models.chat.events import log
 from models.chat.events.organization import (
     RealmUpdateDictEvent,
     RealmUserSettingsDefaultsUpdateEvent,
 )
-from models.chat.ground import audit
-from models.chat.ground.errors import BadParameter, InvalidChoice, InvalidParameter
-from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.organization.errors import RealmDoesNotExist, UnknownRealmSetting
 from models.chat.organization.older_settings import find_older_settings
@@ -209,7 +209,7 @@ def change_realm(
         }
         data |= dict(find_older_settings(realm).items() - older.items())
         log.append(session, realm_id, RealmUpdateDictEvent(data=data), now=now)
-        _tell_of_defaults(session, realm_id, data, now)
+        _notify_of_defaults(session, realm_id, data, now)
 
 
 def told_value(name: str, value: Json) -> Json:
@@ -217,7 +217,7 @@ def told_value(name: str, value: Json) -> Json:
     return NO_CHANNEL if value is None and name in CHANNEL_SETTINGS else value
 
 
-def _tell_of_defaults(
+def _notify_of_defaults(
     session: Session, realm_id: int, data: Mapping[str, Any], now: datetime
 ) -> None:
     """What new users begin with from now on."""

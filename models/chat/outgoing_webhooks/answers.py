@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor, find_actor, find_writer
 from models.chat.outgoing_webhooks import queue
-from models.chat.outgoing_webhooks.queue import Taken
+from models.chat.outgoing_webhooks.queue import Claim
 from models.chat.outgoing_webhooks.requests import NoAnswer, read_answer
 from models.chat.rendering.quotes import inert_line
 from models.chat.rendering.texts import PreparedText, prepare_text
@@ -31,7 +31,7 @@ class Outcome:
     `message`: what the request was about; None where nothing was posted.
     """
 
-    taken: Taken
+    taken: Claim
     message: Mapping[str, Any] | None
     status: int | None = None
     failure: str | None = None
@@ -90,7 +90,7 @@ def settle(session: Session, outcome: Outcome, said: Said, *, now: datetime) -> 
     if said.text is not None:
         problem = _send(session, bot, outcome.message, said.text, now)
     if problem is not None:
-        _tell_owner(session, bot, outcome.message, problem, now)
+        _notify_owner(session, bot, outcome.message, problem, now)
 
 
 def _send(
@@ -120,7 +120,7 @@ def _describe(outcome: Outcome) -> str:
     return f"The address could not be reached ({reason})."
 
 
-def _tell_owner(
+def _notify_owner(
     session: Session, bot: Actor, message: Mapping[str, Any], problem: str, now: datetime
 ) -> None:
     if bot.bot_owner_id is None:

@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.ground.vault import Vault
-from models.chat.ground.webhook_secrets import new_sealed_secret, open_secret, tell_secrets
+from models.chat.common.vault import Vault
+from models.chat.common.webhook_secrets import new_sealed_secret, open_secret, show_secrets
 from models.chat.outgoing_webhooks.errors import NotAnOutgoingWebhook
 from models.chat.tables import OutgoingWebhook
 from models.reader import Db
@@ -52,7 +52,7 @@ def find_own_services(
             {
                 "base_url": row.payload_url,
                 "interface": row.interface,
-                **tell_secrets(open_secret(vault, row.user_id, row.sealed_secret)),
+                **show_secrets(open_secret(vault, row.user_id, row.sealed_secret)),
             }
         ]
         for row in found

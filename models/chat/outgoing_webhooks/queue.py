@@ -24,7 +24,7 @@ QUEUE = WorkQueue(
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Claim:
     """A message that was claimed, and where it goes."""
 
     id: int
@@ -39,7 +39,7 @@ class Taken:
 
 def take_some(
     session: Session, *, spared: Collection[int], limit: int, now: datetime
-) -> Sequence[Taken]:
+) -> Sequence[Claim]:
     """The messages that have been due longest, of those that nobody else takes just now. `spared`:
     bots that are left out.
     """
@@ -51,7 +51,7 @@ def take_some(
     if spared:
         wanted = wanted.where(_DELIVERY.c.bot_id.not_in(sorted(spared)))
     taken = [
-        Taken(
+        Claim(
             row.id, row.bot_id, row.message_id, row.cause, row.attempts + 1,
             row.payload_url, row.interface, row.sealed_secret,
         )
@@ -62,6 +62,6 @@ def take_some(
     return taken
 
 
-def finish(session: Session, taken: Taken) -> None:
+def finish(session: Session, taken: Claim) -> None:
     """The message is answered, or nobody asks for an answer any more."""
     session.connection().execute(delete(_DELIVERY).where(_DELIVERY.c.id == taken.id))

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 import orjson
 
-from models.chat.ground.webhook_secrets import token_of
+from models.chat.common.webhook_secrets import token_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.messages.access import find_readable
 from models.chat.messages.view import ViewOptions, find_messages
-from models.chat.outgoing_webhooks.queue import Taken
+from models.chat.outgoing_webhooks.queue import Claim
 from models.json import Json
 from models.reader import Db
 from models.webhooks import signing
@@ -26,7 +26,7 @@ _HTML = ViewOptions(apply_markdown=True, client_gravatar=False, allow_empty_topi
 class Request:
     """What is posted. `message`: what it is about, as the bot reads it in Markdown."""
 
-    taken: Taken
+    taken: Claim
     content_type: str
     body: bytes
     secret: str
@@ -38,7 +38,7 @@ class Request:
         return {"Content-Type": self.content_type, **signed}
 
 
-def find_request(db: Db, secret: str, taken: Taken) -> Request | None:
+def find_request(db: Db, secret: str, taken: Claim) -> Request | None:
     """None where there is nobody to answer: the bot or its organization is deactivated, or the bot
     can no longer read the message. `secret` signs the request.
     """

@@ -131,14 +131,14 @@ def find_managers(db: Db, realm_id: int, *owner_ids: int | None) -> list[int]:
     return list(found.scalars())
 
 
-def tell_of_new_bot(session: Session, realm: RealmView, bot: User, *, now: datetime) -> None:
+def notify_of_new_bot(session: Session, realm: RealmView, bot: User, *, now: datetime) -> None:
     """The bot was made: tells those who manage it."""
     managers = find_managers(session, realm.id, bot.bot_owner_id)
     event = RealmBotAddEvent(bot=describe_bot(bot, realm))
     log.append(session, realm.id, event, user_ids=managers, now=now)
 
 
-def tell_of_bot(session: Session, user: User, change: BotChange, *, now: datetime) -> None:
+def notify_of_bot(session: Session, user: User, change: BotChange, *, now: datetime) -> None:
     """What is new about a bot: tells those who manage it. Of a person there is nothing to tell."""
     if user.bot_type is None or user.is_system_bot:
         return
@@ -147,7 +147,7 @@ def tell_of_bot(session: Session, user: User, change: BotChange, *, now: datetim
     log.append(session, user.realm_id, event, user_ids=managers, now=now)
 
 
-def tell_of_owner(
+def notify_of_owner(
     session: Session, realm: RealmView, bot: User, previous_id: int | None, *, now: datetime
 ) -> None:
     """The bot has another owner, who manages it from now on; the previous one may no longer."""
@@ -155,7 +155,7 @@ def tell_of_owner(
     after = set(find_managers(session, realm.id, bot.bot_owner_id))
     assert bot.bot_owner_id is not None
     [described] = _describe_all(session, [bot], realm)
-    told: Sequence[log.Told] = [
+    told: Sequence[log.AddressedEvent] = [
         (RealmBotDeleteEvent(bot=KnownBot(user_id=bot.id)), before - after),
         (RealmBotAddEvent(bot=described), after - before),
         (
@@ -166,7 +166,7 @@ def tell_of_owner(
     log.append_all(session, realm.id, told, now=now)
 
 
-def tell_of_management(
+def notify_of_management(
     session: Session, realm: RealmView, user: User, before: int, *, now: datetime
 ) -> None:
     """The user, whose role was `before`, has another one: tells them which bots they manage now and
@@ -177,7 +177,7 @@ def tell_of_management(
         return
     others = _BOTS.where(or_(User.bot_owner_id.is_(None), User.bot_owner_id != user.id))
     bots = session.execute(others, {"realm_id": realm.id}).all()
-    told: list[log.Told] = [
+    told: list[log.AddressedEvent] = [
         (
             RealmBotAddEvent(bot=bot)
             if manages

@@ -4,7 +4,7 @@ from disposable_email_domains import blocklist
 from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import bindparam, select
 
-from models.chat.ground.hosts import is_host
+from models.chat.common.hosts import is_host
 from models.chat.identity.actors import RealmView
 from models.chat.people.errors import (
     DisposableEmail,

@@ -21,7 +21,7 @@ from models.chat.tables import User, UserGroup, UserGroupMember
 from models.reader import Db
 
 
-def tell_of_user(
+def notify_of_user(
     session: Session,
     realm: RealmView,
     user_id: int,
@@ -54,7 +54,7 @@ def find_email_readers(session: Session, user: User, *, visibility: int | None =
     ]
 
 
-def tell_of_membership(
+def notify_of_membership(
     session: Session,
     realm_id: int,
     kind: type[UserGroupAddMembersEvent] | type[UserGroupRemoveMembersEvent],

@@ -5,7 +5,7 @@ import unicodedata
 
 from sqlalchemy import bindparam, select
 
-from models.chat.ground.one_line import FORBIDDEN
+from models.chat.common.one_line import FORBIDDEN
 from models.chat.identity.actors import RealmView
 from models.chat.people.confusables import is_invisible, look_alike, looks, skeleton
 from models.chat.people.errors import (

@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.naming import access_user
+from models.chat.common import audit
+from models.chat.common.one_line import require_one_line
 from models.chat.events import log
 from models.chat.events.account import UserSettingsUpdateEvent
 from models.chat.events.log import given
 from models.chat.events.people import UserStatusEvent
-from models.chat.ground import audit
-from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import Emoji
 from models.chat.people.errors import NoNewStatus
@@ -97,7 +97,7 @@ def _described(row: _Status) -> dict[str, Any]:
     return status
 
 
-def tell_of_standing(
+def notify_of_standing(
     session: Session, realm_id: int, user_id: int, *, is_active: bool, now: datetime
 ) -> None:
     """Deactivated users have no status: theirs is gone, or there again."""

@@ -14,13 +14,13 @@ from models.chat.access.people import (
     known_to,
     sees_everybody,
 )
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.people import RealmUserAddEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
-from models.chat.people.bots import tell_of_new_bot
+from models.chat.people.bots import notify_of_new_bot
 from models.chat.people.emails import check_email, require_email_is_free
 from models.chat.people.events import find_users_who_know
 from models.chat.people.full_names import check_full_name
@@ -87,7 +87,7 @@ def create_user(
     know = find_users_who_know(session, realm, user.id)
     log.append(session, realm.id, event, user_ids=know, now=now)
     if bot_type is not None and not is_system_bot:
-        tell_of_new_bot(session, realm, user, now=now)
+        notify_of_new_bot(session, realm, user, now=now)
     return user, api_key
 
 

@@ -23,7 +23,7 @@ from models.chat.presence.view import (
     slim_presence,
 )
 from models.chat.tables import Presence, User
-from models.commit_order import hold_logs
+from models.commit_order import lock_logs
 from models.dialects import upsert
 from models.reader import Db
 
@@ -74,7 +74,7 @@ def is_news(actor: Actor, last: LastReports | None, status: Status, now: datetim
 
 def note_report(session: Session, actor: Actor, status: Status, *, now: datetime) -> None:
     """Write down that the actor is there, if it is news, and tell that the actor is back."""
-    hold_logs(session, LOCKS, [actor.realm_id])
+    lock_logs(session, LOCKS, [actor.realm_id])
     last = find_last_reports(session, actor)
     if not is_news(actor, last, status, now):
         return
@@ -92,7 +92,7 @@ def show_or_hide(session: Session, actor: Actor, is_shown: bool, *, now: datetim
 
     Everybody is told, however many they are.
     """
-    hold_logs(session, LOCKS, [actor.realm_id])
+    lock_logs(session, LOCKS, [actor.realm_id])
     report = LastReports(now, now) if is_shown else LastReports(None, now - HIDDEN_BEFORE)
     _write(session, actor, report, forgets_activity=not is_shown)
     _tell(session, actor, report, now, to_any_number=True)

@@ -9,9 +9,9 @@ import orjson
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.organization import CustomProfileFieldsEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.profiles.errors import (
     DefaultFieldUnchangeable,

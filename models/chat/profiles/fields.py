@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
+from models.chat.common import audit
+from models.chat.common.errors import InvalidParameter
+from models.chat.common.one_line import require_one_line
 from models.chat.events import log
 from models.chat.events.organization import CustomProfileFieldsEvent
-from models.chat.ground import audit
-from models.chat.ground.errors import InvalidParameter
-from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
 from models.chat.profiles.errors import (
     BlankLabel,

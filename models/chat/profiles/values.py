@@ -14,12 +14,12 @@ from sqlalchemy.orm import Session
 from models.chat.access.errors import InvalidUserId
 from models.chat.access.naming import find_named
 from models.chat.access.people import UserRow
+from models.chat.common.errors import InvalidParameter
+from models.chat.common.hosts import is_host
+from models.chat.common.one_line import require_one_line
 from models.chat.events.people import FieldValue, PersonChange
-from models.chat.ground.errors import InvalidParameter
-from models.chat.ground.hosts import is_host
-from models.chat.ground.one_line import require_one_line
 from models.chat.identity.actors import Actor
-from models.chat.people.events import tell_of_user
+from models.chat.people.events import notify_of_user
 from models.chat.profiles.errors import (
     FieldNotEditable,
     InvalidFieldChoice,
@@ -122,7 +122,7 @@ def set_profile_values(
             {"custom_profile_field": _told(field_id, value, rendered.get(field_id))}
             for field_id, value in changed.items()
         ]
-        tell_of_user(session, actor.realm, user_id, *told, now=now)
+        notify_of_user(session, actor.realm, user_id, *told, now=now)
 
 
 def _store(

@@ -18,7 +18,7 @@ from models.chat.queues.ephemeral import LASTS
 from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
 from models.chat.queues.spellings import EMOJISETS
-from models.chat.queues.veils import not_archived, veiled
+from models.chat.queues.visibility import not_archived, without_hidden_names
 from models.reader import Db
 
 Body = dict[str, Any]
@@ -40,7 +40,7 @@ def find_viewer(db: Db, actor: Actor, queue: Queue) -> Viewer:
     return Viewer(actor, queue, find_known_ids(db, actor))
 
 
-def tell_all(
+def render_events(
     viewer: Viewer, entries: Iterable[Entry], closed: Closed, *, after: int, now: datetime
 ) -> list[Body]:
     """The next events as the viewer's client gets them, at most `MOST_ENTRIES`, in their order;
@@ -63,7 +63,7 @@ def tell_all(
             if not body:
                 continue
         if viewer.known_ids is not None:
-            body = veiled(body, viewer.known_ids)
+            body = without_hidden_names(body, viewer.known_ids)
         form = FORMS.get(entry.type)
         if form is None:
             told.append(body)
@@ -238,7 +238,7 @@ def _user_group(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     elif "_group" in entry.payload:
         group = entry.payload["_group"]
         if viewer.known_ids is not None:
-            group = veiled(group, viewer.known_ids)
+            group = without_hidden_names(group, viewer.known_ids)
         yield {"id": entry.id, "type": entry.type, "op": "add", "group": group}
     elif body["op"] == "update" and body["data"].get("deactivated"):
         yield {"id": entry.id, "type": entry.type, "op": "remove", "group_id": body["group_id"]}

@@ -15,9 +15,9 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from models.chat.identity.standings import Standing, find_standings
+from models.chat.identity.account_states import AccountState, find_account_states
 from models.chat.queues.closed_channels import find_closed
-from models.chat.queues.delivery import Body, Viewer, is_wanted, tell_all
+from models.chat.queues.delivery import Body, Viewer, is_wanted, render_events
 from models.chat.queues.entries import (
     MOST_BYTES,
     Entry,
@@ -31,7 +31,7 @@ from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.log_tail import LogTail
-from models.news import Logs, News
+from models.notifier import Logs, Notifier
 from models.reader import Db
 
 WRITTEN_AT_ONCE = 500
@@ -55,7 +55,7 @@ def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -
     options = viewer.queue.options
     entries, seen = find_entries_for(db, viewer.actor, options, after=after, until=until)
     closed = find_closed(db, viewer.actor, entries)
-    told = tell_all(viewer, entries, closed, after=after, now=now)
+    told = render_events(viewer, entries, closed, after=after, now=now)
     return Found(with_lists(db, viewer, told), seen)
 
 
@@ -106,7 +106,7 @@ class Polls(LogTail[Mapping[int, int]]):
         if realm_id not in self._handed:
             with self._guard:
                 self._handed[realm_id] = self._cursors[realm_id] = position
-            self._database().news.tell((realm_id,))  # what came since `position` was read
+            self._database().notifier.notify((realm_id,))  # what came since `position` was read
         if self._handed[realm_id] > position:
             return None
         waiter = Waiter(viewer, position, asyncio.get_running_loop().create_future())
@@ -170,7 +170,7 @@ class Polls(LogTail[Mapping[int, int]]):
         return {r: c for r, c in self._cursors.items() if logs is None or r in logs}
 
     def _find(
-        self, db: Connection, watched: Mapping[int, int], news: News
+        self, db: Connection, watched: Mapping[int, int], notifier: Notifier
     ) -> Iterator[Callable[[], None]]:
         for realm_id in find_grown(db, watched) if len(watched) > 1 else watched:
             after, is_cut = watched[realm_id], True
@@ -180,14 +180,14 @@ class Polls(LogTail[Mapping[int, int]]):
                     break
                 after = entries[-1].id
                 with self._guard:
-                    if self._news is not news or realm_id not in self._cursors:
+                    if self._notifier is not notifier or realm_id not in self._cursors:
                         break  # nobody waits any more, or another database is served
                     self._cursors[realm_id] = after
                     concerned = self._concerned(realm_id, entries)
-                yield partial(self._hand_out, realm_id, entries, find_standings(db, concerned))
+                yield partial(self._hand_out, realm_id, entries, find_account_states(db, concerned))
 
     def _hand_out(
-        self, realm_id: int, entries: list[Entry], standings: Mapping[int, Standing]
+        self, realm_id: int, entries: list[Entry], account_states: Mapping[int, AccountState]
     ) -> None:
         """Wake the polls that these events concern. Whose rights have changed polls again."""
         if realm_id not in self._handed:
@@ -196,7 +196,7 @@ class Polls(LogTail[Mapping[int, int]]):
         now = self.clock.now()
         for user_id in self._concerned(realm_id, entries):
             for waiter in self._waiting[realm_id][user_id].values():
-                self._hand(waiter, entries, standings.get(user_id), now)
+                self._hand(waiter, entries, account_states.get(user_id), now)
 
     def _concerned(self, realm_id: int, entries: Iterable[Entry]) -> list[int]:
         """Of the users who wait, those that the events may concern."""
@@ -209,7 +209,7 @@ class Polls(LogTail[Mapping[int, int]]):
         return [user_id for user_id in told if user_id in waiting]
 
     def _hand(
-        self, waiter: Waiter, entries: list[Entry], standing: Standing | None, now: datetime
+        self, waiter: Waiter, entries: list[Entry], standing: AccountState | None, now: datetime
     ) -> None:
         if sum(entry.size for entry in waiter.entries) >= MOST_BYTES:
             return  # its client finds the rest in the log

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import select
 
-from models.chat.ground.errors import InvalidParameter, MissingParameter
+from models.chat.common.errors import InvalidParameter, MissingParameter
 from models.chat.identity.actors import Actor
 from models.chat.reading.conditions import Narrow
 from models.chat.reading.ranges import NEWEST, Ids

@@ -30,8 +30,8 @@ from models.chat.scheduling.reminders import check_reminder, prepare_reminder
 from models.chat.scheduling.scheduled_messages import (
     change_row,
     destination_of,
-    tell_removed,
-    tell_sender,
+    notify_removed,
+    notify_sender,
 )
 from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.messages import send_message
@@ -101,7 +101,7 @@ def deliver(
         return
     sent = send_message(session, draft, now=now, scheduled_message_id=due.id)
     change_row(session, due.id, {"state": SENT, "message_id": sent.id})
-    tell_removed(session, due, now=now)
+    notify_removed(session, due, now=now)
 
 
 def _check_again(session: Session, sender: Actor, due: ScheduledRow, text: PreparedText) -> Draft:
@@ -140,9 +140,9 @@ def _fail(session: Session, due: ScheduledRow, sender: Actor, reason: str, now: 
     told: ClientEvent = ScheduledMessagesUpdateEvent(scheduled_message=record_of(failed))
     if due.target_message_id is not None:
         what, view = "reminder you set", "[View reminders](#reminders)"
-        tell_removed(session, due, now=now)  # clients know no change of a reminder
+        notify_removed(session, due, now=now)  # clients know no change of a reminder
         told = RemindersAddEvent(reminders=[record_of(failed)])
-    tell_sender(session, failed, told, now=now)
+    notify_sender(session, failed, told, now=now)
     notice = (
         f"The {what} for <time:{due.scheduled_at.isoformat()}> was not sent because"
         f" of the following error:\n\n> {inert_line(reason)}\n\n{view}"

@@ -25,8 +25,8 @@ from models.chat.scheduling.records import SCHEDULED, SENT, ScheduledRow, keep, 
 from models.chat.scheduling.scheduled_messages import (
     UNSENT,
     check_delivery_time,
-    tell_removed,
-    tell_sender,
+    notify_removed,
+    notify_sender,
 )
 from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.notices import CLIENT
@@ -79,7 +79,7 @@ def create_reminder(
         "created_at": now,
     }
     row = keep(session, values, at=scheduled_at)
-    tell_sender(session, row, RemindersAddEvent(reminders=[record_of(row)]), now=now)
+    notify_sender(session, row, RemindersAddEvent(reminders=[record_of(row)]), now=now)
     return row.id
 
 
@@ -101,7 +101,7 @@ def delete_reminder(session: Session, user: Actor, reminder_id: int, *, now: dat
     row = session.connection().execute(own.returning(*SCHEDULED.c)).first()
     if row is None:
         raise ReminderDoesNotExist()
-    tell_removed(session, row, now=now)
+    notify_removed(session, row, now=now)
 
 
 # --- at its time ------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def schedule_message(
     }
     row = keep(session, values, at=scheduled_at)
     added = ScheduledMessagesAddEvent(scheduled_messages=[record_of(row)])
-    tell_sender(session, row, added, now=now)
+    notify_sender(session, row, added, now=now)
     return row.id
 
 
@@ -198,7 +198,7 @@ def edit_scheduled_message(
         }
     changed = change_row(session, row.id, values)
     updated = ScheduledMessagesUpdateEvent(scheduled_message=record_of(changed))
-    tell_sender(session, changed, updated, now=now)
+    notify_sender(session, changed, updated, now=now)
 
 
 def _check_changes(changes: Changes, now: datetime) -> datetime | None:
@@ -220,7 +220,7 @@ def delete_scheduled_message(
     """Raises `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`."""
     row = _access(session, sender, message_id)
     session.connection().execute(delete(SCHEDULED).where(SCHEDULED.c.id == row.id))
-    tell_removed(session, row, now=now)
+    notify_removed(session, row, now=now)
 
 
 def _access(session: Session, sender: Actor, message_id: int) -> ScheduledRow:
@@ -243,17 +243,19 @@ def change_row(session: Session, message_id: int, values: Mapping[str, Any]) -> 
     return session.connection().execute(statement.returning(*SCHEDULED.c)).one()
 
 
-def tell_sender(session: Session, row: ScheduledRow, event: ClientEvent, *, now: datetime) -> None:
+def notify_sender(
+    session: Session, row: ScheduledRow, event: ClientEvent, *, now: datetime
+) -> None:
     """An event for the sender alone."""
     log.append(session, row.realm_id, event, user_ids=[row.sender_id], now=now)
 
 
-def tell_removed(session: Session, row: ScheduledRow, *, now: datetime) -> None:
+def notify_removed(session: Session, row: ScheduledRow, *, now: datetime) -> None:
     """It is no longer waiting: deleted, or sent."""
     event: ClientEvent = ScheduledMessagesRemoveEvent(scheduled_message_id=row.id)
     if row.target_message_id is not None:
         event = RemindersRemoveEvent(reminder_id=row.id)
-    tell_sender(session, row, event, now=now)
+    notify_sender(session, row, event, now=now)
 
 
 def _columns_of(draft: Draft) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.errors import ChatError
 from models.chat.events import log
-from models.chat.events.log import Told
+from models.chat.events.log import AddressedEvent
 from models.chat.events.messages import MessageEvent
 from models.chat.identity.actors import find_actor
 from models.chat.messages import flags, search
@@ -96,7 +96,7 @@ def send_direct_notices(
     words = plain_text(rendered.html)
     search.index_messages(session, [(message_id, "", words) for message_id in message_ids.values()])
     people = find_people(session, bot, [*user_ids, bot.id])
-    told: list[Told] = []
+    told: list[AddressedEvent] = []
     same = message_as_sent(draft, 0, None, [], now=now)
     for user_id, conversation_id in conversations.items():
         message = {

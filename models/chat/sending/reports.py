@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import find_channel
-from models.chat.ground import audit
+from models.chat.common import audit
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.addresses import address_of

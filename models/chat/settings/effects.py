@@ -12,13 +12,13 @@ from models.chat.events.organization import RealmExportConsentEvent
 from models.chat.events.people import PersonChange, UserStatusEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import EmailVisibility
-from models.chat.people.events import find_email_readers, tell_of_user
+from models.chat.people.events import find_email_readers, notify_of_user
 from models.chat.presence.reports import show_or_hide
 from models.chat.tables import User
 from models.chat.tables.setting_table import Value
 
 
-def tell_of_effects(
+def notify_of_effects(
     session: Session,
     actor: Actor,
     name: str,
@@ -44,12 +44,12 @@ def tell_of_effects(
                 consent = RealmExportConsentEvent(user_id=user_id, consented=bool(value))
                 log.append(session, actor.realm_id, consent, to_administrators=True, now=now)
             case "timezone":
-                tell_of_user(session, actor.realm, user_id, {"timezone": str(value)}, now=now)
+                notify_of_user(session, actor.realm, user_id, {"timezone": str(value)}, now=now)
             case "email_address_visibility":
-                _tell_of_email(session, actor, user_id, int(old), now)
+                _notify_of_email(session, actor, user_id, int(old), now)
 
 
-def _tell_of_email(
+def _notify_of_email(
     session: Session, actor: Actor, user_id: int, before: int, now: datetime
 ) -> None:
     """To those who may see the address from now on, and to those who no longer may."""
@@ -63,4 +63,4 @@ def _tell_of_email(
     ):
         changes: list[PersonChange] = [{"delivery_email": email}, {"new_email": known_as}]
         for change in changes:
-            tell_of_user(session, actor.realm, user_id, change, user_ids=sorted(readers), now=now)
+            notify_of_user(session, actor.realm, user_id, change, user_ids=sorted(readers), now=now)

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.naming import find_named
 from models.chat.accounts.changes import change_email
-from models.chat.ground.outbox import enqueue_mail
-from models.chat.ground.vault import Vault
+from models.chat.common.outbox import enqueue_mail
+from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.people.emails import check_email, check_email_allowed
 from models.chat.people.errors import DisposableEmail, EmailInUse

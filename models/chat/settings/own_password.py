@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.ground import audit
+from models.chat.common import audit
 from models.chat.identity.actors import Actor
 from models.chat.identity.passwords import hash_if_strong, is_password
 from models.chat.settings.errors import NewPasswordTooWeak, WrongPassword

@@ -19,12 +19,12 @@ from models.chat.access.errors import (
     UserGroupDeactivated,
 )
 from models.chat.access.membership import find_members_of_any
+from models.chat.common.errors import InvalidChoice, InvalidParameter
 from models.chat.events import log
 from models.chat.events.account import UserSettingsUpdateEvent
 from models.chat.events.log import ABSENT
-from models.chat.ground.errors import InvalidChoice, InvalidParameter
 from models.chat.identity.actors import Actor
-from models.chat.settings.effects import tell_of_effects
+from models.chat.settings.effects import notify_of_effects
 from models.chat.settings.errors import (
     InvalidBatchingPeriod,
     InvalidDefaultLanguage,
@@ -130,7 +130,7 @@ def change_settings(
         language = LANGUAGES[str(value)] if name == "default_language" else ABSENT
         event = UserSettingsUpdateEvent(property=name, value=value, language_name=language)
         log.append(session, actor.realm_id, event, user_ids=changed, now=now)
-        tell_of_effects(session, actor, name, value, changed, now=now)
+        notify_of_effects(session, actor, name, value, changed, now=now)
 
 
 def _set(

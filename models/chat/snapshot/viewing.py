@@ -37,7 +37,7 @@ class ServerFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class RegisterOptions:
     """What the client asks for. `fetch_types`: None for all. `capabilities`: the names of those
     that the client declared as true.
     """
@@ -54,7 +54,7 @@ class Viewing:
     """One snapshot in the making. `db` sees one moment of the database all the time."""
 
     def __init__(
-        self, db: Db, actor: Actor, wishes: Wishes, server: ServerFacts, *, now: datetime
+        self, db: Db, actor: Actor, wishes: RegisterOptions, server: ServerFacts, *, now: datetime
     ) -> None:
         self.db = db
         self.actor = actor

@@ -13,7 +13,7 @@ class ClientDevice(ChatBase):
     """A device of a user. It can be pushed to while it has a `push_token_id`.
 
     The push service's own token never comes here: only its id (8 bytes of its SHA-256, base64),
-    by which the relay knows it. The push key is sealed (models/chat/ground/vault.py).
+    by which the relay knows it. The push key is sealed (models/chat/common/vault.py).
     """
 
     __tablename__ = "client_device"

@@ -9,7 +9,7 @@ from models.base import ChatBase
 class JwtConfiguration(ChatBase):
     """The one key and the algorithms a realm's tokens are checked with. No row: no such sign-in.
 
-    Apart from `Realm`, whose columns people see. The key is sealed (models/chat/ground/vault.py).
+    Apart from `Realm`, whose columns people see. The key is sealed (models/chat/common/vault.py).
     """
 
     __tablename__ = "jwt_configuration"

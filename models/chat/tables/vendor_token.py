@@ -10,7 +10,7 @@ from models.types import UtcMs
 
 
 class VendorToken(ChatBase):
-    """A user's OAuth 2 tokens at the vendor, sealed (models/chat/ground/vault.py).
+    """A user's OAuth 2 tokens at the vendor, sealed (models/chat/common/vault.py).
 
     `generation` grows with every change of the tokens: whoever refreshes or forgets them names the
     one they saw. `refreshing_until` is the lease of the one request that refreshes them now.

@@ -1,6 +1,6 @@
 """What may be a topic: normalised, checked, cut to length. The empty one has several names."""
 
-from models.chat.ground.one_line import FORBIDDEN
+from models.chat.common.one_line import FORBIDDEN
 from models.chat.topics.errors import InvalidCharacterInTopic
 
 TOPIC_MAX = 60

@@ -15,9 +15,9 @@ from models.chat.access.channels import (
     find_known_channel,
 )
 from models.chat.access.errors import InvalidChannelId
+from models.chat.common.errors import MissingParameter
 from models.chat.events import log
 from models.chat.events.account import MutedTopicsEvent, UserTopicEvent
-from models.chat.ground.errors import MissingParameter
 from models.chat.identity.actors import Actor
 from models.chat.tables import UserTopic
 from models.chat.topics.errors import IncompatibleParameters
@@ -77,7 +77,7 @@ def set_user_topic(
     if known is None and not is_change:
         raise InvalidChannelId()
     if is_change:
-        tell_of_policy(session, actor, channel_id=channel_id, topic=topic, policy=policy, now=now)
+        notify_of_policy(session, actor, channel_id=channel_id, topic=topic, policy=policy, now=now)
 
 
 def find_channel_to_mute(db: Db, actor: Actor, *, name: str | None, channel_id: int | None) -> int:
@@ -176,7 +176,7 @@ def describe_muted(
     ]
 
 
-def tell_of_policy(
+def notify_of_policy(
     session: Session,
     actor: Actor,
     *,

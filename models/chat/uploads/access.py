@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Select, bindparam, select
 
 from models.chat.access.channels import reading_as
+from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
-from models.chat.ground.vault import Vault
 from models.chat.identity import actors
 from models.chat.identity.actors import Actor
 from models.chat.identity.links import find_link, make_link

@@ -135,10 +135,10 @@ def delete_attachment(session: Session, owner: Actor, attachment_id: int, *, now
     if connection.execute(own.returning(ATTACHMENTS.c.id)).first() is None:
         raise AttachmentDoesNotExist()
     connection.execute(delete(LINKS).where(LINKS.c.attachment_id == attachment_id))
-    tell_removed(session, owner.realm_id, owner.id, attachment_id, now=now)
+    notify_removed(session, owner.realm_id, owner.id, attachment_id, now=now)
 
 
-def tell_removed(
+def notify_removed(
     session: Session, realm_id: int, owner_id: int, attachment_id: int, *, now: datetime
 ) -> None:
     """Tell the owner that a file is gone."""
@@ -147,7 +147,7 @@ def tell_removed(
     log.append(session, realm_id, event, user_ids=[owner_id], now=now)
 
 
-def tell_shown(session: Session, rows: Sequence[AttachmentRow], *, now: datetime) -> None:
+def notify_shown(session: Session, rows: Sequence[AttachmentRow], *, now: datetime) -> None:
     """Tell the owners of files which messages show them by now."""
     if not rows:
         return

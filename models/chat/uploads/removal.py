@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, SQLColumnExpression, delete, exists, selec
 from sqlalchemy.orm import Session
 
 from models.chat.tables import RealmEmoji, SavedSnippet, ScheduledMessage, StoredDraft
-from models.chat.uploads.attachments import ATTACHMENTS, LINKS, tell_removed
+from models.chat.uploads.attachments import ATTACHMENTS, LINKS, notify_removed
 from models.chat.uploads.names import key_of
 from models.reader import Db
 
@@ -44,7 +44,7 @@ def try_expire_one(session: Session, *, detached_before: datetime, now: datetime
         return True
     session.connection().execute(this.values(deleted_at=now))
     session.connection().execute(delete(LINKS).where(LINKS.c.attachment_id == found.id))
-    tell_removed(session, found.realm_id, found.owner_id, found.id, now=now)
+    notify_removed(session, found.realm_id, found.owner_id, found.id, now=now)
     return True
 
 

@@ -14,8 +14,8 @@ from models.chat.uploads.attachments import (
     FILES,
     LINKS,
     AttachmentRow,
+    notify_shown,
     records_of,
-    tell_shown,
 )
 from models.dialects import id_in
 from models.rows import columns_of, read_rows
@@ -46,7 +46,7 @@ def show_in(
     connection.execute(
         update(ATTACHMENTS).where(id_in(ATTACHMENTS.c.id, ids)).values(detached_at=None)
     )
-    tell_shown(session, rows, now=now)
+    notify_shown(session, rows, now=now)
 
 
 def change_shown(
@@ -74,7 +74,7 @@ def change_shown(
         unshown = update(ATTACHMENTS).where(id_in(ATTACHMENTS.c.id, ids), ~shown)
         unshown = unshown.values(detached_at=now).returning(ATTACHMENTS.c.id)
         detached.update(connection.execute(unshown).scalars())
-        tell_shown(session, gone, now=now)
+        notify_shown(session, gone, now=now)
     kept = {row.handle for row in before}
     show_in(
         session, author, message_id, [handle for handle in handles if handle not in kept], now=now

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from models.chat.access.group_changes import changed_group
 from models.chat.access.group_settings import USER_GROUP_GROUPS, GroupValue, find_group_values
 from models.chat.access.groups import check_group_name, find_groups
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.log import given
 from models.chat.events.people import UserGroupUpdateEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subgroup, UserGroup, UserGroupMember
 from models.chat.user_groups.administering import access_group_to_change, take_turns

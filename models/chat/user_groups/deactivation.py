@@ -14,9 +14,9 @@ from models.chat.access.group_settings import (
     USER_GROUP_GROUPS,
     GroupSetting,
 )
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.people import UserGroupUpdateEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Realm, Subgroup, UserGroup
 from models.chat.user_groups.administering import access_group_to_change, take_turns

@@ -10,14 +10,14 @@ from sqlalchemy.orm import Session
 from models.chat.access.group_settings import USER_GROUP_GROUPS, check_members
 from models.chat.access.membership import add_to_group, find_group_ids_of, find_member_ids
 from models.chat.access.naming import access_user
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.people import UserGroupAddMembersEvent, UserGroupRemoveMembersEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.tables import User, UserGroup, UserGroupMember
 from models.chat.user_groups.administering import access_group_to_change, require_known
 from models.chat.user_groups.errors import AlreadyGroupMember, NotGroupMember
-from models.chat.user_groups.notices import tell_added, tell_removed
+from models.chat.user_groups.notices import notify_added, notify_removed
 from models.dialects import id_in
 from models.reader import Db
 
@@ -48,7 +48,7 @@ def add_members(
         raise AlreadyGroupMember(user_id=min(present))
     add_to_group(session, group_id, members=wanted)
     _tell(session, actor, group, UserGroupAddMembersEvent, wanted, now)
-    tell_added(session, actor, group, wanted, now=now)
+    notify_added(session, actor, group, wanted, now=now)
 
 
 def remove_members(
@@ -70,7 +70,7 @@ def remove_members(
     )
     session.execute(gone.execution_options(synchronize_session=False))
     _tell(session, actor, group, UserGroupRemoveMembersEvent, wanted, now)
-    tell_removed(session, actor, group, wanted, now=now)
+    notify_removed(session, actor, group, wanted, now=now)
 
 
 def _find_present(session: Session, group_id: int, user_ids: Sequence[int]) -> set[int]:

@@ -16,13 +16,13 @@ MOST_TOLD = 100
 """Nobody is written to when more than so many users were added or removed at once."""
 
 
-def tell_added(
+def notify_added(
     session: Session, actor: Actor, group: UserGroup, user_ids: Sequence[int], *, now: datetime
 ) -> None:
     _tell(session, actor, group, user_ids, "{who} added you to the group {group}.", now)
 
 
-def tell_removed(
+def notify_removed(
     session: Session, actor: Actor, group: UserGroup, user_ids: Sequence[int], *, now: datetime
 ) -> None:
     _tell(session, actor, group, user_ids, "{who} removed you from the group {group}.", now)

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.errors import UserGroupDeactivated
 from models.chat.access.membership import add_to_group, find_groups_below
+from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.people import UserGroupAddSubgroupsEvent, UserGroupRemoveSubgroupsEvent
-from models.chat.ground import audit
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subgroup, UserGroup
 from models.chat.user_groups import members

@@ -16,7 +16,7 @@ from models.payment.webhooks.queue import Message, Outlook
 from models.payment.webhooks.tables import WebhookEndpoint
 
 
-class Room(Protocol):
+class Capacity(Protocol):
     """How much a worker can send at once. Made anew for each unit of work."""
 
     def under_way(self, endpoint_id: str) -> Collection[int]:
@@ -60,7 +60,7 @@ class Round:
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def play(session: Session, plan: Plan, room: Room, *, now: datetime) -> Round:
+def play(session: Session, plan: Plan, room: Capacity, *, now: datetime) -> Round:
     """One round."""
     done = Round()
     if plan.kept:
@@ -96,7 +96,7 @@ def _choose(
     session: Session,
     row: WebhookEndpoint,
     outlook: Outlook,
-    room: Room,
+    room: Capacity,
     plan: Plan,
     done: Round,
     just_ended: Collection[tuple[str, int]],

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select, update
 
-from models.chat.ground.quotas import TOPIC_POLICIES
+from models.chat.common.quotas import TOPIC_POLICIES
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics import automatic_policies
 from models.database import Database

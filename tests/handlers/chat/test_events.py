@@ -17,7 +17,7 @@ from models.chat.queues.polls import Polls, Waiter
 from models.chat.queues.queues import Poll
 from models.chat.tables import EventQueue
 from models.database import Database
-from models.news import News
+from models.notifier import Notifier
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
@@ -106,13 +106,13 @@ class TestGetEvents:
         """Its events may still be on their way to the event loop when another takes its place."""
         tell, woken = Polls._tell, []
 
-        def tell_late(polls: Polls, news: News, found: Callable[[], None]) -> None:
-            tell(polls, News(make_url("sqlite:///another.db")), found)
+        def notify_late(polls: Polls, notifier: Notifier, found: Callable[[], None]) -> None:
+            tell(polls, Notifier(make_url("sqlite:///another.db")), found)
             waiting = polls._waiting[cast.realm_id].get(cast.cordelia.id, {}).values()
             woken.append([waiter for waiter in waiting if waiter.entries])
-            tell(polls, news, found)
+            tell(polls, notifier, found)
 
-        monkeypatch.setattr(Polls, "_tell", tell_late)
+        monkeypatch.setattr(Polls, "_notify", notify_late)
         place = queues.open(as_cordelia)
         poll = as_cordelia.build("GET", "/events", place.query())
         send = chat.build(

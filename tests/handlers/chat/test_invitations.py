@@ -11,8 +11,8 @@ from models.chat.identity.passwords import is_password
 from models.chat.invitations.sending import PER_USER
 from models.chat.tables import AuditLog, Invitation, Message, Realm, User
 from models.database import Database
+from tests.contract.events.kinds import DOCUMENT
 from tests.handlers.chat.groups import ids_of
-from tests.judges.events.kinds import DOCUMENT
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.channels import make_channel

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from models.chat.ground.url_templates import is_safe_template, is_url_template
+from models.chat.common.url_templates import is_safe_template, is_url_template
 from models.chat.organization.playgrounds import find_playgrounds
 from models.chat.tables import Event, Playground
 from models.database import Database

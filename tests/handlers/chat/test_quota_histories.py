@@ -20,8 +20,8 @@ from sqlalchemy.orm import Session
 
 from models.chat import tables
 from models.chat.accounts.key_renewal import renew_key
-from models.chat.ground import quotas
-from models.chat.ground.quotas import Quota
+from models.chat.common import quotas
+from models.chat.common.quotas import Quota
 from models.chat.identity.roles import Role
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import Realm, User

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 import settings
 import specs
-from models.chat.ground import quotas
+from models.chat.common import quotas
 from models.chat.tables import Event
 from models.database import Database
 from tests.support.chat.answers import DONE, bad

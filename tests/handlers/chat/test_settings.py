@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 import specs
-from models.chat.ground import outbox
+from models.chat.common import outbox
 from models.chat.identity.passwords import is_password
 from models.chat.queues.spellings import EMOJISETS
 from models.chat.tables import AuditLog, EmailChange, Event, Realm, User

@@ -6,8 +6,8 @@ import orjson
 import pytest
 from sqlalchemy import func, insert, select, update
 
+from models.chat.common import quotas
 from models.chat.editing.history import MOST_BYTES as MOST_HISTORY
-from models.chat.ground import quotas
 from models.chat.reading.weights import MOST_BYTES
 from models.chat.submessages import MOST_BYTES as MOST_OF_A_WIDGET
 from models.chat.tables import (

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from PIL import Image
 
 from adapters.file_store.store import StoreUnavailable
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 from models.database import Database
 from pages import uploads
 from pages.app import build_pages

@@ -93,7 +93,7 @@ def kept(database: Database, count: int) -> list[tuple[str, Any, str, str | None
 
 def test_events_are_kept_in_order_in_one_statement(chat_database: Database, cast: Cast) -> None:
     statements: list[str] = []
-    told: list[log.Told] = [
+    told: list[log.AddressedEvent] = [
         (HasZoomTokenEvent(value=True), [9, 4, 9]),
         (DefaultStreamsEvent(default_streams=[1]), None),
         (HasZoomTokenEvent(value=False), []),

@@ -4,9 +4,9 @@ from sqlalchemy import select
 
 from models.base import ChatBase
 from models.chat.accounts.resealing import SEALED, reseal_some
+from models.chat.common.outbox import enqueue_mail
+from models.chat.common.vault import Vault
 from models.chat.devices import purpose_of
-from models.chat.ground.outbox import enqueue_mail
-from models.chat.ground.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import ClientDevice, Outbox, User
 from models.database import Database

@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 
 VAULT = Vault(b"the secret of these tests, 32 bytes or more")
 

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from models.chat.common import outbox
 from models.chat.exports import runs
-from models.chat.ground import outbox
 from models.chat.outgoing_webhooks import queue
 from models.chat.scheduling import delivery
 from models.database import Database

@@ -23,7 +23,7 @@ from tests.support.payment.states import STATES
 from tests.support.payment.stories import EXPIRY, START, STEPS, State, Story, find_stories
 
 STORIES = find_stories()
-Told = Mapping[str, Any]
+AddressedEvent = Mapping[str, Any]
 """One event: its type, its data."""
 
 
@@ -84,7 +84,7 @@ class Stage:
         change = update(Payment).where(Payment.id == self._rows[at], where).values(status=status)
         session.execute(change.execution_options(synchronize_session=False))
 
-    def told(self) -> list[Told]:
+    def told(self) -> list[AddressedEvent]:
         with self._database.reading() as connection:
             rows = connection.execute(
                 select(Event.type, Event.data)
@@ -106,7 +106,7 @@ class Stage:
         return (row.status, row.exception), row.amount_paid + row.amount_pending
 
 
-def account(told: list[Told]) -> Counter[tuple[str, str, int]]:
+def account(told: list[AddressedEvent]) -> Counter[tuple[str, str, int]]:
     """What a merchant has of each transfer, who adds what was received and takes off what was
     reorged.
     """

@@ -10,7 +10,7 @@ import pytest
 
 from models import migrate
 from models.database import Database
-from tests.judges.events.kinds import objections
+from tests.contract.events.kinds import objections
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast
 from tests.support.chat.queues import Queues

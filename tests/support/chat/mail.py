@@ -4,7 +4,7 @@ import re
 
 from sqlalchemy import select
 
-from models.chat.ground import outbox
+from models.chat.common import outbox
 from models.chat.tables import Outbox
 from models.database import Database
 from tests.support.chat.people import VAULT

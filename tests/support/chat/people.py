@@ -6,7 +6,7 @@ from hashlib import md5
 
 from sqlalchemy.orm import Session
 
-from models.chat.ground.vault import Vault
+from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.passwords import hash_password
 from models.chat.identity.roles import BotType, Role

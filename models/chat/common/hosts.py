@@ -1,0 +1,38 @@
+"""Host names: organizations are told apart by them."""
+
+import re
+from urllib.parse import urlsplit
+
+from models.chat.common.errors import InvalidHost
+
+HOST_MAX = 253
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:.]{{2,45}}\])")
+
+
+def is_host(text: str) -> bool:
+    """Is it a host name or an address, in lower case, without port?"""
+    return len(text) <= HOST_MAX and _HOST.fullmatch(text) is not None
+
+
+def parse_host(text: str) -> str:
+    """A Host header as realms are told apart by it: lower case, without its port."""
+    host = text.strip().lower()
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() and (name[-1:] == "]" or ":" not in name) else host
+
+
+def check_host(text: str) -> str:
+    """A host name or address as a realm is stored under. Raises `InvalidHost`."""
+    host = text.strip().lower()
+    if not is_host(host):
+        raise InvalidHost(host=text)
+    return host
+
+
+def published_url(public_url: str, host: str) -> str:
+    """The address of an organization where no request says it: its host, with the scheme and the
+    port that the operator publishes.
+    """
+    parts = urlsplit(public_url)
+    return f"{parts.scheme}://{host}:{parts.port}" if parts.port else f"{parts.scheme}://{host}"

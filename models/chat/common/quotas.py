@@ -1,0 +1,307 @@
+"""How many of a thing there may be: THE table. What a user can make without end is in it.
+
+A quota is looked at after the thing was made, in the same unit of work, which a refusal undoes. Two
+units at the same moment may pass it by as many as there are of them: it bounds a store, it counts
+no tickets. The operator's commands know no quotas.
+
+Of texts that one answer lists, the bytes have a quota too. Reminders need none: a note is short.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache, reduce
+from operator import add
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Integer,
+    Select,
+    SQLColumnExpression,
+    bindparam,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session, aliased
+
+from models.chat.common.errors import QuotaExceeded
+from models.chat.tables import (
+    AlertWord,
+    Attachment,
+    AuditLog,
+    BotStorage,
+    Channel,
+    ChannelFolder,
+    ClientDevice,
+    Invitation,
+    Linkifier,
+    MessageEdit,
+    MutedUser,
+    NavigationView,
+    Playground,
+    ProfileField,
+    Reaction,
+    RealmDomain,
+    RealmEmoji,
+    SavedSnippet,
+    ScheduledMessage,
+    StoredDraft,
+    Submessage,
+    User,
+    UserGroup,
+    UserTopic,
+)
+from models.dialects import byte_length
+from models.prepared import Query
+from models.types import UtcMs
+from settings import Settings
+
+_OWNER: BindParameter[int] = bindparam("owner_id")
+_RECENTLY: BindParameter[datetime] = bindparam("recently", type_=UtcMs)
+_USER = aliased(User)
+_REALM = select(_USER.realm_id).where(_USER.id == _OWNER).scalar_subquery()
+_MADE = select(AuditLog.user_id).where(
+    AuditLog.realm_id == _REALM, AuditLog.kind == "user_created", AuditLog.actor_id == _OWNER
+)
+_SCHEDULED = (
+    ScheduledMessage.sender_id == _OWNER,
+    ScheduledMessage.state != "sent",
+    ScheduledMessage.target_message_id.is_(None),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """`what` there is too much of, `setting` with the bound, and the ids counted, of one owner.
+    `period`: what was made in it counts although it has ended or is another's; None: it does not.
+    """
+
+    what: str
+    setting: str
+    counted: Select[*tuple[Any, ...]]
+    period: timedelta | None = None
+
+
+DEVICES = Quota(
+    "devices",
+    "devices_per_user",
+    select(ClientDevice.id).where(ClientDevice.user_id == _OWNER),
+)
+BOTS = Quota(
+    "bots",
+    "bots_per_user",
+    select(User.id).where(
+        User.realm_id == _REALM,
+        User.bot_type.is_not(None),
+        or_(
+            User.is_active & (User.bot_owner_id == _OWNER),
+            User.is_active & User.id.in_(_MADE),
+            User.id.in_(_MADE.where(AuditLog.at > _RECENTLY)),
+        ),
+    ),
+    timedelta(days=1),
+)
+"""Those that a user owns, and those that they have made: who gives bots away, or ends them, has no
+room for others at once.
+"""
+STORED_KEYS = Quota(
+    "stored keys",
+    "bot_storage_keys",
+    select(BotStorage.key).where(BotStorage.user_id == _OWNER),
+)
+SCHEDULED_MESSAGES = Quota(
+    "scheduled messages",
+    "scheduled_messages_per_user",
+    select(ScheduledMessage.id).where(*_SCHEDULED),
+)
+REMINDERS = Quota(
+    "reminders",
+    "reminders_per_user",
+    select(ScheduledMessage.id).where(
+        ScheduledMessage.sender_id == _OWNER,
+        ScheduledMessage.state != "sent",
+        ScheduledMessage.target_message_id.is_not(None),
+    ),
+)
+DRAFTS = Quota(
+    "drafts",
+    "drafts_per_user",
+    select(StoredDraft.id).where(StoredDraft.user_id == _OWNER),
+)
+SAVED_SNIPPETS = Quota(
+    "saved snippets",
+    "saved_snippets_per_user",
+    select(SavedSnippet.id).where(SavedSnippet.user_id == _OWNER),
+)
+ATTACHMENTS = Quota(
+    "uploaded files",
+    "attachments_per_user",
+    select(Attachment.id).where(Attachment.owner_id == _OWNER, Attachment.deleted_at.is_(None)),
+)
+NAVIGATION_VIEWS = Quota(
+    "navigation views",
+    "navigation_views_per_user",
+    select(NavigationView.id).where(NavigationView.user_id == _OWNER),
+)
+ALERT_WORDS = Quota(
+    "alert words",
+    "alert_words_per_user",
+    select(AlertWord.id).where(AlertWord.user_id == _OWNER),
+)
+MUTED_USERS = Quota(
+    "muted users",
+    "muted_users_per_user",
+    select(MutedUser.muted_user_id).where(MutedUser.user_id == _OWNER),
+)
+GROUPS = Quota(
+    "user groups",
+    "groups_per_user",
+    select(UserGroup.id).where(UserGroup.creator_id == _OWNER, UserGroup.kind == "named"),
+)
+INVITATIONS = Quota(
+    "invitations",
+    "invitations_per_user",
+    select(Invitation.id).where(Invitation.inviter_id == _OWNER, Invitation.link_id.is_(None)),
+)
+CHANNELS = Quota(
+    "channels",
+    "channels_per_user",
+    select(Channel.id).where(Channel.creator_id == _OWNER),
+)
+TOPIC_POLICIES = Quota(
+    "topics with a policy of their own",
+    "topic_policies_per_user",
+    select(UserTopic.channel_id).where(UserTopic.user_id == _OWNER),
+)
+MESSAGE_EDITS = Quota(
+    "edits of this message",
+    "edits_per_message",
+    select(MessageEdit.id).where(
+        MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_not(None)
+    ),
+)
+MESSAGE_MOVES = Quota(
+    "moves of this message",
+    "edits_per_message",
+    select(MessageEdit.id).where(
+        MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_(None)
+    ),
+)
+"""Apart from edits: an author who has used those up keeps nobody from moving the topic."""
+SUBMESSAGES = Quota(
+    "submessages of this message",
+    "submessages_per_message",
+    select(Submessage.id).where(Submessage.message_id == _OWNER),
+)
+REACTIONS = Quota(
+    "reactions to this message",
+    "reactions_per_message",
+    select(Reaction.id).where(Reaction.message_id == _OWNER),
+)
+REACTION_EMOJI = Quota(
+    "different emoji under this message",
+    "reaction_emoji_per_message",
+    select(Reaction.reaction_type, Reaction.emoji_code)
+    .where(Reaction.message_id == _OWNER)
+    .distinct(),
+)
+LINKIFIERS = Quota(
+    "linkifiers",
+    "linkifiers_per_realm",
+    select(Linkifier.id).where(Linkifier.realm_id == _OWNER),
+)
+PLAYGROUNDS = Quota(
+    "playgrounds",
+    "playgrounds_per_realm",
+    select(Playground.id).where(Playground.realm_id == _OWNER),
+)
+PROFILE_FIELDS = Quota(
+    "profile fields",
+    "profile_fields_per_realm",
+    select(ProfileField.id).where(ProfileField.realm_id == _OWNER),
+)
+CUSTOM_EMOJI = Quota(
+    "custom emoji",
+    "custom_emoji_per_realm",
+    select(RealmEmoji.id).where(RealmEmoji.realm_id == _OWNER),
+)
+DOMAINS = Quota(
+    "domains",
+    "domains_per_realm",
+    select(RealmDomain.id).where(RealmDomain.realm_id == _OWNER),
+)
+CHANNEL_FOLDERS = Quota(
+    "channel folders",
+    "channel_folders_per_realm",
+    select(ChannelFolder.id).where(ChannelFolder.realm_id == _OWNER),
+)
+
+
+def require_within(
+    session: Session,
+    settings: Settings,
+    quota: Quota,
+    owner_id: int,
+    *,
+    now: datetime | None = None,
+) -> None:
+    """Has the owner (a user, a realm, a message) no more than the settings allow? `now`: for a
+    quota with a period. Raises `QuotaExceeded`.
+    """
+    most = settings.chat_quotas[quota.setting]
+    wanted: dict[str, Any] = {"owner_id": owner_id, "enough": most + 1}
+    if quota.period is not None:
+        assert now is not None
+        wanted["recently"] = now - quota.period
+    (count,) = _count_of(quota).one(session, wanted)
+    if count > most:
+        raise QuotaExceeded(what=quota.what, limit=most)
+
+
+@cache
+def _count_of(quota: Quota) -> Query[int]:
+    some = quota.counted.limit(bindparam("enough", type_=Integer)).subquery()
+    return Query(select(func.count()).select_from(some))
+
+
+# --- bytes ------------------------------------------------------------------------------------
+
+MOST_BYTES = 10_000_000
+"""Of all texts of one kind that a user has stored: one answer lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuota:
+    """`what` there are too many bytes in; the rows of one owner, and their texts."""
+
+    what: str
+    owned: tuple[ColumnElement[bool], ...]
+    texts: tuple[SQLColumnExpression[Any], ...]
+
+
+DRAFT_TEXTS = TextQuota(
+    "drafts", (StoredDraft.user_id == _OWNER,), (StoredDraft.content, StoredDraft.recipient_ids)
+)
+SAVED_SNIPPET_TEXTS = TextQuota(
+    "saved snippets", (SavedSnippet.user_id == _OWNER,), (SavedSnippet.content,)
+)
+SCHEDULED_TEXTS = TextQuota(
+    "scheduled messages",
+    _SCHEDULED,
+    (ScheduledMessage.content, ScheduledMessage.rendered_content, ScheduledMessage.recipient_ids),
+)
+
+
+def require_light(session: Session, quota: TextQuota, owner_id: int) -> None:
+    """Are the owner's texts no heavier than `MOST_BYTES`? Raises `QuotaExceeded`."""
+    (size,) = _size_of(quota).one(session, {"owner_id": owner_id})
+    if size > MOST_BYTES:
+        raise QuotaExceeded(what=f"bytes in {quota.what}", limit=MOST_BYTES)
+
+
+@cache
+def _size_of(quota: TextQuota) -> Query[int]:
+    total = reduce(add, (func.coalesce(byte_length(text), 0) for text in quota.texts))
+    return Query(select(func.coalesce(func.sum(total), 0)).where(*quota.owned))

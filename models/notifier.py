@@ -1,0 +1,195 @@
+"""Tells the processes that share one database which of its logs have grown.
+
+A log is known by a number: an organization's, a project's. PostgreSQL carries the word from process
+to process by NOTIFY, which a thread sends after the commit: NOTIFY within a transaction would make
+all commits of the database wait for each other. On SQLite each process looks at `data_version`,
+which costs microseconds. What gets lost on the way (a process killed between its commit and its
+word) is found by the look that every follower takes each second.
+"""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING
+
+import structlog
+from sqlalchemy import URL
+
+from models.sockets import Sockets, connect
+
+if TYPE_CHECKING:
+    import psycopg
+
+CHANNEL = "specd_log"
+LOOK_S = 1.0
+"""PostgreSQL: the longest that word which got lost stays unnoticed."""
+SQLITE_LOOK_S = 0.01
+PAUSE_S = 1.0
+"""Between two tries to reach a database that is away."""
+MOST_NAMED = 500
+"""Logs that one notification names; it names none where there are more, which means any."""
+
+Logs = frozenset[int] | None
+"""The logs that have grown; None: any of them may have."""
+_log = structlog.get_logger("notifier")
+
+
+class Notifier:
+    """Word of new entries, sent and followed in threads that start on first use, after a fork."""
+
+    def __init__(self, url: URL, sockets: Sockets | None = None) -> None:
+        """`sockets`: where its connections can be cut."""
+        self._url = url
+        self._sockets = sockets or Sockets()
+        self._is_sqlite = url.get_backend_name() == "sqlite"
+        if not self._is_sqlite:
+            import psycopg  # noqa: F401 (now: a server imports it once, before its workers are forked)
+        self._guard = threading.Lock()
+        self._stopping = threading.Event()
+        self._grown = threading.Event()
+        self._was_notified = False
+        self._outgoing: queue.SimpleQueue[Iterable[int] | None] = queue.SimpleQueue()
+        self._sender: threading.Thread | None = None
+        self._follower: threading.Thread | None = None
+        self._calls: list[Callable[[Logs], None]] = []
+
+    def notify(self, logs: Iterable[int]) -> None:
+        """Say that a commit has added to these logs. Returns at once and never fails."""
+        if self._is_sqlite:
+            self._was_notified = True
+            self._grown.set()
+            return
+        with self._guard:
+            if self._sender is None and not self._stopping.is_set():
+                self._sender = threading.Thread(target=self._send, name="notifier-out", daemon=True)
+                self._sender.start()
+        self._outgoing.put(tuple(logs))
+
+    def follow(self, call: Callable[[Logs], None]) -> None:
+        """Call `call(logs)` in a thread of its own whenever logs may have grown, until `close`.
+
+        The first call comes at once. `call` must not raise. Asked for again, it changes nothing.
+        """
+        if call in self._calls:
+            return
+        with self._guard:
+            self._calls = [*self._calls, call]
+            if self._follower is None and not self._stopping.is_set():
+                follow = self._follow_sqlite if self._is_sqlite else self._follow_postgresql
+                self._follower = threading.Thread(target=follow, name="notifier-in", daemon=True)
+                self._follower.start()
+
+    def close(self) -> None:
+        """Stop both threads. What was told and is not sent yet is not sent any more."""
+        with self._guard:
+            self._stopping.set()
+            self._grown.set()
+            self._outgoing.put(None)
+            threads = [t for t in (self._sender, self._follower) if t is not None]
+        for thread in threads:
+            thread.join()
+        with self._guard:
+            self._stopping = threading.Event()
+            self._outgoing = queue.SimpleQueue()
+            self._sender = self._follower = None
+            self._calls = []
+
+    def _hand(self, logs: Logs) -> None:
+        for call in self._calls:
+            call(logs)
+
+    # --- SQLite -------------------------------------------------------------------------------
+
+    def _follow_sqlite(self) -> None:
+        stopping = self._stopping
+        connection = sqlite3.connect(
+            f"file:{self._url.database}?mode=ro", uri=True, isolation_level=None
+        )
+        seen: int | None = None
+        try:
+            while not stopping.is_set():
+                try:
+                    version = connection.execute("PRAGMA data_version").fetchone()[0]
+                except sqlite3.OperationalError:
+                    version = None  # locked for a moment: look again
+                if version != seen or self._was_notified:
+                    seen, self._was_notified = version, False
+                    self._hand(None)
+                self._grown.wait(SQLITE_LOOK_S)
+                self._grown.clear()
+        finally:
+            connection.close()
+
+    # --- PostgreSQL ---------------------------------------------------------------------------
+
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+        with closing(connect(self._url, "specd news")) as connection:
+            held = self._sockets.hold(connection.fileno())
+            try:
+                yield connection
+            finally:
+                self._sockets.release(held)
+
+    def _follow_postgresql(self) -> None:
+        import psycopg
+
+        stopping = self._stopping
+        is_heard = True
+        while not stopping.is_set():
+            try:
+                with self._connected() as connection:
+                    connection.execute(f"LISTEN {CHANNEL}")
+                    is_heard = True
+                    while not stopping.is_set():
+                        heard = [
+                            notice.payload
+                            for notice in connection.notifies(timeout=LOOK_S, stop_after=1)
+                        ]
+                        self._hand(_named(heard[0]) if heard else None)
+            except psycopg.Error as error:
+                if is_heard:
+                    _log.warning("news_not_heard", error=type(error).__name__)
+                is_heard = False
+                stopping.wait(PAUSE_S)
+
+    def _send(self) -> None:
+        import psycopg
+
+        stopping = self._stopping
+        connection: psycopg.Connection[tuple[object, ...]] | None = None
+        is_sent = True
+        with ExitStack() as stack:
+            while not stopping.is_set():
+                told: set[int] = set()
+                for logs in self._waiting():
+                    if logs is None:
+                        break
+                    told.update(logs)
+                if not told:
+                    continue
+                payload = "" if len(told) > MOST_NAMED else ",".join(map(str, sorted(told)))
+                try:
+                    connection = connection or stack.enter_context(self._connected())
+                    connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, payload))
+                    is_sent = True
+                except psycopg.Error as error:
+                    if is_sent:
+                        _log.info("news_not_told", error=type(error).__name__)
+                    is_sent, connection = False, None
+                    stack.close()
+
+    def _waiting(self) -> list[Iterable[int] | None]:
+        """Everything told so far; waits for the first."""
+        told = [self._outgoing.get()]
+        while not self._outgoing.empty():
+            told.append(self._outgoing.get())
+        return told
+
+
+def _named(payload: str) -> Logs:
+    return frozenset(map(int, payload.split(","))) if payload else None

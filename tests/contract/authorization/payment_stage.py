@@ -1,0 +1,71 @@
+"""The payment half of the authorization test: a project with a method of its own and an invoice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from models.clock import Clock
+from models.database import Database
+from models.payment import event_list, keys
+from tests.contract.authorization.policy import Case, filled
+from tests.support.contract import ContractClient, operations_of
+from tests.support.payment.app import PaymentApp
+from tests.support.payment.factories import (
+    BEN_XPUB,
+    make_endpoint,
+    make_invoice,
+    make_key,
+    make_merchant,
+    make_method,
+)
+
+
+@dataclass(frozen=True)
+class PaymentStage:
+    """`keys`: actor -> their key, None for none."""
+
+    app: PaymentApp
+    keys: Mapping[str, str | None]
+    things: Mapping[str, Any]
+
+    def answer(
+        self, case: Case, actor: str, *, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        method, path = operations_of(self.app.document)[case.operation]
+        parameters = dict(filled(case.request, self.things))
+        sent: dict[str, Any] = {"json": parameters.pop("body")} if "body" in parameters else {}
+        for name in ("id", "event_id"):
+            if name in parameters:
+                path = path.replace(f"{{{name}}}", parameters.pop(name))
+        client = ContractClient(self.app, self.app.document)
+        key = self.keys[actor]
+        if key is not None:
+            client = client.with_key(key)
+        return client.request(method, path, headers=parameters | dict(headers or {}), **sent)
+
+
+def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:
+    def work(session: Any) -> tuple[dict[str, str | None], dict[str, Any]]:
+        now = clock.now()
+        ada = make_merchant(session, now=now)
+        make_method(session, ada.project, now=now, method_id="books")
+        invoice = make_invoice(session, ada, now=now)
+        ben = make_merchant(session, now=now, name="Ben's Records", xpub=BEN_XPUB)
+        revoked = make_key(session, ada.project, now=now)
+        keys.revoke_key(session, key_id=revoked.split("_")[2], now=now)
+        actors = {
+            "nobody": None,
+            "wrong key": ada.key[:-8] + "00000000",
+            "revoked key": revoked,
+            "other project": ben.key,
+            "project": ada.key,
+        }
+        endpoint = make_endpoint(session, app.webhooks.vault, ada, now=now)
+        event = event_list.written_id(1)
+        return actors, {"invoice": invoice.id, "event": event, "endpoint": endpoint.id}
+
+    return PaymentStage(app, *database.run(work))

@@ -1,0 +1,286 @@
+"""Another project's thing is answered as none: every name in every request of the payment service.
+
+Ben asks for Ada's things, and then for what nobody has; nobody and a wrong key ask as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from models.database import Database
+from models.payment.event_list import read_id
+from models.payment.settlement import cancel_invoice
+from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice, InvoiceEvent
+from models.payment.webhooks.tables import (
+    WebhookAttempt,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookSecret,
+)
+from tests.contract.authorization.contents import counting
+from tests.contract.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
+from tests.support.contract import ContractClient, operations_of
+from tests.support.payment.app import PaymentApp
+from tests.support.payment.factories import (
+    Merchant,
+    make_endpoint,
+    make_invoice,
+    make_method,
+    pay,
+)
+from tests.support.served import served
+
+DOCUMENT = served("payment")
+NAMES = load_names()["payment"]["names"]
+LEAVES = [
+    (operation, leaf)
+    for operation in operations_of(DOCUMENT)
+    for leaf in sorted(leaves_of(DOCUMENT, operation))
+    if kinds_of(NAMES, operation, leaf) != [NOTHING]
+]
+ABSENT_ID = "00000000-0000-4000-8000-000000000000"
+KEY, ORDER, METHOD = "zq-key-gone", "zq-order-gone", "zq-method-gone"
+WRITTEN = (
+    Invoice,
+    InvoiceEvent,
+    Event,
+    IdempotencyKey,
+    CheckoutSession,
+    WebhookEndpoint,
+    WebhookSecret,
+    WebhookDelivery,
+)
+Things = Mapping[str, list[tuple[str, str]]]
+"""Kind -> things of Ada's, each with one of the same length that nobody has."""
+
+
+def as_absent(text: str) -> str:
+    return text.replace("gone", "none")
+
+
+@pytest.fixture
+def things(
+    client: ContractClient,
+    payment_app: PaymentApp,
+    database: Database,
+    ada: Merchant,
+    now: datetime,
+) -> Things:
+    """Ada's invoices, one of each status, and what she has used up or alone accepts."""
+
+    def make(session: Session) -> list[str]:
+        make_method(session, ada.project, now=now, method_id=METHOD)
+        hour = timedelta(hours=1)
+        made = [make_invoice(session, ada, now=now).id for _ in range(4)]
+        cancel_invoice(session, project_id=ada.id, invoice_id=made[0], now=now)
+        return [*made, make_invoice(session, ada, now=now - hour).id]
+
+    invoices = database.run(make)
+    for block_number, (invoice_id, head) in enumerate(zip(invoices[1:3], (100, 120), strict=True)):
+        pay(database, invoice_id, at=now, block_number=100 + block_number, head_number=head)
+    answers = [client.with_key(ada.key).get(f"/v1/invoices/{one}").json() for one in invoices]
+    statuses = [answer["status"] for answer in answers]
+    assert statuses == ["canceled", "processing", "paid", "unpaid", "expired"]
+    first = send(client.with_key(ada.key), "create_invoice", creation("gone", KEY, ORDER))
+    assert first.status_code == 201
+    spelled = [*invoices, invoices[3].upper()]
+    events = client.with_key(ada.key).get("/v1/events").json()["data"]
+    endpoint_id = database.run(
+        lambda session: _make_tried(session, payment_app, ada, read_id(events[0]["id"]), now)
+    )
+    absent_event = "evt_7fffffffffffffff"
+    cursor = client.with_key(ada.key).get("/v1/invoices?limit=1").json()["next_cursor"]
+    return {
+        "cursor": [(cursor, cursor[::-1])],
+        "webhook endpoint": [(endpoint_id, ABSENT_ID), (endpoint_id.upper(), ABSENT_ID)],
+        "attempt": [("att_0000000000000001", "att_0000000000000009")],
+        "event": [(events[0]["id"], absent_event), (events[-1]["id"], absent_event)],
+        "invoice": [(one, ABSENT_ID) for one in spelled],
+        "payment method": [(METHOD, as_absent(METHOD))],
+        "order": [(ORDER, as_absent(ORDER))],
+        "idempotency key": [(KEY, as_absent(KEY))],
+    }
+
+
+def _make_tried(
+    session: Session, app: PaymentApp, ada: Merchant, event_id: int, now: datetime
+) -> str:
+    """An endpoint of Ada's to which something was sent."""
+    endpoint_id = make_endpoint(session, app.webhooks.vault, ada, now=now).id
+    session.add(
+        WebhookAttempt(
+            endpoint_id=endpoint_id,
+            event_id=event_id,
+            event_type="invoice.created",
+            number=1,
+            at=now,
+            duration_ms=1,
+            status_code=200,
+            answer="",
+        )
+    )
+    return endpoint_id
+
+
+def creation(end: str, key: str, order: str) -> dict[str, Any]:
+    return {
+        "Idempotency-Key": key,
+        "external_order_id": order,
+        "attempt_no": 1,
+        "amount": "1.5",
+        "payment_method_id": "tusd-local",
+    }
+
+
+def send(client: ContractClient, operation: str, request: Mapping[str, Any]) -> httpx.Response:
+    method, path = operations_of(DOCUMENT)[operation]
+    body = dict(request)
+    headers = {"Idempotency-Key": body.pop("Idempotency-Key")} if "Idempotency-Key" in body else {}
+    for name in ("id", "event_id"):
+        path = path.replace(f"{{{name}}}", body.pop(name, ""))
+    if method == "GET" and body:
+        return client.get(f"{path}?{urlencode(body)}", headers=headers)
+    return client.request(method, path, headers=headers, **({"json": body} if body else {}))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an asker can tell of a request, and how many rows and statements it took."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: str
+    written: tuple[int, ...]
+    statements: int
+
+
+def play(
+    client: ContractClient, database: Database, operation: str, request: Mapping[str, Any]
+) -> Outcome:
+    before = rows(database)
+    with counting() as statements:
+        answer = send(client, operation, request)
+    text = answer.text.replace(answer.headers["Request-Id"], "(request)")
+    if answer.status_code != 204 and answer.is_success and "data" not in answer.json():
+        made = answer.json()
+        for name in ("id", "deposit_address", "invoice_id", "checkout_token", "secret"):
+            text = text.replace(str(made.get(name, text)), f"({name})")
+    elif "id" in request:
+        text = text.replace(request["id"], "(id)")
+    text = text.replace(request.get("event_id", "(event)"), "(event)")
+    text = text.replace(request.get("after", "(after)"), "(after)")
+    written = tuple(now - then for now, then in zip(rows(database), before, strict=True))
+    headers = {name: value for name, value in answer.headers.items() if name != "request-id"}
+    return Outcome(
+        answer.status_code, tuple(headers.items()), as_absent(text), written, len(statements)
+    )
+
+
+def rows(database: Database) -> list[int]:
+    with database.reading() as connection:
+        return [
+            connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in WRITTEN
+        ]
+
+
+Make = Callable[[str, str], dict[str, Any]]
+WEBHOOK = {"url": "https://shop.example/webhooks", "event_types": ["*"]}
+
+
+def _webhook_request(operation: str, endpoint_id: str) -> dict[str, Any]:
+    """A good request that concerns an endpoint."""
+    request: dict[str, Any] = {"id": endpoint_id}
+    if operation == "redeliver_webhook_event":
+        request["event_id"] = "evt_0000000000000000"
+    if operation == "update_webhook_endpoint":
+        request["description"] = "mine"
+    if operation == "rotate_webhook_secret":
+        request["grace_s"] = 60
+    return request
+
+
+@pytest.fixture
+def good(database: Database, payment_app: PaymentApp, ben: Merchant, now: datetime) -> Make:
+    """A good request of Ben's own for an operation; the word at its end sets two of them apart."""
+
+    def make_own(session: Session) -> str:
+        return make_endpoint(session, payment_app.webhooks.vault, ben, now=now).id
+
+    def make(operation: str, end: str) -> dict[str, Any]:
+        if operation == "create_invoice":
+            return creation(end, f"bens-key-{end}", f"bens-order-{end}")
+        if operation in ("list_invoices", "list_events"):
+            return {}
+        order = f"bens-own-{end}"
+        if operation == "get_event":
+            return {"id": "evt_0000000000000000"}
+        if operation == "create_webhook_endpoint":
+            return WEBHOOK | {"Idempotency-Key": f"bens-key-{end}"}
+        if "webhook" in operation:
+            return _webhook_request(operation, database.run(make_own))
+        request = {
+            "id": database.run(
+                lambda session: make_invoice(session, ben, now=now, external_order_id=order)
+            ).id
+        }
+        if "Idempotency-Key" in leaves_of(DOCUMENT, operation):
+            request["Idempotency-Key"] = f"bens-key-{end}"
+        return request
+
+    return make
+
+
+def pairs_of(
+    operation: str, leaf: str, things: Things, good: Make
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    (kind,) = kinds_of(NAMES, operation, leaf)
+    for number, (hidden, absent) in enumerate(things[kind]):
+        yield (
+            good(operation, f"{number}gone") | {leaf: hidden},
+            good(operation, f"{number}none") | {leaf: absent},
+        )
+
+
+@pytest.mark.parametrize(("operation", "leaf"), LEAVES, ids=[" ".join(pair) for pair in LEAVES])
+def test_another_projects_thing_is_none(
+    operation: str,
+    leaf: str,
+    client: ContractClient,
+    database: Database,
+    ben: Merchant,
+    things: Things,
+    good: Make,
+) -> None:
+    askers = (client, client.with_key(ben.key[:-8] + "00000000"), client.with_key(ben.key))
+    pairs = list(pairs_of(operation, leaf, things, good))
+    assert pairs
+    for hidden, absent in pairs:
+        for asker in askers:
+            seen = play(asker, database, operation, hidden)
+            assert seen == play(asker, database, operation, absent), hidden
+
+
+def test_a_whole_request_of_another_project_is_new(
+    client: ContractClient, database: Database, ben: Merchant, things: Things
+) -> None:
+    """Key, order and all: nothing is replayed and nothing exists already."""
+    asker = client.with_key(ben.key)
+    seen = play(asker, database, "create_invoice", creation("gone", KEY, ORDER))
+    absent = creation("none", as_absent(KEY), as_absent(ORDER))
+    assert seen == play(asker, database, "create_invoice", absent)
+    assert (seen.status, seen.written[0]) == (201, 1)
+
+
+def test_every_kind_is_tried(things: Things) -> None:
+    tried = {kind for pair in LEAVES for kind in kinds_of(NAMES, *pair)}
+    assert tried == set(things) == set(NAMES) - {NOTHING}

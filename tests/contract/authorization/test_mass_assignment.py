@@ -1,0 +1,133 @@
+"""Mass assignment: nothing can be written but the documented parameters.
+
+Generated: every column of every table and every field of every answer is sent beside a good request
+of each writing operation, and must be ignored (chat) or refused (payment).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import specs
+from handlers.chat.wire.envelope import MOST_IGNORED
+from models import migrate
+from models.base import ChatBase, PaymentBase
+from models.database import Database
+from tests.contract.authorization import payment_stage
+from tests.contract.authorization.chat_stage import ChatStage
+from tests.contract.authorization.contents import rows
+from tests.contract.authorization.policy import ALLOWED, Case, load
+from tests.support.contract import operations_of
+from tests.support.documents import resolved
+from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway, PaymentApp
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+PAYMENT, CHAT = load("payment"), load("chat")
+
+
+def parameters_of(document: Mapping[str, Any], operation_id: str) -> set[str]:
+    """Every name an operation knows: of its path, query and header, and the fields of its body."""
+    method, path = operations_of(document)[operation_id]
+    item = document["paths"][path]
+    operation = item[method.lower()]
+    known = set()
+    for parameter in [*item.get("parameters", []), *operation.get("parameters", [])]:
+        known.add(resolved(document, parameter)["name"])
+    body = resolved(document, operation.get("requestBody", {}))
+    for media in body.get("content", {}).values():
+        known |= set(resolved(document, media["schema"]).get("properties", {}))
+    return known
+
+
+def property_names(node: Any) -> Iterator[str]:
+    """Every property name anywhere in a document."""
+    if isinstance(node, Mapping):
+        if isinstance(node.get("properties"), Mapping):
+            yield from node["properties"]
+        for value in node.values():
+            yield from property_names(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from property_names(value)
+
+
+def column_names(base: Any) -> set[str]:
+    return {column.name for table in base.metadata.tables.values() for column in table.columns}
+
+
+MADE_BY_CHANCE = {
+    "create_bot": ("api_key",),
+    "create_invitation_link": ("invite_link",),
+    "regenerate_own_api_key": ("api_key",),
+    "register_queue": ("queue_id",),
+    "upload_file": ("url", "uri"),
+}
+"""Operation -> what is another one in every answer."""
+
+
+OPERATIONS = operations_of(specs.load("chat"))
+
+
+def is_written(case: Case) -> bool:
+    """Does the case change something, when the owner sends it?"""
+    method, _ = OPERATIONS[case.operation]
+    return method != "GET" and case.cells["owner"] == ALLOWED
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CHAT.cases if is_written(c)], ids=lambda case: case.name
+)
+def test_chat_ignores_what_is_not_a_parameter(
+    case: Case, chat_stage: ChatStage, tmp_path: Path
+) -> None:
+    document = chat_stage.app.document
+    everything = column_names(ChatBase) | set(property_names(document))
+    foreign = sorted(everything - parameters_of(document, case.operation) - {"client", "method"})
+    assert len(foreign) > 100
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "laden").mkdir()
+    plain = chat_stage.answer(case, "owner", tmp_path / "plain").json()
+    laden = replace(case, request={**case.request, **dict.fromkeys(foreign, 1)})
+    answer = chat_stage.answer(laden, "owner", tmp_path / "laden").json()
+    assert answer.pop("ignored_parameters_unsupported") == foreign[:MOST_IGNORED]
+    for name in MADE_BY_CHANCE.get(case.operation, ()):
+        assert answer.pop(name) != plain.pop(name), "another one every time"
+    assert answer == plain
+    assert rows(tmp_path / "laden" / "cell.db") == rows(tmp_path / "plain" / "cell.db")
+
+
+def body_fields(case: Case) -> set[str]:
+    return set(case.request.get("body", {}))
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in PAYMENT.cases if body_fields(c)], ids=lambda case: case.name
+)
+def test_payment_refuses_what_is_not_a_property(case: Case, tmp_path: Path) -> None:
+    file = tmp_path / "payment.db"
+    migrate.upgrade(f"sqlite:///{file}", "payment")
+    database, clock = Database(f"sqlite:///{file}"), FrozenClock(NOW)
+    app = PaymentApp(database, clock, FakeGateway())
+    shop = payment_stage.prepare(app, database, clock)
+    document = app.document
+    everything = column_names(PaymentBase) | set(property_names(document))
+    foreign = sorted(everything - body_fields(case))
+    assert len(foreign) > 40
+    before = rows(file)
+    accepted = []
+    for name in foreign:
+        laden = replace(case, request={**case.request, "body": {**case.request["body"], name: 1}})
+        response = shop.answer(laden, "project")
+        if response.status_code != 422 or response.json()["code"] != "invalid_request":
+            accepted.append(name)
+    assert accepted == []
+    assert rows(file) == before
+    app.close()
+    database.dispose()

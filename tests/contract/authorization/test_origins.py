@@ -1,0 +1,182 @@
+"""No page of another site makes a browser change anything: every operation of both documents."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models import migrate
+from models.database import Database
+from tests.contract.authorization import payment_stage
+from tests.contract.authorization.chat_stage import ChatStage
+from tests.contract.authorization.policy import ALLOWED, Case, Policy, load
+from tests.support.chat.app import ChatClient
+from tests.support.contract import operations_of
+from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway, PaymentApp
+from tests.support.served import served
+
+CHAT, PAYMENT = load("chat"), load("payment")
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+OWN = {"chat": "http://acme.example", "payment": "https://pay.example"}
+CSRF_FAILED = {
+    "result": "error",
+    "msg": "CSRF error: a page of another site made your browser send this",
+    "code": "CSRF_FAILED",
+}
+FOREIGN_ORIGIN = {
+    "code": "foreign_origin",
+    "message": "A page of another origin sent this; call the interface from your backend.",
+    "details": [],
+}
+
+
+def foreign(own: str) -> Iterator[Mapping[str, str]]:
+    """What a browser says of a page that is not the service's own."""
+    scheme, _, host = own.partition("://")
+    for origin in (
+        "https://evil.example",
+        "null",
+        f"{scheme}://sibling.{host}",
+        f"{own}.evil.example",
+        f"{own}:8443",
+        f"{'http' if scheme == 'https' else 'https'}://{host}",
+        f"{own}, https://evil.example",
+        "",
+    ):
+        yield {"Origin": origin}
+        yield {"Origin": origin, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    for site in ("cross-site", "same-site", "something-new"):
+        yield {"Sec-Fetch-Site": site}
+
+
+def at_home(own: str) -> Iterator[Mapping[str, str]]:
+    """What is said by clients that are no browsers, and of the service's own pages."""
+    yield {}
+    yield {"Origin": own}
+    yield {"Origin": own, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
+    yield {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+
+
+def changing(policy: Policy, document: Mapping[str, Any]) -> list[tuple[Case, str]]:
+    """One case of each operation that may change something, and an actor who may do it."""
+    methods = operations_of(document)
+    found = {}
+    for case in policy.cases:
+        actors = [actor for actor, answer in case.cells.items() if answer == ALLOWED]
+        if methods[case.operation][0] != "GET" and actors:
+            found.setdefault(case.operation, (case, actors[-1]))
+    return list(found.values())
+
+
+def successes(document: Mapping[str, Any], operation: str) -> list[int]:
+    """The statuses by which the document says that an operation has done its work."""
+    method, path = operations_of(document)[operation]
+    responses = document["paths"][path][method.lower()]["responses"]
+    return [int(status) for status in responses if str(status).startswith("2")]
+
+
+@contextmanager
+def unchanged(file: Path) -> Iterator[None]:
+    """Fails when anybody has written to the database meanwhile."""
+    with closing(sqlite3.connect(file)) as connection:
+        look = "PRAGMA data_version"
+        before = connection.execute(look).fetchone()
+        yield
+        assert connection.execute(look).fetchone() == before
+
+
+@pytest.mark.reaches("CSRF_FAILED")
+def test_chat(chat_stage: ChatStage, tmp_path: Path) -> None:
+    cases = changing(CHAT, chat_stage.app.document)
+    assert len(cases) > 50
+    homes = cycle(at_home(OWN["chat"]))  # each operation hears one of them: what it does takes long
+    for case, actor in cases:
+        headers = next(homes)
+        served = chat_stage.try_out(case, actor, tmp_path, headers=headers)
+        assert served.is_success, (case.name, headers, served.text)
+        chat_stage.forget()
+        chat_stage.try_out(case, "nobody", tmp_path)  # makes the copy that is looked at
+        with unchanged(tmp_path / "clean.db"):
+            for headers in foreign(OWN["chat"]):
+                refused = chat_stage.try_out(case, actor, tmp_path, headers=headers)
+                place = (case.name, headers)
+                assert (refused.status_code, refused.json()) == (403, CSRF_FAILED), place
+
+
+@pytest.mark.reaches("foreign_origin")
+@pytest.mark.parametrize(
+    "operation", sorted(case.operation for case, _ in changing(PAYMENT, served("payment")))
+)
+def test_payment(operation: str, tmp_path: Path) -> None:
+    clock = FrozenClock(NOW)
+    file = tmp_path / "payment.db"
+    migrate.upgrade(f"sqlite:///{file}", "payment")
+    database = Database(f"sqlite:///{file}")
+    app = PaymentApp(database, clock, FakeGateway())
+    shop = payment_stage.prepare(app, database, clock)
+    cases = {case.operation: (case, actor) for case, actor in changing(PAYMENT, app.document)}
+    case, actor = cases.pop(operation)
+    database.dispose()
+    fresh = Path(shutil.copy(file, tmp_path / "fresh.db"))
+    with unchanged(file):
+        for headers in foreign(OWN["payment"]):
+            refused = shop.answer(case, actor, headers=headers)
+            body = refused.json()
+            assert body.pop("request_id") == refused.headers["Request-Id"]
+            assert (refused.status_code, body) == (403, FOREIGN_ORIGIN), headers
+    database.dispose()
+    for headers in at_home(OWN["payment"]):
+        database = Database(f"sqlite:///{shutil.copy(fresh, file)}")
+        app.play(database, clock, FakeGateway())
+        answer = shop.answer(case, actor, headers=headers)
+        assert [answer.status_code] == successes(app.document, operation), (headers, answer.text)
+        database.dispose()
+    app.close()
+
+
+def test_a_form_that_means_another_method(chat_stage: ChatStage, tmp_path: Path) -> None:
+    """Whatever it means, and in every type that a form of another site can be sent as."""
+    database = chat_stage.copy(tmp_path / "form.db")
+    chat_stage.app.play(database, chat_stage.clock)
+    client = ChatClient(chat_stage.app, "acme.example", chat_stage.cast.cordelia)
+    parts = b'--x\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n'
+    forms = {
+        "application/x-www-form-urlencoded": b"method=%s&full_name=Taken",
+        "multipart/form-data; boundary=x": parts % (b"method", b"%s")
+        + parts % (b"full_name", b"Taken")
+        + b"--x--",
+        "text/plain": b"method=%s\r\nfull_name=Taken",
+    }
+    with unchanged(tmp_path / "form.db"):
+        for content_type, form in forms.items():
+            for method in (b"PATCH", b"GET", b"OPTIONS", b"HEAD", b"BREW"):
+                refused = client.request(
+                    "POST",
+                    "/settings",
+                    content=form % method,
+                    headers={"Origin": "null", "Content-Type": content_type},
+                )
+                assert (refused.status_code, refused.json()) == (403, CSRF_FAILED)
+    database.dispose()
+
+
+def test_reading_is_for_every_page_that_has_a_key(chat_stage: ChatStage, tmp_path: Path) -> None:
+    """A `GET` changes nothing, and no page of another site can read the answer."""
+    database = chat_stage.copy(tmp_path / "read.db")
+    chat_stage.app.play(database, chat_stage.clock)
+    client = ChatClient(chat_stage.app, "acme.example", chat_stage.cast.cordelia)
+    with unchanged(tmp_path / "read.db"):
+        for headers in foreign(OWN["chat"]):
+            answer = client.request("GET", "/users/me", headers=headers)
+            assert answer.status_code == 200
+            assert not any(name.startswith("access-control") for name in answer.headers)
+    database.dispose()

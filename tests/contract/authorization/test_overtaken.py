@@ -1,0 +1,265 @@
+"""Rights that end between the first look at who asks and the write: nothing is written.
+
+Every operation of both documents that changes something, with a request of permissions.yaml
+that is allowed, on both databases. `Overtaken` lets somebody else commit in between.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import pytest
+from sqlalchemy import MetaData, func, select, update
+from sqlalchemy.orm import Session
+
+import specs
+from models.base import ChatBase, PaymentBase
+from models.chat.identity.key_digests import digest_of
+from models.chat.identity.roles import Role
+from models.chat.tables import Realm, User
+from models.database import Database
+from models.payment import keys
+from tests.contract.authorization import payment_stage
+from tests.contract.authorization.chat_stage import HOST, call_of, furnish, members
+from tests.contract.authorization.conftest import NOW
+from tests.contract.authorization.policy import ALLOWED, Case, load, worded
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.people import Cast, Member
+from tests.support.contract import operations_of
+from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway, PaymentApp
+
+Work = Callable[[Session], object]
+
+WRITES_NOTHING_YET = {
+    "render_text": "only reads",
+    "register_push_device": "no relay is configured here; tests/handlers/chat/test_mobile_push.py",
+    "send_test_push_notification": "writes down what the relay said, nothing of the user's",
+    "create_video_call": "writes down what the vendor said, nothing of the user's",
+    "create_zoom_call": "writes down what the vendor said, nothing of the user's",
+}
+"""Operations that come to no write of the user's here, and why."""
+
+
+class Overtaken:
+    """A database where `change`, when there is one, is committed just before the next write."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.change: Work | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    def run(self, work: Callable[[Session], Any]) -> Any:
+        if self.change is not None:
+            change, self.change = self.change, None
+            self._database.run(change)
+        return self._database.run(work)
+
+    @contextmanager
+    def overtaking(self, change: Work, back: Work) -> Iterator[None]:
+        """Let `change` overtake the request that is sent meanwhile; `back` undoes it."""
+        self.change = change
+        yield
+        assert self.change is None, "the request came to no write"
+        self._database.run(back)
+
+
+def contents(database: Database, metadata: MetaData) -> dict[str, int]:
+    """How many rows each table has."""
+    with database.reading() as reader:
+        return {
+            table.name: reader.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in metadata.sorted_tables
+        }
+
+
+# --- chat --------------------------------------------------------------------------------------
+
+POLICY = load("chat")
+GET = {name for name, (method, _) in operations_of(specs.load("chat")).items() if method == "GET"}
+OPEN = {
+    operation["operationId"]
+    for item in specs.load("chat")["paths"].values()
+    for operation in item.values()
+    if isinstance(operation, dict) and operation.get("security") == []
+}
+CHANGING = [case for case in POLICY.cases if case.operation not in GET | OPEN]
+ALLOWED_ONES = [
+    (case, actor)
+    for case in CHANGING
+    for actor in ("owner", "member")
+    if case.cells[actor] == ALLOWED and (actor == "owner" or case.cells["owner"] != ALLOWED)
+]
+"""Each with an actor who may: the owner, else a member."""
+
+
+@dataclass
+class Stage:
+    """The chat stage on a database that can be overtaken."""
+
+    app: ChatApp
+    cast: Cast
+    database: Overtaken
+    things: dict[str, Any]
+    own: dict[str, dict[str, Any]]
+
+    def things_of(self, actor: str) -> dict[str, Any]:
+        return {**self.things, **self.own["owner"], **self.own[actor]}
+
+    def ask(self, case: Case, actor: str) -> httpx.Response:
+        method, path, parameters = call_of(self.app, case, self.things_of(actor))
+        return ChatClient(self.app, HOST, self.member(actor)).request(method, path, parameters)
+
+    def member(self, actor: str) -> Member:
+        return members(self.cast)[actor]
+
+    def set_user(self, actor: str, **values: object) -> Work:
+        user_id = self.member(actor).id
+        return lambda s: s.execute(update(User).where(User.id == user_id).values(values))
+
+    def set_realm(self, **values: object) -> Work:
+        return lambda s: s.execute(
+            update(Realm).where(Realm.id == self.cast.realm_id).values(values)
+        )
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def stage(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stage]:
+    directory: Path = tmp_path_factory.mktemp("overtaken")
+    clock = FrozenClock(NOW)
+    with copy_of(request, directory) as (url, people):
+        database = Overtaken(Database(url))
+        app = ChatApp(cast(Database, database), clock, directory)
+        things, own = furnish(cast(Database, database), app, people, clock)
+        yield Stage(app, people, database, things, own)
+        app.close()
+        database.dispose()
+
+
+@contextmanager
+def copy_of(request: pytest.FixtureRequest, directory: Path) -> Iterator[tuple[str, Cast]]:
+    if request.param == "sqlite":
+        source, people = request.getfixturevalue("chat_sqlite_template")
+        file = directory / "stage.db"
+        file.write_bytes(Path(source).read_bytes())
+        yield f"sqlite:///{file}", people
+    else:
+        copies, people = request.getfixturevalue("chat_postgres_copies")
+        with copies.one() as url:
+            yield url, people
+
+
+def told(response: httpx.Response) -> tuple[int, str, str]:
+    body = response.json()
+    return response.status_code, body["code"], body["msg"]
+
+
+def test_every_operation_that_changes_something_is_tried() -> None:
+    tried = {case.operation for case, _ in ALLOWED_ONES}
+    assert tried | WRITES_NOTHING_YET.keys() == {case.operation for case in CHANGING}
+
+
+def ends_of(stage: Stage, actor: str) -> dict[str, tuple[Work, Work, str]]:
+    """What may happen to an actor: how, how it is undone, and what they are told then."""
+    member = stage.member(actor)
+
+    def user(**values: object) -> Work:
+        return stage.set_user(actor, **values)
+
+    return {
+        "left": (user(is_active=False), user(is_active=True), "Account is deactivated"),
+        "another key": (
+            user(api_key_sha256="0" * 64),
+            user(api_key_sha256=digest_of(member.key)),
+            "Invalid API key",
+        ),
+        "another address": (
+            user(email_key="other@acme.example"),
+            user(email_key=member.email),
+            "Invalid API key",
+        ),
+        "closed": (
+            stage.set_realm(is_deactivated=True),
+            stage.set_realm(is_deactivated=False),
+            "This organization has been deactivated",
+        ),
+    }
+
+
+class TestChat:
+    def test_ended_rights(self, stage: Stage) -> None:
+        before = contents(cast(Database, stage.database), ChatBase.metadata)
+        unexpected = {}
+        for case, actor in ALLOWED_ONES:
+            if case.operation in WRITES_NOTHING_YET:
+                continue
+            for end, (change, back, text) in ends_of(stage, actor).items():
+                with stage.database.overtaking(change, back):
+                    answer = stage.ask(case, actor)
+                if told(answer) != (401, "UNAUTHORIZED", text):
+                    unexpected[case.name, end] = told(answer)
+        assert unexpected == {}
+        assert contents(cast(Database, stage.database), ChatBase.metadata) == before
+
+    def test_a_lower_role(self, stage: Stage) -> None:
+        """Who becomes a guest is told what a guest is told."""
+        before = contents(cast(Database, stage.database), ChatBase.metadata)
+        change = stage.set_user("owner", role=Role.GUEST)
+        back = stage.set_user("owner", role=Role.OWNER)
+        cases = [
+            case
+            for case, actor in ALLOWED_ONES
+            if actor == "owner" and case.cells["guest"] != ALLOWED
+        ]
+        assert len(cases) > 20
+        unexpected = {}
+        for case in cases:
+            status, text = POLICY.refusals[case.cells["guest"]]
+            with stage.database.overtaking(change, back):
+                status_now, _, text_now = told(stage.ask(case, "owner"))
+            if (status_now, text_now) != (status, worded(text, stage.things_of("owner"))):
+                unexpected[case.name] = (status_now, text_now)
+        assert unexpected == {}
+        assert contents(cast(Database, stage.database), ChatBase.metadata) == before
+
+
+# --- payment -----------------------------------------------------------------------------------
+
+
+class TestPayment:
+    def test_a_revoked_key(self, database: Database, clock: FrozenClock) -> None:
+        overtaken = Overtaken(database)
+        app = PaymentApp(cast(Database, overtaken), clock, FakeGateway())
+        shop = payment_stage.prepare(app, database, clock)
+        with database.reading() as reader:
+            owner = keys.find_actor(reader, str(shop.keys["project"]))
+        assert owner is not None
+        reading = {name for name, (m, _) in operations_of(app.document).items() if m == "GET"}
+        reading.add("test_webhook_endpoint")  # it changes nothing of ours
+        cases = [case for case in load("payment").cases if case.operation not in reading]
+        allowed = [case for case in cases if case.cells["project"] == ALLOWED]
+        unexpected = {}
+        for case in allowed:
+            _, key = database.run(
+                lambda s: keys.create_key(s, project_id=owner.project_id, now=NOW)
+            )
+            before = contents(database, PaymentBase.metadata)
+            with overtaken.overtaking(lambda s, key=key: revoke(s, key), lambda s: None):
+                answer = replace(shop, keys={"project": key}).answer(case, "project")
+            if (answer.status_code, answer.json()["code"]) != (401, "unauthorized"):
+                unexpected[case.name] = answer.text
+            assert contents(database, PaymentBase.metadata) == before
+        app.close()
+        assert unexpected == {}
+        assert {case.operation for case in allowed} == {case.operation for case in cases}
+
+
+def revoke(session: Session, key: str) -> None:
+    keys.revoke_key(session, key_id=key.split("_")[2], now=NOW)

@@ -1,0 +1,96 @@
+"""Every operation of both documents, as every actor: permissions.yaml holds, cell by cell."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+from models import migrate
+from models.database import Database
+from tests.contract.authorization import payment_stage
+from tests.contract.authorization.chat_stage import ChatStage
+from tests.contract.authorization.policy import ALLOWED, PERMISSIONS, Case, load, worded
+from tests.contract.authorization.table import PERMISSIONS_PAGE, rendered
+from tests.support.contract import operations_of
+from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway, PaymentApp
+from tests.support.served import served
+
+PAYMENT, CHAT = load("payment"), load("chat")
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def answer_of(response: httpx.Response) -> tuple[int, str]:
+    """What the policy's refusals are told by: the status, and the code or the text."""
+    body = response.json()
+    return response.status_code, body.get("msg", body.get("code", ""))
+
+
+@pytest.mark.parametrize("case", CHAT.cases, ids=lambda case: case.name)
+def test_chat(case: Case, chat_stage: ChatStage, tmp_path: Path) -> None:
+    chat_stage.forget()
+    unexpected = {}
+    for actor, expected in case.cells.items():
+        response = chat_stage.try_out(case, actor, tmp_path)
+        if expected == ALLOWED:
+            if not response.is_success:
+                unexpected[actor] = (expected, answer_of(response))
+            continue
+        status, text = CHAT.refusals[expected]
+        text = worded(text, chat_stage.things_of(actor))
+        if answer_of(response) != (status, text):
+            unexpected[actor] = (expected, answer_of(response))
+    assert unexpected == {}
+
+
+@pytest.mark.parametrize("case", PAYMENT.cases, ids=lambda case: case.name)
+def test_payment(case: Case, tmp_path: Path) -> None:
+    clock = FrozenClock(NOW)
+    url = f"sqlite:///{tmp_path / 'payment.db'}"
+    migrate.upgrade(url, "payment")
+    database = Database(url)
+    app = PaymentApp(database, clock, FakeGateway())
+    shop = payment_stage.prepare(app, database, clock)
+    unexpected = {}
+    for actor, expected in case.cells.items():
+        response = shop.answer(case, actor)
+        if expected == ALLOWED:
+            is_expected = response.is_success
+        else:
+            code = response.json().get("code")
+            is_expected = (response.status_code, code) == PAYMENT.refusals[expected]
+        if not is_expected:
+            unexpected[actor] = (expected, response.status_code, response.text)
+    app.close()
+    database.dispose()
+    assert unexpected == {}
+
+
+@pytest.mark.parametrize("policy", [PAYMENT, CHAT], ids=["payment", "chat"])
+def test_every_operation_has_a_case(policy: object) -> None:
+    assert policy in (PAYMENT, CHAT)
+    chosen = PAYMENT if policy is PAYMENT else CHAT
+    operations = set(operations_of(served(chosen.service)))
+    assert {case.operation for case in chosen.cases} == operations
+
+
+def names_given_twice(node: yaml.Node | None) -> list[str]:
+    """The keys that a mapping of a YAML document has twice; a reader keeps the last, silently."""
+    if isinstance(node, yaml.SequenceNode):
+        return [name for item in node.value for name in names_given_twice(item)]
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    names = [key.value for key, _ in node.value]
+    inner = [name for _, item in node.value for name in names_given_twice(item)]
+    return [*(name for name in set(names) if names.count(name) > 1), *inner]
+
+
+def test_no_name_is_given_twice() -> None:
+    assert names_given_twice(yaml.compose("{a: 1, b: [{c: 1, c: 2}]}")) == ["c"]
+    assert names_given_twice(yaml.compose(PERMISSIONS.read_text())) == []
+
+
+def test_the_page_is_what_the_policy_says() -> None:
+    assert PERMISSIONS_PAGE.read_text() == rendered(), "run scripts/permissions-table"

@@ -1,0 +1,43 @@
+"""THE table of operations of which random histories are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.contract.continuity.world import Call, World
+
+Make = Callable[[World], Call]
+OPERATIONS: dict[str, Make] = {}
+"""Operation id -> makes one call of it, with arguments by chance. Raises `Nothing`."""
+
+LEFT_OUT = {
+    "accept_invitation": "takes a token from a mail; `create_user` makes accounts as well",
+    "confirm_new_email": "takes a link from a mail; `update_user` changes emails as well",
+    "create_invitation_link": "invitations are in no snapshot",
+    "create_video_call": "asks the vendor, changes nothing that is kept",
+    "create_zoom_call": "the same",
+    "delete_export": "exports are in no snapshot",
+    "delete_queue": "ends a queue",
+    "dev_fetch_api_key": "signs in",
+    "fetch_api_key": "signs in",
+    "jwt_fetch_api_key": "signs in",
+    "receive_json": "sends as `send_message` does",
+    "receive_vendor_notice": "comes from the vendor; `revoke_vendor_token` forgets tokens as well",
+    "register_push_device": "encrypts for a relay; tests/handlers/chat/test_mobile_push.py",
+    "register_queue": "is what the histories are judged by",
+    "remove_bot_storage": "what bots store is in no snapshot",
+    "render_text": "changes nothing",
+    "resend_invitation": "the same",
+    "revoke_invitation": "the same",
+    "revoke_invitation_link": "the same",
+    "send_invitations": "the same",
+    "send_test_push_notification": "asks the relay",
+    "update_bot_storage": "what bots store is in no snapshot",
+}
+"""Operations that are in no history, and why."""
+
+
+def operation(make: Make) -> Make:
+    """Registers a maker under its name, which is the operation's id."""
+    OPERATIONS[make.__name__] = make
+    return make

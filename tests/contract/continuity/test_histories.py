@@ -1,0 +1,108 @@
+"""A snapshot and the events after it make the next snapshot, whatever happens between them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+
+import pytest
+
+import specs
+from models.database import Database
+from tests.contract.continuity.history import History
+from tests.contract.continuity.operations.table import LEFT_OUT, OPERATIONS
+from tests.contract.continuity.store import APPLIERS
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
+from tests.support.frozen_clock import FrozenClock
+
+DOCUMENT = specs.load("chat")
+FIRST = int(os.environ.get("SPECD_HISTORY_FIRST", "1"))
+SEEDS = range(FIRST, FIRST + int(os.environ.get("SPECD_HISTORIES", "1")))
+LENGTH = int(os.environ.get("SPECD_HISTORY_LENGTH", "40"))
+AT_EACH_STEP = bool(os.environ.get("SPECD_HISTORY_AT_EACH_STEP"))
+"""Compare after each step: slow, but tells which call it was."""
+TOGETHER = 5
+ROUNDS = 12
+"""Some operations need what others make."""
+BASICS = ("update_channel", "subscribe", "send_message")
+"""They give back what others took away."""
+
+
+def test_every_operation_is_in_a_history_or_has_a_reason() -> None:
+    changing = {
+        operation["operationId"]
+        for item in DOCUMENT["paths"].values()
+        for method, operation in item.items()
+        if method in ("post", "put", "patch", "delete")
+    }
+    assert changing == OPERATIONS.keys() | LEFT_OUT.keys()
+    assert not OPERATIONS.keys() & LEFT_OUT.keys()
+
+
+def test_clients_know_every_type_of_event() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    kinds = [schemas[each["$ref"].rpartition("/")[2]] for each in schemas["Event"]["oneOf"]]
+    types = {name for kind in kinds for name in kind["properties"]["type"]["enum"]}
+    assert types <= APPLIERS.keys()
+
+
+def judge(history: History) -> None:
+    history.catch_up()
+    found = history.compare()
+    assert not found, "\n".join(["", *history.said[-80:], "", *in_short(found)])
+
+
+def in_short(found: list[str]) -> list[str]:
+    """One of each kind of difference, and how many there are."""
+    kinds: dict[str, list[str]] = {}
+    for each in found:
+        kind = re.sub(r"/[0-9]+", "/*", each.partition(": ")[2].partition(": ")[0])
+        kinds.setdefault(kind, []).append(each)
+    return [f"{len(alike)} of {kind}: {alike[0]}" for kind, alike in kinds.items()]
+
+
+@pytest.fixture
+def make(
+    as_nobody: ChatClient, chat_database: Database, cast: Cast, clock: FrozenClock
+) -> Callable[[int], History]:
+    """A history of that seed."""
+    return lambda seed: History(as_nobody, chat_database, cast, clock, seed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_events_continue_the_snapshot(make: Callable[[int], History], seed: int) -> None:
+    history = make(seed)
+    history.begin()
+    history.follow()
+    for step in range(LENGTH):
+        if step % 10:
+            history.act_at_random()
+        else:
+            history.at_once([history.world.pick(*OPERATIONS) for _ in range(TOGETHER)])
+        if AT_EACH_STEP:
+            judge(history)
+    judge(history)
+
+
+def test_each_operation(make: Callable[[int], History]) -> None:
+    """Each succeeds, and no client misses anything of it."""
+    history = make(0)
+    history.begin()
+    history.follow()
+    waiting = [*OPERATIONS]
+    history.world.rng.shuffle(waiting)
+    waiting.sort(key=lambda each: each != "deactivate_own_user")  # who must be there for it
+    for _ in range(ROUNDS):
+        for basic in BASICS:
+            history.insist(basic)
+        history.enable_reports()
+        history.bring_back("othello")
+        for each in waiting:
+            noun = each.partition("_")[2]
+            for maker in (f"create_{noun}", f"create_{noun}s", f"add_{noun}"):
+                history.insist(maker)
+        waiting = [each for each in waiting if not history.insist(each)]
+    assert not waiting, "\n".join([*waiting, *history.said[-80:]])
+    judge(history)

@@ -1,0 +1,139 @@
+"""A slice of `scripts/cost`: every operation, against a little of the stored data and then more of
+it, and with its longest lists. Statements and structure decide, so that no busy machine can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.contract.cost.campaign import warm_up
+from tests.contract.cost.crowd import Scale
+from tests.contract.cost.fillings import fillings
+from tests.contract.cost.judging import COSTS, Judge
+from tests.contract.cost.meter import Meter
+from tests.contract.cost.places import Document, unbounded
+from tests.contract.cost.repeating import repeat_all
+from tests.contract.cost.stage import Stage, chat_on, payment_on
+from tests.contract.cost.weighing import weighed
+from tests.support.contract import operations_of
+from tests.support.postgres import PostgresServer
+from tests.support.served import served
+
+SERVICES = ("payment", "chat")
+PARTS = (0.02, 0.06)
+"""Of the stored data: no operation may need more statements for more of it."""
+LONG_TEXTS = ("content", "welcome_message_custom_text")
+"""Names of fields that are rendered, to be sent as long as they may be."""
+SHARE = 0.05
+"""Of the maximum of a list: enough to tell a statement for each item from one for all."""
+CPU_S = 5.0
+"""Twenty times what a request may cost: this is reached by what grows out of all bounds only."""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/crowded.db"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    name = server.create()
+    yield server.url_of(name)
+    server.drop(name)
+
+
+@contextmanager
+def measured(stage: Stage) -> Iterator[Meter]:
+    """A meter that also tells what is written."""
+    with weighed(stage.database), Meter(stage.database).open() as meter:
+        yield meter
+
+
+def judged(stage: Stage, meter: Meter) -> Judge:
+    judge = Judge(stage, meter, timed=False)
+    warm_up(judge)
+    return judge
+
+
+def fill_dear_places(judge: Judge) -> None:
+    """Every list of every operation, with some of what is there; and what is rendered, long."""
+    stage = judge.stage
+    seen: set[tuple[str, str]] = set()
+    for base in stage.bases():
+        for place in stage.document.places(base.operation):
+            is_text = place.type == "string" and "enum" not in place.schema
+            is_dear = place.type == "array" or (is_text and place.name in LONG_TEXTS)
+            share = 1.0 if is_text else SHARE
+            if not is_dear or (base.operation, place.label) in seen:
+                continue
+            seen.add((base.operation, place.label))
+            name, filling = next(iter(fillings(stage.document, place, stage.pools)))
+            judge.judge(
+                base.operation,
+                place.label,
+                name,
+                lambda part, base=base, place=place, filling=filling, share=share: stage.build(
+                    base, place, filling(part * share)
+                ),
+            )
+
+
+def test_no_operation_of_payment_costs_more_than_it_names(url: str) -> None:
+    with payment_on(url, Scale().part(0.02)) as stage, measured(stage) as meter:
+        judge = judged(stage, meter)
+    assert judge.findings == []
+    assert max(tried.cost.seconds for tried in judge.tries) < CPU_S
+
+
+def test_no_operation_of_chat_costs_more_than_it_names(url: str, tmp_path: Path) -> None:
+    scale = Scale().part(PARTS[0])
+    with chat_on(url, tmp_path, scale) as stage, measured(stage) as meter:
+        judge = judged(stage, meter)
+        fill_dear_places(judge)
+    assert judge.findings == []
+    assert {tried.operation for tried in judge.tries} >= set(allowed_of("chat"))
+    assert max(tried.cost.seconds for tried in judge.tries) < CPU_S
+
+
+def test_more_data_need_no_more_statements(tmp_path: Path) -> None:
+    usual = []
+    for number, part in enumerate(PARTS):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        url, scale = f"sqlite:///{directory}/chat.db", Scale().part(part)
+        with chat_on(url, directory, scale) as stage, Meter(stage.database).open() as meter:
+            usual.append(judged(stage, meter).usual)
+    grown = {
+        operation: (usual[0][operation], statements)
+        for operation, statements in usual[1].items()
+        if statements > usual[0][operation]
+    }
+    assert grown == {}
+
+
+def test_a_request_that_is_repeated_writes_no_more(tmp_path: Path) -> None:
+    url, scale = f"sqlite:///{tmp_path}/chat.db", Scale().part(PARTS[0])
+    with chat_on(url, tmp_path, scale) as stage, measured(stage) as meter:
+        assert repeat_all(stage, meter) == []
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_place_has_a_bound(service: str) -> None:
+    document = Document(served(service))
+    places = [p for o in operations_of(served(service)) for p in unbounded(document, o)]
+    assert places == []
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_operation_names_its_statements(service: str) -> None:
+    assert set(allowed_of(service)) == set(operations_of(served(service)))
+
+
+def allowed_of(service: str) -> dict[str, int]:
+    named: dict[str, int] = yaml.safe_load(COSTS.read_text())[service]
+    return named

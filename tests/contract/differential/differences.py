@@ -1,0 +1,6 @@
+"""All known differences between us and the oracles, whichever module registers them."""
+
+from tests.contract.differential import oracles, oracles_chat, oracles_forms
+
+MODULES = (oracles, oracles_forms, oracles_chat)
+EVERY = oracles.DIFFERENCES

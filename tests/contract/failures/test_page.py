@@ -1,0 +1,80 @@
+"""docs/errors.md and the served pages: nothing missing, nothing stale, links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import specs
+from pages.app import build_pages
+from server.error_docs import Failure
+from tests.contract.failures.page import PAGE, SERVICES, rendered
+from tests.support.served import documents_of
+
+ALL = [(service, failure) for service, listed in SERVICES.items() for failure in listed()]
+IDS = [f"{service}-{failure.anchor}" for service, failure in ALL]
+
+
+def codes(service: str) -> set[tuple[str, str]]:
+    """(status, code) of everything a service can fail with."""
+    return {(str(f.status), f"`{f.code}`" if f.code else "none") for f in SERVICES[service]()}
+
+
+def test_the_page_is_what_the_classes_say() -> None:
+    assert PAGE.read_text() == rendered(), "run scripts/errors-table"
+
+
+def test_every_failure_says_when_it_comes_and_what_to_do() -> None:
+    assert len(ALL) > 150
+    for (_, failure), name in zip(ALL, IDS, strict=True):
+        assert re.fullmatch(r"[A-Z`].{9,}[.)]", failure.when), (
+            f"{name}: its class needs a docstring"
+        )
+        assert re.fullmatch(r"[A-Z].{9,}[.]", failure.advice), f"{name}: its class needs `advice`"
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_the_documents_heads_list_the_same_statuses_and_codes(service: str) -> None:
+    heads = [specs.load(name)["info"]["description"] for name in documents_of(service)]
+    lines = [line for head in heads for line in head.partition("## Errors")[2].splitlines()]
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
+    listed = {(status, code) for status, code, *_ in rows if status != "status"}
+    # A code that another one's row mentions stands beside it.
+    beside = {("400", "`INVALID_ZOOM_TOKEN`")} if service == "chat" else set()
+    found = codes(service) - {("404", "`BAD_REQUEST`")}
+    assert listed | beside == found
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_anchor_is_one_places(service: str) -> None:
+    page = (
+        build_pages(
+            documents={service: "/v1/openapi"},
+            failures={service: SERVICES[service]()},
+        )
+        .test_client()
+        .get(f"/docs/{service}/errors")
+        .text
+    )
+    anchors = re.findall(r' id="([^"]+)"', page)
+    assert len(anchors) == len(set(anchors))
+    wanted = {failure.anchor for failure in SERVICES[service]()}
+    grouped = {failure.code for failure in SERVICES[service]() if failure.subject}
+    assert set(anchors) == wanted | grouped
+    for anchor in wanted:
+        assert f'<a id="{service}-{anchor}"></a>' in PAGE.read_text()
+
+
+def test_a_text_cannot_write_into_the_page() -> None:
+    bad = Failure("x", "X", 400, "<b>{name}</b>", "When `<i>` comes.", "Send <u>.")
+    pages = build_pages(documents={}, failures={"payment": [bad]})
+    page = pages.test_client().get("/docs/payment/errors").text
+    assert ">&lt;b&gt;{name}&lt;/b&gt;</td>" in page
+    assert ">When <code>&lt;i&gt;</code> comes.</td>" in page
+    assert ">Send &lt;u&gt;.</td>" in page
+
+
+def test_another_service_has_no_page() -> None:
+    pages = build_pages(documents={"payment": "/v1/openapi"})
+    assert pages.test_client().get("/docs/payment/errors").status_code == 404

@@ -1,0 +1,58 @@
+"""A payment server to drive: a merchant with a method on a running chain, and their peer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from demo.chain.anvil import find_anvil
+from models import migrate
+from models.database import Database
+from tests.contract.sdk.stage import Stage, write_facts
+from tests.live.chain_fixture import running_anvil, running_pyevm
+from tests.live.running_server import RunningServer
+from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_invoice, make_merchant
+
+
+@contextmanager
+def payment_stage(directory: Path) -> Iterator[Stage]:
+    """Ada, whose SDK it is, and Ben, who must not see what is hers.
+
+    Ada has an unpaid invoice. Facts: `base_url`; `payment_method_id`, `chain_id`, `token_symbol`;
+    `callers`: both, and somebody unknown.
+    """
+    database_url = f"sqlite:///{directory}/payment.db"
+    migrate.upgrade(database_url, "payment")
+    database = Database(database_url)
+    now = datetime.now(UTC)
+
+    def work(session: Session) -> tuple[str, str]:
+        ada = make_merchant(session, now=now, xpub=ADA_XPUB)
+        ben = make_merchant(session, now=now, name="Ben's Records", xpub=BEN_XPUB)
+        make_invoice(session, ada, now=now)
+        return ada.key, ben.key
+
+    key, peer_key = database.run(work)
+    database.dispose()
+    with ExitStack() as stack:
+        has_anvil = find_anvil(os.environ.get("SPECD_ANVIL", "")) is not None
+        chain = stack.enter_context(running_anvil() if has_anvil else running_pyevm())
+        environment = {"SPECD_CHAIN_RPC_URLS": chain.url, "SPECD_WORKERS": "1"}
+        server = stack.enter_context(RunningServer(directory, environment))
+        facts = {
+            "base_url": server.url,
+            "payment_method_id": "tusd-local",
+            "chain_id": 31337,
+            "token_symbol": "TUSD",
+            "callers": {
+                "ada": {"token": key},
+                "ben": {"token": peer_key},
+                "stranger": {"token": "prk_test_nobody"},
+            },
+        }
+        yield Stage("payment", server, write_facts(directory, facts))

@@ -1,0 +1,142 @@
+"""A freshly seeded server for one drive, and what a drive has to know of it, in a JSON file.
+
+A drive is a program that makes the calls of the table by one generated SDK. It finds the facts in
+SPECD_SDK_STAGE and the calls in SPECD_SDK_CALLS; the server's own counters say whether it called
+every operation.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+import services
+import specs
+from tests.contract.sdk.table import CALLS, calls_of, skipped_of
+from tests.live.running_server import ROOT, RunningServer
+
+DOCUMENTS = sorted(path.stem for path in CALLS.glob("*.yaml"))
+GENERATED = ROOT / "build" / "sdk"
+NOT_GENERATED = "the SDKs are not there: run scripts/sdk"
+METHODS = ("get", "post", "put", "patch", "delete")
+OPEN = {"server_settings"}
+"""Tags of operations for everybody."""
+NEVER_WRONG = {"custom_emoji", "server_settings", "payment_methods"}
+"""Tags of operations that take nothing which could be wrong."""
+RULED = {400, 403, 404, 409, 422}
+_COUNTED = re.compile(
+    r'^specd_requests_total\{operation="(\w+)",service="(\w+)",status="(\d+)"\} ([\d.]+)$', re.M
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A server, and the file of facts about it. `document`: the one to drive, by default the one
+    called like the service.
+    """
+
+    service: str
+    server: RunningServer
+    facts: Path
+    document: str = ""
+
+    calls: Path = field(init=False)
+    """The calls of the service, in order, as JSON."""
+
+    before: Counter[tuple[str, int]] = field(init=False)
+    """What the stage itself has called to set itself up."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "document", self.document or self.service)
+        calls = self.facts.with_name("calls.json")
+        calls.write_text(json.dumps([asdict(call) for call in calls_of(self.document)]))
+        object.__setattr__(self, "calls", calls)
+        object.__setattr__(self, "before", self._counted())
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment variables that a drive reads."""
+        return {
+            "SPECD_SDK_STAGE": str(self.facts),
+            "SPECD_SDK_CALLS": str(self.calls),
+            "SPECD_SDK_DOCUMENT": self.document,
+        }
+
+    def undriven(self) -> dict[str, str]:
+        """Operations of the document that a drive did not call, or never with success."""
+        statuses = self.statuses()
+        gaps: dict[str, str] = {}
+        for name in set(operation_ids(self.document)) - skipped_of(self.document):
+            seen = statuses.get(name, set())
+            if not any(200 <= status < 300 for status in seen):
+                gaps[name] = f"answered {sorted(seen)} only" if seen else "was not called"
+        return gaps
+
+    def unrefused(self) -> dict[str, str]:
+        """Tags under which a drive met no 401, or no refusal by a rule of the service."""
+        statuses = self.statuses()
+        gaps: dict[str, str] = {}
+        for tag, names in operation_ids_by_tag(self.document).items():
+            seen = set().union(*(statuses.get(name, set()) for name in names))
+            if tag not in OPEN and 401 not in seen:
+                gaps[tag] = "no 401"
+            elif tag not in NEVER_WRONG and not seen & RULED:
+                gaps[tag] = "no rule was broken"
+        return gaps
+
+    def statuses(self) -> dict[str, set[int]]:
+        """operationId -> the statuses it has answered to a drive, as the server counted them."""
+        statuses: dict[str, set[int]] = {}
+        for operation, status in self._counted() - self.before:
+            statuses.setdefault(operation, set()).add(status)
+        return statuses
+
+    def _counted(self) -> Counter[tuple[str, int]]:
+        text = httpx.get(f"{self.server.url}/metrics").text
+        return Counter(
+            {
+                (operation, int(status)): int(float(count))
+                for operation, service, status, count in _COUNTED.findall(text)
+                if service == self.service
+            }
+        )
+
+
+@contextmanager
+def staged(document: str, directory: Path) -> Iterator[Stage]:
+    """The stage that `tests/contract/sdk/<service>_stage.py` makes, for one of its documents."""
+    service = services.DOCUMENTS[document]
+    module = importlib.import_module(f"tests.contract.sdk.{service}_stage")
+    with getattr(module, f"{service}_stage")(directory) as stage:
+        yield replace(stage, document=document)
+
+
+def write_facts(directory: Path, facts: Mapping[str, Any]) -> Path:
+    """The facts as the file that drives read."""
+    path = directory / "stage.json"
+    path.write_text(json.dumps(facts, indent=2), encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+def operation_ids(document: str) -> list[str]:
+    """Every operation of a document."""
+    return [name for names in operation_ids_by_tag(document).values() for name in names]
+
+
+def operation_ids_by_tag(document: str) -> dict[str, list[str]]:
+    """Every operation of a document, under its tag."""
+    tags: dict[str, list[str]] = {}
+    for item in specs.load(document)["paths"].values():
+        for operation in (item[method] for method in METHODS if method in item):
+            tags.setdefault(operation["tags"][0], []).append(operation["operationId"])
+    return tags

@@ -1,0 +1,43 @@
+"""The organization of the chat document's examples."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from models.database import Database
+from tests.contract.authorization.chat_stage import HOST, ChatStage, prepare
+from tests.contract.authorization.conftest import NOW
+from tests.contract.specs.chat_player import Player
+from tests.support.chat.app import ChatClient
+from tests.support.chat.people import Cast
+from tests.support.frozen_clock import FrozenClock
+
+
+@pytest.fixture(scope="session")
+def stage(
+    chat_sqlite_template: tuple[str, Cast], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ChatStage]:
+    """The organization of the authorization tests, with the channel and the group of examples."""
+    prepared = prepare(chat_sqlite_template, tmp_path_factory.mktemp("x"), FrozenClock(NOW))
+    database = Database(f"sqlite:///{prepared.file}")
+    prepared.app.play(database, prepared.clock)
+    owner = ChatClient(prepared.app, HOST, prepared.cast.cordelia)
+    owner.post("/users/me/subscriptions", subscriptions=[{"name": "Denmark"}])
+    denmark = owner.get("/get_stream_id", stream="Denmark")["stream_id"]
+    readers = {"name": "audience", "description": "", "members": [prepared.cast.hamlet.id]}
+    owner.post("/user_groups/create", **readers)
+    groups = owner.get("/user_groups")["user_groups"]
+    audience = next(group["id"] for group in groups if group["name"] == "audience")
+    database.dispose()
+    things = {**prepared.things, "denmark": denmark, "audience": audience}
+    yield replace(prepared, things=things)
+    prepared.app.close()
+
+
+@pytest.fixture
+def player(stage: ChatStage, tmp_path: Path) -> Iterator[Player]:
+    playing = Player(stage, tmp_path)
+    yield playing
+    playing.close()

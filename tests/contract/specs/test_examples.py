@@ -1,0 +1,141 @@
+"""The examples of all documents: each fits its schema, errors are those the services give, and a
+reader finds one for every value that is not plain without it.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import services
+import specs
+from tests.contract.failures.page import SERVICES
+from tests.contract.specs.examples import Judge, examples, operations, resolve
+
+Node = Mapping[str, Any]
+DOCUMENTS = {name: specs.load(name) for name in services.DOCUMENTS}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_example_fits_its_schema(name: str) -> None:
+    document = DOCUMENTS[name]
+    judge = Judge(document)
+    judged: set[tuple[int, str]] = set()
+    wrong = []
+    for example in examples(document):
+        what = id(example.schema), json.dumps(example.value, sort_keys=True)
+        if what not in judged:
+            judged.add(what)
+            found = judge.objections(example.schema, example.value, example.is_sent)
+            wrong += [f"{example.place}: {text}" for text in found]
+    assert len(judged) > 20
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_property_is_shown(name: str) -> None:
+    document = DOCUMENTS[name]
+    judge = Judge(document)
+    for example in examples(document):
+        judge.show(example)
+    schemas = document["components"]["schemas"].items()
+    assert [gap for place, schema in schemas for gap in judge.unshown(schema, place)] == []
+
+
+def test_what_nothing_shows_is_found() -> None:
+    inner = {"type": "object", "properties": {"deep": {"type": "string"}}}
+    schema = {
+        "type": "object",
+        "properties": {
+            "seen": {"type": "string"},
+            "null": {"type": "integer", "nullable": True},
+            "own": {"type": "string", "example": "x"},
+            "flag": {"type": "boolean"},
+            "kind": {"enum": ["a", "b"]},
+            "list": {"type": "array", "items": inner},
+        },
+    }
+    document = {
+        "paths": {
+            "/": {
+                "get": {
+                    "operationId": "look",
+                    "responses": {
+                        "200": {
+                            "content": {
+                                "application/json": {
+                                    "schema": {"$ref": "#/components/schemas/S"},
+                                    "examples": {"a": {"value": {"seen": "x", "null": None}}},
+                                }
+                            }
+                        }
+                    },
+                }
+            }
+        },
+        "components": {"schemas": {"S": schema}},
+    }
+    judge = Judge(document)
+    for example in examples(document):
+        judge.show(example)
+    assert list(judge.unshown(schema, "S")) == ["S/null", "S/list", "S/list/items/deep"]
+
+
+def errors(document: Node) -> list[tuple[str, int, Node]]:
+    """(where, status, value) of every example of an error."""
+    found = []
+    for _, _, operation, _ in operations(document):
+        for status, listed in operation["responses"].items():
+            if status < "400":
+                continue
+            for kind, media in resolve(document, listed)["content"].items():
+                if kind == "text/html":
+                    continue  # a page says it in words of its own
+                shown = media.get("examples", {})
+                assert shown, f"{operation['operationId']} {status} has no named example"
+                for name, example in shown.items():
+                    place = f"{operation['operationId']} {status} ({name})"
+                    found.append((place, int(status), resolve(document, example)["value"]))
+    return found
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_error_example_is_an_error_of_the_service(name: str) -> None:
+    """By status, code and text, as the classes that docs/errors.md is written from have them."""
+    known = [
+        (failure.status, failure.code, pattern(failure.message))
+        for failure in SERVICES[services.DOCUMENTS[name]]()
+    ]
+    unknown = []
+    for place, status, value in errors(DOCUMENTS[name]):
+        code, text = value.get("code"), value.get("msg", value.get("message"))
+        if not any((status, code) == (s, c) and told.fullmatch(text) for s, c, told in known):
+            unknown.append(f"{place}: {code}: {text}")
+    assert unknown == []
+
+
+def pattern(message: str) -> re.Pattern[str]:
+    """What a text with `{placeholders}` can become."""
+    pieces = re.split(r"\{[^}]*\}", message)
+    return re.compile(".+".join(re.escape(piece) for piece in pieces), re.DOTALL)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_header_is_told_whole(name: str) -> None:
+    document = DOCUMENTS[name]
+    gaps = set()
+    for _, _, operation, _ in operations(document):
+        for status, listed in operation["responses"].items():
+            for name, header in resolve(document, listed).get("headers", {}).items():
+                told = resolve(document, header)
+                schema = told["schema"]
+                place = f"{operation['operationId']} {status} {name}"
+                if not told.get("description"):
+                    gaps.add(f"{place}: description")
+                if not {"example", "examples", "enum"} & {**schema, **told}.keys():
+                    gaps.add(f"{place}: example")
+                if not {"maxLength", "pattern", "enum", "maximum"} & schema.keys():
+                    gaps.add(f"{place}: bounds")
+    assert gaps == set()

@@ -1,6 +1,0 @@
-"""All known differences between us and the oracles, whichever module registers them."""
-
-from tests.judges.differential import oracles, oracles_chat, oracles_forms
-
-MODULES = (oracles, oracles_forms, oracles_chat)
-EVERY = oracles.DIFFERENCES
