@@ -1,7 +1,7 @@
 """The end of the event log, which a process follows once for all of its long polls.
 
-A poll that waits holds no thread, no connection and no statement: the thread of `models.notifier` looks
-for all of them, and what it finds is told on the event loop.
+A poll that waits holds no thread, no connection and no statement: the thread of `models.notifier`
+looks for all of them, and wakes them on the event loop.
 """
 
 import asyncio

@@ -86,7 +86,7 @@ class Lanes:
 
 
 class LaneCapacity:
-    """What is left for one unit of work, as `models.payment.webhooks.rounds.Capacity` asks for it."""
+    """What is left for one unit of work (`models.payment.webhooks.rounds.Capacity`)."""
 
     def __init__(
         self, under_way: dict[str, set[int]], slow: set[str], widths: Mapping[str, int]

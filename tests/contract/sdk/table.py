@@ -13,8 +13,8 @@ not do:
     facts     path -> what stands there in the typed answer, or in the typed error record
     headers   name -> value of the answer's header
 
-A required parameter that is not given is taken from its example. `tests.contract.sdk.paths` tells how
-paths and `$` values are written. What stands in an answer is a value, or `{contains: text}`,
+A required parameter that is not given is taken from its example. `tests.contract.sdk.paths` shows
+how paths and `$` values are written. What stands in an answer is a value, or `{contains: text}`,
 `{ends: text}`, `{length: 3}`, `{every: value}`, `{is: text}`, `{is: integer}`, `{absent: true}`.
 
 `successes` and `refusals` of the file are facts of each answer. Before the first successful call of
