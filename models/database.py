@@ -7,12 +7,13 @@ idle transactions.
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -20,10 +21,8 @@ from models import sockets, sqlite
 from models.availability import Availability
 from models.errors import DatabaseUnavailable
 from models.heartbeat import Heartbeat
-from models.held import HeldConnections, Reading, Taken
 from models.notifier import Notifier
-from models.outages import is_lost_race, raise_outage
-from models.reader import UNIT_CONNECTION
+from models.outages import is_lost_race, is_read_only, raise_outage
 from seams import require_seams
 from settings import Settings
 
@@ -71,7 +70,6 @@ def savepoint(session: Session) -> Iterator[None]:
     lengths = {write: len(items) for write, items in session.info.get(AT_THE_END, {}).items()}
     try:
         with session.begin_nested():
-            session.connection()  # the savepoint is made now, also for prepared statements
             yield
     except BaseException:
         del session.info.get(_AFTER_COMMIT, [])[calls:]
@@ -117,10 +115,8 @@ class Database:
         self.notifier = Notifier(self._url, self._sockets)
         self._making = threading.Lock()
         self._reader: Engine | None = None
-        self._held: HeldConnections | None = None
-        self._held_apart: HeldConnections | None = None
+        self._apart: Engine | None = None
         self._writer: Engine | None = None
-        self._held_for_writing: HeldConnections | None = None
 
     @classmethod
     def for_service(cls, service: str, settings: Settings) -> "Database":
@@ -131,12 +127,12 @@ class Database:
             pool_size=settings.database_pool_size,
         )
 
-    def reading(self) -> Reading:
+    def reading(self) -> AbstractContextManager[Connection]:
         """A Core connection in AUTOCOMMIT, for reads: each statement sees the latest state.
 
         What takes longer than the time limit of reads ends as `DatabaseUnavailable`.
         """
-        return Reading(self._held or self._make_held(), self._read_timeout_s)
+        return self._connected(self._reader or self._make_reader(), self._read_timeout_s)
 
     @contextmanager
     def snapshot(self, *, may_take_long: bool = False) -> Iterator[Connection]:
@@ -146,7 +142,7 @@ class Database:
         `yield_per` to read in batches.
         """
         seconds = SNAPSHOT_TIMEOUT_S if may_take_long else self._read_timeout_s
-        with Reading(self._held or self._make_held(), seconds, keeps=False) as connection:
+        with self._connected(self._reader or self._make_reader(), seconds) as connection:
             if self.dialect == "sqlite":
                 connection.exec_driver_sql("BEGIN")
                 try:
@@ -166,13 +162,13 @@ class Database:
         connection found dead before the end is answered by exactly one more try. No connection,
         no lock in time, no statement in time: `DatabaseUnavailable`.
         """
-        held = self._held_for_writing or self._make_held_for_writing()
+        writer = self._writer or self._make_writer()
         try:
-            return self._attempt(held, work)
+            return self._attempt(writer, work)
         except _TryAgain:
             pass
         try:
-            return self._attempt(held, work)
+            return self._attempt(writer, work)
         except _TryAgain as lost:
             raise_outage(lost.error, self.availability, self.availability.ended)
             raise lost.error from None
@@ -182,14 +178,12 @@ class Database:
         nobody waits for ever on a connection that has vanished. A file does not vanish.
         """
         if self.dialect == "postgresql" and self._heartbeat is None:
-            self._heartbeat = Heartbeat(self._url, self.availability, self._cut)
+            self._heartbeat = Heartbeat(self._url, self.availability, self._sockets.shut)
             self._heartbeat.start()
 
-    def reading_apart(self) -> Reading:
+    def reading_apart(self) -> AbstractContextManager[Connection]:
         """The same as `reading` on a connection that no request uses."""
-        self._make_held()
-        assert self._held_apart is not None
-        return Reading(self._held_apart, self._read_timeout_s)
+        return self._connected(self._apart or self._make_apart(), self._read_timeout_s)
 
     def ping(self) -> None:
         """One trivial statement, on a connection that no request uses. Raises
@@ -204,36 +198,53 @@ class Database:
         """What whoever has waited too long for a thread is told."""
         return DatabaseUnavailable()
 
-    def _cut(self) -> None:
-        """Have whoever waits for an answer fail at once, and throw away all connections."""
-        self._sockets.shut()
-        for held in (self._held, self._held_apart, self._held_for_writing):
-            if held is not None:
-                held.let_all_go(dead=True)
-
     def dispose(self) -> None:
         """Close every connection. The next use opens new ones."""
         if self._heartbeat is not None:
             self._heartbeat.stop()
             self._heartbeat = None
         self.notifier.close()
-        for held in (self._held, self._held_apart, self._held_for_writing):
-            if held is not None:
-                held.let_all_go()
-        for engine in (self._reader, self._writer):
+        for engine in (self._reader, self._apart, self._writer):
             if engine is not None:
                 engine.dispose()
 
     close = dispose
 
-    def _attempt(self, held: HeldConnections, work: Callable[[Session], T]) -> T:
-        with Taken(held) as connection:
+    @contextmanager
+    def _connected(self, engine: Engine, read_s: float | None) -> Iterator[Connection]:
+        """A connection of the engine's pool until the block ends. An error that is an outage ends
+        as `DatabaseUnavailable`. `read_s`: the time limit of reads; None: a unit of work, in which
+        a refusal to write is the database's fault, and not the caller's.
+        """
+        availability, writes = self.availability, read_s is None
+        ended = availability.ended
+        try:
+            _require_answers(availability)
+            with engine.connect() as connection:
+                if read_s is not None and self.dialect == "sqlite":
+                    sqlite.limit_reading(connection, read_s)
+                try:
+                    yield connection
+                except DBAPIError as error:
+                    if writes and is_read_only(error):
+                        connection.invalidate()
+                        availability.doubt()
+                    raise
+        except SQLAlchemyError as error:
+            if writes or not is_read_only(error):
+                raise_outage(error, availability, ended)
+            raise
+        if availability.is_failing:
+            availability.note_success()
+
+    def _attempt(self, writer: Engine, work: Callable[[Session], T]) -> T:
+        with self._connected(writer, None) as connection:
             transaction = connection.begin()
             session = Session(
                 connection,
                 expire_on_commit=False,
                 join_transaction_mode="rollback_only",  # the transaction is ours
-                info={_NOTIFIER: self.notifier, UNIT_CONNECTION: connection},
+                info={_NOTIFIER: self.notifier},
             )
             try:
                 result = self._work(connection, session, work)
@@ -267,19 +278,17 @@ class Database:
             raise
         return result
 
-    def _make_held(self) -> HeldConnections:
+    def _make_reader(self) -> Engine:
         with self._making:
-            if self._held is None:
-                engine = self._create_engine(
-                    read_only=True, isolation_level="AUTOCOMMIT", pool_size=self._pool_size + 1
-                )
-                if self.dialect == "sqlite":
-                    sqlite.prepare_reader(engine)
-                self._reader = engine
-                wait_s, availability = self._lock_timeout_s, self.availability
-                self._held_apart = HeldConnections(engine, 1, wait_s, availability)
-                self._held = HeldConnections(engine, self._pool_size, wait_s, availability)
-            return self._held
+            if self._reader is None:
+                self._reader = self._create_reader(self._pool_size)
+            return self._reader
+
+    def _make_apart(self) -> Engine:
+        with self._making:
+            if self._apart is None:
+                self._apart = self._create_reader(pool_size=1)
+            return self._apart
 
     def _make_writer(self) -> Engine:
         with self._making:
@@ -290,15 +299,13 @@ class Database:
                 self._writer = engine
             return self._writer
 
-    def _make_held_for_writing(self) -> HeldConnections:
-        engine = self._make_writer()
-        with self._making:
-            if self._held_for_writing is None:
-                most, wait_s = self.write_threads, self._lock_timeout_s
-                self._held_for_writing = HeldConnections(
-                    engine, most, wait_s, self.availability, writes=True
-                )
-            return self._held_for_writing
+    def _create_reader(self, pool_size: int) -> Engine:
+        engine = self._create_engine(
+            read_only=True, isolation_level="AUTOCOMMIT", pool_size=pool_size
+        )
+        if self.dialect == "sqlite":
+            sqlite.prepare_reader(engine)
+        return engine
 
     def _create_engine(self, *, read_only: bool = False, **options: Any) -> Engine:
         if self.dialect == "sqlite":
@@ -336,12 +343,13 @@ class Database:
             connect_args=arguments,
             max_overflow=0,
             pool_timeout=self._lock_timeout_s,
+            pool_use_lifo=True,  # the connection that was used last has the warmest caches
             # Values are what users wrote, and an error with them in it would end in a log.
             hide_parameters=True,
             **options,
         )
         if self.dialect == "postgresql":
-            _hold_sockets(engine, self._sockets)
+            _follow_outages(engine, self._sockets, self.availability)
         return engine
 
 
@@ -350,14 +358,33 @@ class _TryAgain(Exception):
         self.error = error
 
 
-def _hold_sockets(engine: Engine, held: sockets.Sockets) -> None:
+def _follow_outages(engine: Engine, held: sockets.Sockets, availability: Availability) -> None:
+    """Have an engine open no connections while the database is silent, and use none that was cut.
+
+    SQLAlchemy itself replaces all connections of a pool after one of them was found dead.
+    """
+
+    @event.listens_for(engine, "do_connect")
+    def on_opening(*_: object) -> None:
+        _require_answers(availability)  # again: who waits for a place may wait for long
+
     @event.listens_for(engine, "connect")
     def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
         record.info[_SOCKET] = held.hold(connection.fileno())
 
+    @event.listens_for(engine, "checkout")
+    def on_checkout(_: object, record: ConnectionPoolEntry, proxy: object) -> None:
+        if not held.holds(record.info[_SOCKET]):
+            raise DisconnectionError("the connection was cut")
+
     @event.listens_for(engine, "close")
     def on_close(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
         held.release(record.info.pop(_SOCKET))
+
+
+def _require_answers(availability: Availability) -> None:
+    if availability.is_silent:
+        raise PoolTimeout("the database does not answer")
 
 
 def _driver(url: URL) -> URL:

@@ -105,15 +105,6 @@ def count(connection: Connection, sql: str, parameters: Parameters, *, many: boo
     return cursor.rowcount
 
 
-def state_of(connection: Connection) -> int | None:
-    """A number that is another one once somebody has changed the database, as a connection knows it
-    that only reads SQLite; None elsewhere, and where somebody listens.
-    """
-    if "deadline" not in connection.info or _is_heard(connection):
-        return None
-    return cast(int, fetch(connection, "PRAGMA data_version", (), {})[0][0])
-
-
 def _is_heard(connection: Connection) -> bool:
     """Does somebody listen to its statements? Whether anybody ever did, as SQLAlchemy itself asks,
     is seen sooner.

@@ -9,15 +9,23 @@ come out as SQLAlchemy's, and who listens to its statements hears of these too.
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Connection, Dialect, Executable, Insert, type_coerce
-from sqlalchemy.orm import QueryableAttribute, Session
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Dialect,
+    Executable,
+    Insert,
+    UpdateBase,
+    type_coerce,
+)
+from sqlalchemy.orm import DeclarativeBase, QueryableAttribute, Session
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.selectable import TypedReturnsRows
 from sqlalchemy.types import NullType
 from typing_extensions import TypeVarTuple
 
-from models.driver import How, Parameters, count, fetch, fetch_some, state_of
-from models.reader import UNIT_CONNECTION, Db
+from models.driver import How, Parameters, count, fetch, fetch_some
+from models.reader import Db
 
 Columns = TypeVarTuple("Columns")
 T = TypeVar("T")
@@ -32,15 +40,13 @@ def raw(column: QueryableAttribute[T]) -> ColumnElement[T]:
     return cast(ColumnElement[Any], type_coerce(column.expression, NullType()).label(column.key))
 
 
-SEEN = "seen"
-"""Key of `Connection.info`: what `Known` found last, and in which state of the database."""
 _PREPARE = {"prepare": True}
 
 
 class _Text:
     """A statement as the driver of one dialect takes it, with parameters of these names."""
 
-    __slots__ = ("_constants", "_is_positional", "_places", "_results", "how", "sql")
+    __slots__ = ("_constants", "_is_positional", "_places", "_results", "how", "sql", "table")
 
     def __init__(
         self, statement: Executable, dialect: Dialect, names: Sequence[str], *, one_plan: bool
@@ -53,6 +59,7 @@ class _Text:
         if compiled.insert_prefetch or compiled.update_prefetch or compiled.post_compile_params:
             raise TypeError("a prepared statement has no defaults and no expanding parameters")
         self.sql = compiled.string
+        self.table = element.table.name if isinstance(statement, UpdateBase) else None
         self._is_positional = bool(compiled.positional)
         binds: dict[str, Callable[[Any], object] | None] = {}
         self._constants: dict[str, object] = {}
@@ -155,59 +162,10 @@ class Query(_Prepared, Generic[*Columns]):
         return row
 
 
-class Known(_Prepared, Generic[T]):
-    """A statement that returns one row, most often one that it has returned before.
-
-    What is made of a row depends on the row alone, so it is kept with the row: the database is
-    asked every time, and only what follows is saved. A reader of SQLite first asks whether anybody
-    has changed the database since it asked for the same, which takes a quarter of the time that
-    such a row takes. No caller may change what is made.
-    """
-
-    __slots__ = ("_kept", "_make")
-
-    MOST = 1_000
-
-    def __init__(self, statement: Executable, make: Callable[[tuple[Any, ...]], T]) -> None:
-        super().__init__(statement, one_plan=True)
-        self._make = make
-        self._kept: dict[tuple[object, ...], T] = {}
-
-    def first(self, db: Db, values: Values = NOTHING) -> T | None:
-        """What is made of the first row; None: there is none."""
-        connection = _connection_of(db)
-        text = self._text(connection, values)
-        parameters = text.bind(values)
-        state = state_of(connection)
-        if state is None:
-            return self._ask(connection, text, parameters)
-        seen: dict[object, tuple[int, T | None]] = connection.info.setdefault(SEEN, {})
-        key = (self, parameters)
-        found = seen.get(key)
-        if found is not None and found[0] == state:
-            return found[1]
-        # The state was asked for first: what changes before the row is read is only read once more.
-        made = self._ask(connection, text, parameters)
-        if len(seen) >= self.MOST:
-            seen.clear()
-        seen[key] = (state, made)
-        return made
-
-    def _ask(self, connection: Connection, text: _Text, parameters: Parameters) -> T | None:
-        rows = fetch(connection, text.sql, parameters, text.how)
-        if not rows:
-            return None
-        row = tuple(rows[0])
-        made = self._kept.get(row)
-        if made is None:
-            if len(self._kept) >= self.MOST:
-                self._kept.clear()
-            made = self._kept[row] = self._make(text.read([row])[0])
-        return made
-
-
 class Change(_Prepared):
-    """A statement that changes rows and returns none."""
+    """A statement that changes rows and returns none. Objects of its table that the session has
+    loaded are read again when they are used next.
+    """
 
     __slots__ = ()
 
@@ -218,7 +176,9 @@ class Change(_Prepared):
         """How many rows it changed."""
         connection = _connection_of(db)
         text = self._text(connection, values)
-        return count(connection, text.sql, text.bind(values))
+        changed = count(connection, text.sql, text.bind(values))
+        _expire(db, text.table)
+        return changed
 
     def run_all(self, db: Session, rows: Sequence[Values]) -> None:
         """The same for several rows with the same names, at least one."""
@@ -228,11 +188,17 @@ class Change(_Prepared):
         connection = _connection_of(db)
         text = self._text(connection, rows[0])
         count(connection, text.sql, [text.bind(row) for row in rows], many=True)
+        _expire(db, text.table)
+
+
+def _expire(session: Session, table: str | None) -> None:
+    for loaded in cast(list[DeclarativeBase], session.identity_map.values()):
+        if loaded.__tablename__ == table:
+            session.expire(loaded)
 
 
 def _connection_of(db: Db) -> Connection:
     if isinstance(db, Connection):
         return db
     db.flush()
-    connection: Connection | None = db.info.get(UNIT_CONNECTION)
-    return db.connection() if connection is None else connection
+    return db.connection()

@@ -6,10 +6,6 @@ from sqlalchemy.orm import Session
 Db = Connection | Session
 """What a read may run on: a Core connection of a GET, or the session of a write unit."""
 
-UNIT_CONNECTION = "connection"
-"""Key of `Session.info`, in a unit of work: its connection. A session walks through its
-transactions to find it, which takes longer than some statements.
-"""
 INT_MAX = 2_147_483_647
 """The largest value of an integer column; ids are such columns."""
 

@@ -54,12 +54,17 @@ class Sockets:
             self._sockets.discard(held)
             held.close()
 
+    def holds(self, held: socket.socket) -> bool:
+        """Return whether the connection is neither closed nor shut."""
+        return held in self._sockets
+
     def shut(self) -> None:
         """Have every statement under way, and every later one, fail at once."""
         with self._guard:
             for held in self._sockets:
-                with suppress(OSError):  # it is shut already
+                with suppress(OSError):  # the other end has closed it
                     held.shutdown(socket.SHUT_RDWR)
+            self._sockets.clear()
 
 
 def connect(url: URL, name: str) -> psycopg.Connection[tuple[object, ...]]:

@@ -11,11 +11,13 @@ from models.driver import run_plain
 STEPS_PER_LOOK = 100_000
 """Steps of SQLite's machine, about a millisecond, between two looks at the time."""
 _EVERYWHERE = ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON")
+_DEADLINE = "deadline"
+"""Key of `Connection.info`."""
 
 
 def prepare_reader(engine: Engine) -> None:
-    """Have the connections of an engine change nothing, and give up when their time is over:
-    `connection.info["deadline"]` says when.
+    """Have the connections of an engine change nothing, and give up when their time is over, which
+    `limit_reading` sets.
     """
     _tell(engine, *_EVERYWHERE, "PRAGMA query_only = ON")
     event.listen(engine, "connect", _watch_deadline)
@@ -39,7 +41,7 @@ def _tell(engine: Engine, *pragmas: str) -> None:
             connection.execute(pragma)
 
 
-class Deadline:
+class _Deadline:
     """When SQLite gives up the reading under way; it calls this now and then."""
 
     ends_at = float("inf")
@@ -49,8 +51,14 @@ class Deadline:
 
 
 def _watch_deadline(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-    record.info["deadline"] = deadline = Deadline()
+    record.info[_DEADLINE] = deadline = _Deadline()
     connection.set_progress_handler(deadline, STEPS_PER_LOOK)
+
+
+def limit_reading(connection: Connection, seconds: float) -> None:
+    """Have a connection of `prepare_reader` give up what it reads so many seconds from now."""
+    deadline: _Deadline = connection.info[_DEADLINE]
+    deadline.ends_at = time.monotonic() + seconds
 
 
 def begin_writing(connection: Connection) -> None:

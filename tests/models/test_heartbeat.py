@@ -73,6 +73,18 @@ def test_connections_that_vanished_are_replaced(distant: Database, proxy: Faulty
     assert one(distant) == 1
 
 
+def test_a_connection_in_use_when_all_were_cut_is_replaced(
+    distant: Database, proxy: FaultyProxy
+) -> None:
+    with distant.reading() as connection:
+        cut = connection.connection.driver_connection
+        proxy.vanish()
+        assert becomes(lambda: distant.availability.ended == 1)
+    with distant.reading() as connection:
+        assert connection.connection.driver_connection is not cut
+        assert connection.execute(text("SELECT 1")).scalar_one() == 1
+
+
 def test_a_connection_at_a_node_without_writes_is_thrown_away(postgres_url: str) -> None:
     with closing(Database(postgres_url)) as database:
         demote = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"

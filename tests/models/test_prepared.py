@@ -1,9 +1,7 @@
 """Prepared statements: what SQLAlchemy would have done, on both databases."""
 
-import sqlite3
 from contextlib import closing
 from datetime import datetime, timedelta
-from typing import Any
 
 import psycopg
 import pytest
@@ -14,8 +12,8 @@ from sqlalchemy import (
     event,
     func,
     insert,
+    inspect,
     literal,
-    make_url,
     select,
     text,
     update,
@@ -24,17 +22,21 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
 from models.database import Database, savepoint
-from models.dialects import bound_in
+from models.dialects import bound_in, upsert
 from models.driver import MOST_KEPT
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease, Wallet
-from models.prepared import SEEN, Change, Known, Query, raw
+from models.prepared import Change, Query, raw
 from models.types import to_ms
 
 ADD = Change(insert(Lease.__table__))
 ALL = Query(select(Lease.name, Lease.expires_at, literal(7)).order_by(Lease.name))
 NAMED = Query(select(Lease.holder).where(Lease.name == bindparam("its_name")))
 RENEW = Change(update(Lease.__table__).where(Lease.__table__.c.name == bindparam("its_name")))
+_PUT = upsert(Lease)
+REPLACE = Change(
+    _PUT.on_conflict_do_update(index_elements=["name"], set_={"holder": _PUT.excluded.holder})
+)
 LATER = timedelta(minutes=1)
 
 
@@ -61,104 +63,6 @@ def test_first_is_none_where_there_is_nothing(kept: Database) -> None:
         assert NAMED.first(connection, {"its_name": "c"}) is None
         with pytest.raises(ValueError, match="not enough"):
             NAMED.one(connection, {"its_name": "c"})
-
-
-def test_what_is_made_of_a_row_is_made_once_for_equal_rows(kept: Database, now: datetime) -> None:
-    made: list[tuple[object, ...]] = []
-
-    def make(found: tuple[object, ...]) -> list[object]:
-        made.append(found)
-        return [*found]
-
-    of_lease = Known(
-        select(Lease.holder, Lease.expires_at).where(Lease.name == bindparam("its_name")), make
-    )
-    with kept.reading() as connection:
-        first = of_lease.first(connection, {"its_name": "a"})
-        assert first == ["test", now]
-        assert of_lease.first(connection, {"its_name": "b"}) is first
-        assert of_lease.first(connection, {"its_name": "c"}) is None
-        kept.run(lambda session: RENEW.run(session, {"its_name": "a", "expires_at": LATER + now}))
-        assert of_lease.first(connection, {"its_name": "a"}) == ["test", now + LATER]
-        assert of_lease.first(connection, {"its_name": "b"}) is first
-    assert made == [("test", now), ("test", now + LATER)]
-
-
-def test_only_so_much_is_kept_of_what_is_made(
-    kept: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Known, "MOST", 1)
-    named = Known(select(Lease.name).where(Lease.name == bindparam("its_name")), list)
-    with kept.reading() as connection:
-        for name in ("a", "b", "a", "a"):
-            assert named.first(connection, {"its_name": name}) == [name]
-        assert list(named._kept.values()) == [["a"]]
-        if kept.dialect == "sqlite":
-            assert [found for _, found in connection.info[SEEN].values()] == [["a"]]
-
-
-HOLDER = Known(
-    select(Lease.holder).where(Lease.name == bindparam("its_name")), lambda row: str(row[0])
-)
-SET_HOLDER = "UPDATE lease SET holder = ? WHERE name = ?"
-
-
-def test_what_was_known_is_asked_for_again_once_anything_has_changed(
-    sqlite_url: str, now: datetime
-) -> None:
-    asked: list[str] = []
-
-    def selects() -> int:
-        """How many rows were looked for since this was asked last."""
-        count = sum(statement.startswith("SELECT") for statement in asked)
-        asked.clear()
-        return count
-
-    path = make_url(sqlite_url).database
-    assert path is not None
-    with (
-        closing(Database(sqlite_url)) as database,
-        closing(sqlite3.connect(path, isolation_level=None)) as another,
-    ):
-        database.run(lambda session: ADD.run_all(session, [row("b", now), row("a", now)]))
-        with database.reading() as connection:
-            driver: Any = connection.connection.driver_connection
-            driver.set_trace_callback(asked.append)
-
-            def holder(name: str) -> str | None:
-                return HOLDER.first(connection, {"its_name": name})
-
-            for _ in range(3):
-                assert [holder("a"), holder("b"), holder("c")] == ["test", "test", None]
-            assert selects() == 3
-            another.execute("BEGIN IMMEDIATE")
-            another.execute(SET_HOLDER, ("nobody", "a"))
-            assert (holder("a"), selects()) == ("test", 0)
-            another.execute("ROLLBACK")
-            assert (holder("a"), selects()) == ("test", 0)
-            another.execute(SET_HOLDER, ("another", "a"))
-            assert [holder("a"), holder("b"), holder("a")] == ["another", "test", "another"]
-            assert selects() == 2
-            mine = {"its_name": "b", "holder": "mine"}
-            database.run(lambda session: RENEW.run(session, mine))
-            assert [holder("b"), holder("b"), holder("a")] == ["mine", "mine", "another"]
-            assert selects() == 2
-
-
-def test_what_is_known_in_a_unit_and_in_a_snapshot_is_of_its_moment(kept: Database) -> None:
-    changed = {"its_name": "a", "holder": "changed"}
-
-    def work(session: Session) -> list[str | None]:
-        before = HOLDER.first(session, {"its_name": "a"})
-        RENEW.run(session, changed)
-        return [before, HOLDER.first(session, {"its_name": "a"})]
-
-    with kept.snapshot() as snapshot:
-        assert HOLDER.first(snapshot, {"its_name": "a"}) == "test"
-        assert kept.run(work) == ["test", "changed"]
-        assert HOLDER.first(snapshot, {"its_name": "a"}) == "test"
-    with kept.reading() as connection:
-        assert HOLDER.first(connection, {"its_name": "a"}) == "changed"
 
 
 def test_postgresql_keeps_the_plan_of_what_has_one_for_all_values(postgres_url: str) -> None:
@@ -209,6 +113,24 @@ def test_a_change_counts_and_writes_the_columns_that_are_given(
     kept.run(work)
     with kept.reading() as connection:
         assert ALL.all(connection) == [("a", now, 7), ("b", now + LATER, 7)]
+
+
+def test_a_change_is_seen_by_what_the_session_has_loaded(kept: Database, now: datetime) -> None:
+    def work(session: Session) -> list[str]:
+        session.add(Wallet(xpub="x", next_address_index=1))
+        session.flush()
+        wallet, lease = session.get_one(Wallet, "x"), session.get_one(Lease, "a")
+        holders = [lease.holder]
+        RENEW.run(session, {"its_name": "a", "holder": "first"})
+        holders.append(lease.holder)
+        lease.holder = "second"
+        upserted = [row("a", now) | {"holder": "third"}, row("b", now) | {"holder": "third"}]
+        REPLACE.run_all(session, upserted)
+        holders.append(lease.holder)
+        assert not inspect(wallet).expired_attributes
+        return holders
+
+    assert kept.run(work) == ["test", "first", "third"]
 
 
 def test_an_undone_unit_leaves_nothing(kept: Database) -> None:

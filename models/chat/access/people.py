@@ -176,11 +176,20 @@ def picture_of(viewer: Actor, user: Pictured, *, client_makes_it: bool) -> str |
     """The address of the user's picture; None when the client makes it itself, which takes the real
     email. A deleted user has the picture of somebody nobody knows.
     """
+    return email_and_picture(viewer, user, client_makes_it=client_makes_it)[1]
+
+
+def email_and_picture(
+    viewer: Actor, user: Pictured, *, client_makes_it: bool
+) -> tuple[str, str | None]:
+    """`api_email` and `picture_of` at once."""
+    real = visible_email(viewer, user)
+    email = real or dummy_email(user.id, viewer.realm.host)
     if user.is_deleted:
-        return avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
-    if client_makes_it and visible_email(viewer, user) is not None:
-        return None
-    return avatar_url(api_email(viewer, user), user.avatar_version)
+        return email, avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
+    if client_makes_it and real is not None:
+        return email, None
+    return email, avatar_url(email, user.avatar_version)
 
 
 def avatar_url(email: str, version: int) -> str:

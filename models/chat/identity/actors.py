@@ -1,10 +1,9 @@
 """Who acts: a user with all that permissions ask of them, and their realm, read in one select."""
 
 import hmac
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
@@ -21,12 +20,11 @@ from models.chat.identity.errors import (
 from models.chat.identity.key_digests import API_KEY, digest_of
 from models.chat.identity.roles import BotType, Role
 from models.chat.tables import Realm, User
-from models.prepared import Known
+from models.prepared import Query
 from models.reader import Db
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RealmView:
+class RealmView(NamedTuple):
     """An organization as it was when the request began. Fields are `Realm`'s columns."""
 
     id: int
@@ -178,50 +176,31 @@ class Actor:
         return f"user{self.id}@{self.realm.host}"
 
 
-_REALM_NAMES = [f.name for f in fields(RealmView)]
 _USER_NAMES = [f.name for f in fields(Actor)[:-2]]
-_REALM = [getattr(Realm, name) for name in _REALM_NAMES]
 _USER = [getattr(User, name) for name in _USER_NAMES]
-_WIDTH = len(_USER)
+_REALM = [getattr(Realm, name) for name in RealmView._fields]
 
-
-def _realm(row: Sequence[object]) -> RealmView:
-    """From a row of `_REALM`."""
-    realm: dict[str, Any] = dict(zip(_REALM_NAMES, row, strict=True))
-    return RealmView(**realm)
-
-
-_Found = tuple[Mapping[str, Any] | None, RealmView]
-"""A user by the names of `User`'s columns, None for nobody, and their realm."""
-
-
-def _found(row: Sequence[object]) -> _Found:
-    """From a row of `_USER` and `_REALM`."""
-    user = None if row[0] is None else dict(zip(_USER_NAMES, row[:_WIDTH], strict=True))
-    return user, _realm(row[_WIDTH:])
-
-
+_Row = tuple[Any, ...]
 _AT_HOST = Realm.host == bindparam("host")
-_BY_KEY = Known(
+_BY_KEY: Query[*_Row] = Query(
     select(*_USER, *_REALM)
     .select_from(Realm)
     .outerjoin(
         User, (User.realm_id == Realm.id) & (User.api_key_sha256 == bindparam("api_key_sha256"))
     )
-    .where(_AT_HOST),
-    _found,
+    .where(_AT_HOST)
 )
 _USERS = select(*_USER, *_REALM).join_from(User, Realm, User.realm_id == Realm.id)
 _ANYWHERE = _USERS.where(User.api_key_sha256 == bindparam("api_key_sha256"))
 _HERE = _ANYWHERE.where(_AT_HOST)
 _OF_ID = _USERS.where(User.id == bindparam("user_id"))
 # Outer joins cannot be locked.
-_LOCKED_BY_KEY = Known(_HERE.with_for_update(read=True, key_share=True, of=User), _found)
-_BY_KEY_ANYWHERE = Known(_ANYWHERE, _found)
-_BY_ID = Known(_OF_ID, _found)
-_LOCKED_BY_ID = Known(_OF_ID.with_for_update(read=True, key_share=True, of=User), _found)
-_REALM_BY_HOST = Known(select(*_REALM).where(_AT_HOST), _realm)
-_REALM_BY_ID = Known(select(*_REALM).where(Realm.id == bindparam("realm_id")), _realm)
+_LOCKED_BY_KEY: Query[*_Row] = Query(_HERE.with_for_update(read=True, key_share=True, of=User))
+_BY_KEY_ANYWHERE: Query[*_Row] = Query(_ANYWHERE)
+_BY_ID: Query[*_Row] = Query(_OF_ID)
+_LOCKED_BY_ID: Query[*_Row] = Query(_OF_ID.with_for_update(read=True, key_share=True, of=User))
+_REALM_BY_HOST: Query[*_Row] = Query(select(*_REALM).where(_AT_HOST))
+_REALM_BY_ID: Query[*_Row] = Query(select(*_REALM).where(Realm.id == bindparam("realm_id")))
 
 
 def authenticate(
@@ -296,15 +275,21 @@ def access_realm(db: Db, host: str) -> RealmView:
 
 
 def find_realm_at(db: Db, host: str) -> RealmView | None:
-    return _REALM_BY_HOST.first(db, {"host": host})
+    return _realm(_REALM_BY_HOST.first(db, {"host": host}))
 
 
 def find_realm(db: Db, realm_id: int) -> RealmView | None:
-    return _REALM_BY_ID.first(db, {"realm_id": realm_id})
+    return _realm(_REALM_BY_ID.first(db, {"realm_id": realm_id}))
 
 
-def _actor(found: _Found | None) -> Actor | None:
-    """A new one each time: what access finds out about an actor is true for one unit."""
-    if found is None or found[0] is None:
+def _realm(row: _Row | None) -> RealmView | None:
+    """From a row of `_REALM`."""
+    return None if row is None else RealmView._make(row)
+
+
+def _actor(row: _Row | None) -> Actor | None:
+    """From a row of `_USER` and `_REALM`, whose user may be nobody."""
+    if row is None or row[0] is None:
         return None
-    return Actor(**found[0], realm=found[1])
+    user = dict(zip(_USER_NAMES, row, strict=False))
+    return Actor(**user, realm=RealmView._make(row[len(_USER) :]))

@@ -1,19 +1,17 @@
 """Messages as clients see them: read by id in few statements, however many there are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import aliased
 
-from models.chat.access.people import api_email, picture_of
+from models.chat.access.people import email_and_picture
 from models.chat.identity.actors import Actor
 from models.chat.messages.conversations import describe_people, find_members
 from models.chat.messages.edit_history import find_edit_histories
 from models.chat.messages.flags import WITHOUT_COPY, names_of
-from models.chat.messages.kept import KeptMessages
 from models.chat.messages.reactions import find_reactions
 from models.chat.messages.stars import all_flags
 from models.chat.messages.submessages import find_submessages
@@ -36,7 +34,6 @@ class ViewOptions:
 
 
 _MINE = aliased(UserMessage)
-_KEPT = KeptMessages()
 
 
 class MessageRow(NamedTuple):
@@ -119,10 +116,10 @@ def find_messages(
     histories = find_edit_histories(
         db, viewer, changed, allow_empty_topic_name=options.allow_empty_topic_name
     )
-    make = _Maker(viewer, options, find_linkifiers(db, viewer.realm_id))
+    maker = _Maker(viewer, options, find_linkifiers(db, viewer.realm_id))
     messages = []
     for row in rows:
-        message = make.of(row, people).copy()
+        message = maker.make(row, people.get(row.conversation_id or 0, []))
         if row.id in reactions:
             message["reactions"] = reactions[row.id]
         if row.id in submessages:
@@ -135,28 +132,15 @@ def find_messages(
 
 
 class _Maker:
-    """Makes the objects of one answer, as far as they depend on nothing but their rows."""
+    """Makes the objects of one answer; a sender, and the links of a topic, are worked out once."""
 
     def __init__(self, viewer: Actor, options: ViewOptions, linkifiers: Linkifiers) -> None:
         self._viewer, self._options, self._linkifiers = viewer, options, linkifiers
-        realm = viewer.realm
-        seen = (viewer.role, realm.host, realm.empty_topic_display_name, options, linkifiers)
-        self._others, self._own = _sight(None, *seen), _sight(viewer.id, *seen)
         self._links: dict[str, list[dict[str, str]]] = {}
         self._senders: dict[int, _Shown] = {}
 
-    def of(self, row: MessageRow, people: Mapping[int, list[dict[str, Any]]]) -> dict[str, Any]:
-        """For the caller to copy. `people`: conversation id -> who is in it."""
-        if row.conversation_id is not None:
-            return self._make(row, people.get(row.conversation_id, []))
-        key = (*row[:-1], self._own if row.sender_id == self._viewer.id else self._others)
-        message = _KEPT.get(key)
-        if message is None:
-            message = self._make(row, [])
-            _KEPT.put(key, message)
-        return message
-
-    def _make(self, row: MessageRow, people: list[dict[str, Any]]) -> dict[str, Any]:
+    def make(self, row: MessageRow, people: list[dict[str, Any]]) -> dict[str, Any]:
+        """`people`: who is in the message's conversation."""
         sender = self._senders.get(row.sender_id)
         if sender is None:
             sender = self._senders[row.sender_id] = _shown_sender(row, self._viewer, self._options)
@@ -165,14 +149,6 @@ class _Maker:
         message = _message_object(row, sender, self._viewer, self._options, people)
         message["topic_links"] = self._links[row.topic]
         return message
-
-
-@lru_cache(maxsize=200)
-def _sight(*of: object) -> object:
-    """One thing for all that an object depends on besides its row, quicker to compare: whose own
-    message it is (None: somebody else's), the viewer's role, what is shown, and how.
-    """
-    return object()
 
 
 def message_object(
@@ -195,8 +171,7 @@ def _shown_sender(row: MessageRow, viewer: Actor, options: ViewOptions) -> _Show
         row.avatar_version,
         row.is_deleted,
     )
-    picture = picture_of(viewer, sender, client_makes_it=options.client_gravatar)
-    return api_email(viewer, sender), picture
+    return email_and_picture(viewer, sender, client_makes_it=options.client_gravatar)
 
 
 def _message_object(

@@ -347,6 +347,8 @@ class TestListMessages:
             '<p>Searching for &lt;<span class="highlight">ghosts</span>&gt;</p>'
         )
         assert message["match_subject"] == '<span class="highlight">ghost</span> &amp; co'
+        (message,) = chat.get("/messages", **self.WISH)["messages"]
+        assert {"match_content", "match_subject"}.isdisjoint(message)
 
     @pytest.mark.parametrize(
         ("over", "answer"),

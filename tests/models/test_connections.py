@@ -1,4 +1,4 @@
-"""Connections for reads and units of work: kept between them, shared by nobody, thrown away when
+"""Connections for reads and units of work: pooled between them, shared by nobody, thrown away when
 they die.
 """
 
