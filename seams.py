@@ -5,6 +5,7 @@ parts is gone. Whoever raises the version of a library reads the modules that us
 """
 
 import re
+import warnings
 from importlib.metadata import version
 from pkgutil import resolve_name
 
@@ -42,7 +43,8 @@ def require_seams(*libraries: str) -> None:
         if libraries and library not in libraries:
             continue
         try:
-            resolve_name(seam)
+            with warnings.catch_warnings(action="ignore"):  # what connexion imports is deprecated
+                resolve_name(seam)
         except (ImportError, AttributeError):
             raise SeamGone(
                 f"{library} {version(library)} has no {seam}, which specd uses;"

@@ -12,6 +12,7 @@ from urllib.parse import unquote, unquote_plus
 from openapi_core import OpenAPI
 from openapi_core.testing import MockRequest
 
+from server.document.execution import WithDatabase
 from server.document.operation import Operation
 from server.response import Response
 from server.service import Service
@@ -51,6 +52,8 @@ class Judges:
             return self._reach()
 
         operation.function = reach if operation.is_async else self._reach
+        if isinstance(operation, WithDatabase):
+            operation._first, operation._handler = None, operation.function
 
     async def ask_app(self, app: Any, request: Request) -> str:
         self._reached = False

@@ -29,6 +29,7 @@ from server.context import Context
 from server.document.compiler import TagResolver
 from server.document.parameters import argument_name
 from server.document.schemas import lookup
+from server.phases import preparation_of, taking_its_own
 from server.response import Response, as_response
 from server.service import Service
 
@@ -89,7 +90,9 @@ class StockResolver(Resolver):
 
     def _wrap(self, function: Callable[..., Any], operation: AbstractOperation) -> Any:
         service, unit = self.service, Unit(self.service)
-        takes = set(inspect.signature(function).parameters) - {"ctx"}
+        first = preparation_of(function)
+        phases = [function] if first is None else [first, function]
+        takes = {name for phase in phases for name in inspect.signature(phase).parameters} - {"ctx"}
         facts = SimpleNamespace(
             operation_id=operation.operation_id,
             method=operation.method.upper(),
@@ -129,9 +132,15 @@ class StockResolver(Resolver):
                 ctx.wait = wait
                 return answer(as_response(await function(ctx, **arguments)))
 
+            def look(session: Any) -> Any:
+                ctx.session = session
+                return taking_its_own(first)(ctx, **arguments)
+
+            made = [] if first is None else [await asyncio.to_thread(unit.read, look)]
+
             def work(session: Any) -> Response:
                 ctx.session = session
-                return as_response(function(ctx, **arguments))
+                return as_response(taking_its_own(function)(ctx, *made, **arguments))
 
             run = unit.read if facts.method == "GET" else unit.write
             return answer(await asyncio.to_thread(run, work))
