@@ -12,7 +12,7 @@ from models.base import table_of
 from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.tables import BotStorage
-from models.chat.tables.bot_storage import KEY_MAX
+from models.chat.tables.bots import KEY_MAX
 from models.dialects import upsert
 from models.reader import Db
 

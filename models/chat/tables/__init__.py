@@ -3,112 +3,63 @@
 Times are aware UTC datetimes (stored as Unix milliseconds). Ids grow and are never used again.
 Columns that end in `_group` hold the id of the user group that has a permission; they carry no
 foreign key because realms and groups would wait for each other. Groups with names are never
-deleted; an anonymous one may be once it holds no setting.
+deleted; an anonymous one may be once no setting refers to it.
 """
 
-from models.chat.tables.alert_word import AlertWord
-from models.chat.tables.attachment import Attachment, AttachmentMessage
-from models.chat.tables.attempt import AttemptCount, KnownPlace
-from models.chat.tables.bot_storage import BotStorage
-from models.chat.tables.channel import (
-    Channel,
-    ChannelFolder,
-    DefaultChannel,
-    Subscription,
-    Topic,
-    UserTopic,
-)
-from models.chat.tables.client_device import ClientDevice
-from models.chat.tables.data_export import DataExport
-from models.chat.tables.event_queue import EventQueue
-from models.chat.tables.group import Subgroup, UserGroup, UserGroupMember
-from models.chat.tables.invitation import Invitation
-from models.chat.tables.jwt_configuration import JwtConfiguration
-from models.chat.tables.log import AuditLog, Event, IdempotencyKey
-from models.chat.tables.message import (
-    Conversation,
-    ConversationMember,
-    Message,
-    MessageArchive,
-    MessageEdit,
-    Reaction,
-    ReactionArchive,
-    StarredMessage,
-    Submessage,
-    UserMessage,
-)
-from models.chat.tables.message_removal import MessageRemoval
-from models.chat.tables.muted_user import MutedUser
-from models.chat.tables.navigation_view import NavigationView
-from models.chat.tables.outbox import Outbox
-from models.chat.tables.outgoing_webhook import OutgoingDelivery, OutgoingWebhook
-from models.chat.tables.presence import Presence
-from models.chat.tables.realm import Linkifier, Playground, Realm, RealmDomain, RealmEmoji
-from models.chat.tables.saved_snippet import SavedSnippet
-from models.chat.tables.scheduled_message import ScheduledMessage
-from models.chat.tables.secret_check import SecretCheck
-from models.chat.tables.spent_link import SpentLink
-from models.chat.tables.stale_search import StaleSearch
-from models.chat.tables.stored_draft import StoredDraft
-from models.chat.tables.user import EmailChange, ProfileField, ProfileValue, User, UserStatus
-from models.chat.tables.vendor_token import VendorToken
-
-__all__ = [
-    "AlertWord",
-    "Attachment",
-    "AttachmentMessage",
-    "AttemptCount",
-    "AuditLog",
-    "BotStorage",
-    "Channel",
-    "ChannelFolder",
-    "ClientDevice",
-    "Conversation",
-    "ConversationMember",
-    "DataExport",
-    "DefaultChannel",
-    "EmailChange",
-    "Event",
-    "EventQueue",
-    "IdempotencyKey",
-    "Invitation",
-    "JwtConfiguration",
-    "KnownPlace",
-    "Linkifier",
-    "Message",
-    "MessageArchive",
-    "MessageEdit",
-    "MessageRemoval",
-    "MutedUser",
-    "NavigationView",
-    "Outbox",
-    "OutgoingDelivery",
-    "OutgoingWebhook",
-    "Playground",
-    "Presence",
-    "ProfileField",
-    "ProfileValue",
-    "Reaction",
-    "ReactionArchive",
-    "Realm",
-    "RealmDomain",
-    "RealmEmoji",
-    "SavedSnippet",
-    "ScheduledMessage",
-    "SecretCheck",
-    "SpentLink",
-    "StaleSearch",
-    "StarredMessage",
-    "StoredDraft",
-    "Subgroup",
-    "Submessage",
-    "Subscription",
-    "Topic",
-    "User",
-    "UserGroup",
-    "UserGroupMember",
-    "UserMessage",
-    "UserStatus",
-    "UserTopic",
-    "VendorToken",
-]
+from models.chat.tables.attachment import Attachment as Attachment
+from models.chat.tables.attachment import AttachmentMessage as AttachmentMessage
+from models.chat.tables.bots import BotStorage as BotStorage
+from models.chat.tables.bots import OutgoingDelivery as OutgoingDelivery
+from models.chat.tables.bots import OutgoingWebhook as OutgoingWebhook
+from models.chat.tables.channel import Channel as Channel
+from models.chat.tables.channel import ChannelFolder as ChannelFolder
+from models.chat.tables.channel import DefaultChannel as DefaultChannel
+from models.chat.tables.channel import Subscription as Subscription
+from models.chat.tables.channel import Topic as Topic
+from models.chat.tables.channel import UserTopic as UserTopic
+from models.chat.tables.data_export import DataExport as DataExport
+from models.chat.tables.event_queue import EventQueue as EventQueue
+from models.chat.tables.group import Subgroup as Subgroup
+from models.chat.tables.group import UserGroup as UserGroup
+from models.chat.tables.group import UserGroupMember as UserGroupMember
+from models.chat.tables.log import AuditLog as AuditLog
+from models.chat.tables.log import Event as Event
+from models.chat.tables.log import IdempotencyKey as IdempotencyKey
+from models.chat.tables.message import Conversation as Conversation
+from models.chat.tables.message import ConversationMember as ConversationMember
+from models.chat.tables.message import Message as Message
+from models.chat.tables.message import MessageArchive as MessageArchive
+from models.chat.tables.message import MessageEdit as MessageEdit
+from models.chat.tables.message import MessageRemoval as MessageRemoval
+from models.chat.tables.message import Reaction as Reaction
+from models.chat.tables.message import ReactionArchive as ReactionArchive
+from models.chat.tables.message import StaleSearch as StaleSearch
+from models.chat.tables.message import StarredMessage as StarredMessage
+from models.chat.tables.message import Submessage as Submessage
+from models.chat.tables.message import UserMessage as UserMessage
+from models.chat.tables.outbox import Outbox as Outbox
+from models.chat.tables.personal import AlertWord as AlertWord
+from models.chat.tables.personal import ClientDevice as ClientDevice
+from models.chat.tables.personal import MutedUser as MutedUser
+from models.chat.tables.personal import NavigationView as NavigationView
+from models.chat.tables.personal import Presence as Presence
+from models.chat.tables.personal import SavedSnippet as SavedSnippet
+from models.chat.tables.personal import StoredDraft as StoredDraft
+from models.chat.tables.personal import VendorToken as VendorToken
+from models.chat.tables.realm import Linkifier as Linkifier
+from models.chat.tables.realm import Playground as Playground
+from models.chat.tables.realm import Realm as Realm
+from models.chat.tables.realm import RealmDomain as RealmDomain
+from models.chat.tables.realm import RealmEmoji as RealmEmoji
+from models.chat.tables.scheduled_message import ScheduledMessage as ScheduledMessage
+from models.chat.tables.secret_check import SecretCheck as SecretCheck
+from models.chat.tables.sign_in import AttemptCount as AttemptCount
+from models.chat.tables.sign_in import Invitation as Invitation
+from models.chat.tables.sign_in import JwtConfiguration as JwtConfiguration
+from models.chat.tables.sign_in import KnownPlace as KnownPlace
+from models.chat.tables.sign_in import SpentLink as SpentLink
+from models.chat.tables.user import EmailChange as EmailChange
+from models.chat.tables.user import ProfileField as ProfileField
+from models.chat.tables.user import ProfileValue as ProfileValue
+from models.chat.tables.user import User as User
+from models.chat.tables.user import UserStatus as UserStatus

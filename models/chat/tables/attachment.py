@@ -6,6 +6,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
+from models.chat.tables.columns import key_of
 from models.types import RowNumber, UtcMs
 
 
@@ -48,15 +49,5 @@ class AttachmentMessage(ChatBase):
     __tablename__ = "attachment_message"
     __table_args__ = (Index(None, "message_id"), {"sqlite_with_rowid": False})
 
-    attachment_id: Mapped[int] = mapped_column(
-        BigInteger,
-        ForeignKey("attachment.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    )
-    message_id: Mapped[int] = mapped_column(
-        BigInteger,
-        ForeignKey("message.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    )
+    attachment_id: Mapped[int] = key_of("attachment.id", ondelete="CASCADE")
+    message_id: Mapped[int] = key_of("message.id", ondelete="CASCADE")

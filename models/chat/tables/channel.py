@@ -14,9 +14,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
+from models.chat.tables.columns import GROUP, key_of
 from models.types import RowNumber, UtcMs
 
-GROUP = BigInteger
 TOPIC = String(60)
 TOPIC_KEY = String(200)  # casefolding can lengthen a text threefold
 
@@ -94,9 +94,7 @@ class DefaultChannel(ChatBase):
 
     __tablename__ = "default_channel"
 
-    channel_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("channel.id"), primary_key=True, autoincrement=False
-    )
+    channel_id: Mapped[int] = key_of("channel.id")
     realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"), index=True)
 
 
@@ -111,12 +109,8 @@ class Subscription(ChatBase):
     __tablename__ = "subscription"
     __table_args__ = (Index(None, "user_id", "is_active", "channel_id"),)
 
-    channel_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("channel.id"), primary_key=True, autoincrement=False
-    )
-    user_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
-    )
+    channel_id: Mapped[int] = key_of("channel.id")
+    user_id: Mapped[int] = key_of("user.id")
     is_active: Mapped[bool] = mapped_column(default=True)
     color: Mapped[str] = mapped_column(String(7))
     is_muted: Mapped[bool] = mapped_column(default=False)
@@ -140,9 +134,7 @@ class Topic(ChatBase):
     # With the name, a list of topics reads the index alone.
     __table_args__ = (Index(None, "channel_id", "max_id", "name"),)
 
-    channel_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("channel.id"), primary_key=True, autoincrement=False
-    )
+    channel_id: Mapped[int] = key_of("channel.id")
     topic_key: Mapped[str] = mapped_column(TOPIC_KEY, primary_key=True)
     name: Mapped[str] = mapped_column(TOPIC)
     max_id: Mapped[int] = mapped_column(BigInteger)
@@ -157,12 +149,8 @@ class UserTopic(ChatBase):
         CheckConstraint("visibility_policy IN (1, 2, 3)", name="visibility_policy"),
     )
 
-    user_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
-    )
-    channel_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("channel.id"), primary_key=True, autoincrement=False
-    )
+    user_id: Mapped[int] = key_of("user.id")
+    channel_id: Mapped[int] = key_of("channel.id")
     topic_key: Mapped[str] = mapped_column(TOPIC_KEY, primary_key=True)
     topic: Mapped[str] = mapped_column(TOPIC)
     visibility_policy: Mapped[int] = mapped_column()

@@ -6,6 +6,7 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, T
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
+from models.chat.tables.columns import partial_index
 from models.types import RowNumber, UtcMs
 
 PENDING = text("state IN ('requested', 'started')")
@@ -21,13 +22,7 @@ class DataExport(ChatBase):
 
     __tablename__ = "data_export"
     __table_args__ = (
-        Index(
-            "ix_data_export_pending",
-            "next_try_at",
-            "id",
-            postgresql_where=PENDING,
-            sqlite_where=PENDING,
-        ),
+        partial_index("ix_data_export_pending", "next_try_at", "id", where=PENDING),
         Index(None, "realm_id", "requested_at"),
         CheckConstraint(
             "export_type IN ('public', 'full_with_consent', 'full_without_consent')",

@@ -6,9 +6,8 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
+from models.chat.tables.columns import GROUP, key_of
 from models.types import RowNumber, UtcMs
-
-GROUP = BigInteger
 
 
 class UserGroup(ChatBase):
@@ -50,12 +49,8 @@ class UserGroupMember(ChatBase):
     __tablename__ = "user_group_member"
     __table_args__ = (Index(None, "user_id", "group_id"),)
 
-    group_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user_group.id"), primary_key=True, autoincrement=False
-    )
-    user_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
-    )
+    group_id: Mapped[int] = key_of("user_group.id")
+    user_id: Mapped[int] = key_of("user.id")
 
 
 class Subgroup(ChatBase):
@@ -67,9 +62,5 @@ class Subgroup(ChatBase):
         CheckConstraint("group_id <> subgroup_id", name="not_itself"),
     )
 
-    group_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user_group.id"), primary_key=True, autoincrement=False
-    )
-    subgroup_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user_group.id"), primary_key=True, autoincrement=False
-    )
+    group_id: Mapped[int] = key_of("user_group.id")
+    subgroup_id: Mapped[int] = key_of("user_group.id")

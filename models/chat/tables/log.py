@@ -1,6 +1,6 @@
 """What happened: the audit log for people, the event log for clients, and answers kept for retries.
 
-Rows are only ever appended, in the transaction of what they tell.
+Rows are only ever appended, in the transaction of the change that they record.
 """
 
 from datetime import datetime
@@ -9,10 +9,11 @@ from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text,
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
+from models.chat.tables.columns import key_of, partial_index
 from models.types import RowNumber, UtcMs
 
 EPHEMERAL = text("type IN ('presence', 'typing', 'typing_edit_message')")
-"""Events that say something for a moment only. Literal, or neither database uses the index."""
+"""Events that are of use for a moment only. Literal, or neither database uses the index."""
 
 
 class AuditLog(ChatBase):
@@ -46,18 +47,17 @@ class AuditLog(ChatBase):
 class Event(ChatBase):
     """One event for the clients of some users. The ids of a realm's events are in commit order.
 
-    It tells what was, also what was edited or deleted since: models/chat/retention.py bounds that.
+    It has what was edited or deleted since: models/chat/retention.py bounds for how long.
 
     `audience` is `realm` (every active user), `administrators`, or `users`, then `user_ids` is a
-    JSON array. `channel_id`: the event shows what only those may know who can read that channel
-    when the event is delivered. Keys of `payload` that begin with an underscore are for the
-    delivery and not for clients.
+    JSON array. `channel_id`: only those who can read that channel when the event is delivered get
+    the event. Keys of `payload` that begin with an underscore are not for clients.
     """
 
     __tablename__ = "event"
     __table_args__ = (
         Index(None, "realm_id", "id"),
-        Index("ix_event_ephemeral", "at", postgresql_where=EPHEMERAL, sqlite_where=EPHEMERAL),
+        partial_index("ix_event_ephemeral", "at", where=EPHEMERAL),
         {"sqlite_autoincrement": True},
     )
 
@@ -76,9 +76,7 @@ class IdempotencyKey(ChatBase):
 
     __tablename__ = "idempotency_key"
 
-    user_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
-    )
+    user_id: Mapped[int] = key_of("user.id")
     key: Mapped[str] = mapped_column(String(255), primary_key=True)
     operation: Mapped[str] = mapped_column(String(64))
     fingerprint: Mapped[str] = mapped_column(String(64))

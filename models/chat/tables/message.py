@@ -21,6 +21,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
 from models.chat.tables.channel import TOPIC, TOPIC_KEY
+from models.chat.tables.columns import key_of, partial_index
 from models.types import RowNumber, UtcMs
 
 UNREAD = text("flags & 1 = 0")
@@ -46,12 +47,8 @@ class ConversationMember(ChatBase):
     __tablename__ = "conversation_member"
     __table_args__ = (Index(None, "user_id", "conversation_id"),)
 
-    conversation_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("conversation.id"), primary_key=True, autoincrement=False
-    )
-    user_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
-    )
+    conversation_id: Mapped[int] = key_of("conversation.id")
+    user_id: Mapped[int] = key_of("user.id")
 
 
 class Message(ChatBase):
@@ -98,46 +95,15 @@ class UserMessage(ChatBase):
     __tablename__ = "user_message"
     __table_args__ = (
         Index(None, "message_id"),
-        Index(
-            "ix_user_message_unread",
-            "user_id",
-            "message_id",
-            postgresql_where=UNREAD,
-            sqlite_where=UNREAD,
-        ),
-        Index(
-            "ix_user_message_mentioned",
-            "user_id",
-            "message_id",
-            postgresql_where=MENTIONED,
-            sqlite_where=MENTIONED,
-        ),
-        Index(
-            "ix_user_message_alerted",
-            "user_id",
-            "message_id",
-            postgresql_where=ALERTED,
-            sqlite_where=ALERTED,
-        ),
-        Index(
-            "ix_user_message_direct",
-            "user_id",
-            "message_id",
-            postgresql_where=DIRECT,
-            sqlite_where=DIRECT,
-        ),
+        partial_index("ix_user_message_unread", "user_id", "message_id", where=UNREAD),
+        partial_index("ix_user_message_mentioned", "user_id", "message_id", where=MENTIONED),
+        partial_index("ix_user_message_alerted", "user_id", "message_id", where=ALERTED),
+        partial_index("ix_user_message_direct", "user_id", "message_id", where=DIRECT),
         {"sqlite_with_rowid": False},
     )
 
-    user_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
-    )
-    message_id: Mapped[int] = mapped_column(
-        BigInteger,
-        ForeignKey("message.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    )
+    user_id: Mapped[int] = key_of("user.id")
+    message_id: Mapped[int] = key_of("message.id", ondelete="CASCADE")
     flags: Mapped[int] = mapped_column(BigInteger, default=0)
 
 
@@ -147,8 +113,7 @@ class StarredMessage(ChatBase):
     In a table of its own, because on PostgreSQL a flag that indexes name writes the whole copy into
     the table and all of its indexes again. Without foreign keys, for the same reason: a thousand
     stars are set at once. A star goes with the copy (models/chat/messages/stars.py); one that is
-    left because both happened at the same moment says nothing, for nobody reads a star without its
-    copy.
+    left because both happened at the same moment has no effect: a star is only read with its copy.
     """
 
     __tablename__ = "starred_message"
@@ -183,12 +148,7 @@ class ReactionArchive(ChatBase):
 
     __tablename__ = "reaction_archive"
 
-    message_id: Mapped[int] = mapped_column(
-        BigInteger,
-        ForeignKey("message_archive.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    )
+    message_id: Mapped[int] = key_of("message_archive.id", ondelete="CASCADE")
     user_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     reaction_type: Mapped[str] = mapped_column(String(32), primary_key=True)
     emoji_code: Mapped[str] = mapped_column(String(100), primary_key=True)
@@ -246,3 +206,38 @@ class Reaction(ChatBase):
     reaction_type: Mapped[str] = mapped_column(String(32))
     emoji_code: Mapped[str] = mapped_column(String(100))
     emoji_name: Mapped[str] = mapped_column(String(100))
+
+
+class MessageRemoval(ChatBase):
+    """Messages after `after_id`, up to `until_id`, are to be deleted: what a user has sent in the
+    places that are true, or a topic of a channel as far as the actor can read it. `removed` counts
+    those that this row had deleted.
+    """
+
+    __tablename__ = "message_removal"
+    __table_args__ = (
+        CheckConstraint("(sender_id IS NULL) <> (topic IS NULL)", name="sender_or_topic"),
+        CheckConstraint("(channel_id IS NULL) = (topic IS NULL)", name="topic_of_channel"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    sender_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("user.id"))
+    channel_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("channel.id"))
+    topic: Mapped[str | None] = mapped_column(TOPIC)
+    actor_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    public_channels: Mapped[bool] = mapped_column(default=False)
+    private_channels: Mapped[bool] = mapped_column(default=False)
+    direct: Mapped[bool] = mapped_column(default=False)
+    after_id: Mapped[int] = mapped_column(BigInteger)
+    until_id: Mapped[int] = mapped_column(BigInteger)
+    removed: Mapped[int] = mapped_column(default=0)
+
+
+class StaleSearch(ChatBase):
+    """A message that moved, or went, together with many; the search index follows soon."""
+
+    __tablename__ = "stale_search"
+
+    message_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)

@@ -6,6 +6,7 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, T
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
+from models.chat.tables.columns import partial_index
 from models.types import RowNumber, UtcMs
 
 PENDING = text("state = 'pending'")
@@ -22,13 +23,7 @@ class Outbox(ChatBase):
 
     __tablename__ = "outbox"
     __table_args__ = (
-        Index(
-            "ix_outbox_due",
-            "next_try_at",
-            "id",
-            postgresql_where=PENDING,
-            sqlite_where=PENDING,
-        ),
+        partial_index("ix_outbox_due", "next_try_at", "id", where=PENDING),
         Index(None, "state", "closed_at"),
         CheckConstraint("state IN ('pending', 'sent', 'dead')", name="state"),
         CheckConstraint("(state = 'pending') = (closed_at IS NULL)", name="closed_at"),

@@ -6,9 +6,8 @@ from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstr
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
+from models.chat.tables.columns import GROUP
 from models.types import RowNumber, UtcMs
-
-GROUP = BigInteger
 
 
 class Realm(ChatBase):

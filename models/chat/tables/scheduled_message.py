@@ -7,6 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
 from models.chat.tables.channel import TOPIC
+from models.chat.tables.columns import partial_index
 from models.types import RowNumber, UtcMs
 
 PENDING = text("state = 'pending'")
@@ -17,7 +18,7 @@ class ScheduledMessage(ChatBase):
     """A message to be sent at `scheduled_at`: `pending`, then `sent` or `failed` with a reason.
 
     With a `target_message_id` it is a reminder of that message, which may be gone: the notification
-    bot writes it to `sender_id`. `content` is then what it says without the message's own text.
+    bot writes it to `sender_id`. `content` is then its text without the message's own text.
 
     A transient fault moves `next_try_at` on, within the late window; `message_id` is what came of
     it.
@@ -25,20 +26,9 @@ class ScheduledMessage(ChatBase):
 
     __tablename__ = "scheduled_message"
     __table_args__ = (
-        Index(
-            "ix_scheduled_message_due",
-            "next_try_at",
-            "id",
-            postgresql_where=PENDING,
-            sqlite_where=PENDING,
-        ),
+        partial_index("ix_scheduled_message_due", "next_try_at", "id", where=PENDING),
         Index(None, "sender_id", "scheduled_at"),
-        Index(
-            "ix_scheduled_message_sent",
-            "scheduled_at",
-            postgresql_where=DELIVERED,
-            sqlite_where=DELIVERED,
-        ),
+        partial_index("ix_scheduled_message_sent", "scheduled_at", where=DELIVERED),
         CheckConstraint("state IN ('pending', 'sent', 'failed')", name="state"),
         CheckConstraint("(state = 'sent') = (message_id IS NOT NULL)", name="message_id"),
         {"sqlite_autoincrement": True},

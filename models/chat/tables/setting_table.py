@@ -1,7 +1,7 @@
 """THE table of users' own settings: columns, checks, events and the document follow from it.
 
 A leaf: pure values, no database. `models/chat/tables/user.py` makes the columns,
-`models/chat/settings/user_settings.py` changes them, and tests hold migration and document to it.
+`models/chat/settings/user_settings.py` changes them; tests compare migration and document with it.
 """
 
 from collections.abc import Mapping

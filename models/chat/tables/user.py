@@ -18,6 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, MappedColumn, mapped_column
 
 from models.base import ChatBase
+from models.chat.tables.columns import key_of
 from models.chat.tables.setting_table import ALL, Setting
 from models.types import RowNumber, UtcMs
 
@@ -53,7 +54,7 @@ class User(ChatBase):
     is_active: Mapped[bool] = mapped_column(default=True)
     is_imported_stub: Mapped[bool] = mapped_column(default=False)
     is_deleted: Mapped[bool] = mapped_column(default=False)
-    # The realm's own notification bot and its like: they cannot sign in and are nobody's.
+    # The realm's own notification bot and its like: they cannot sign in and have no owner.
     is_system_bot: Mapped[bool] = mapped_column(default=False)
     date_joined: Mapped[datetime] = mapped_column(UtcMs)
     timezone: Mapped[str] = mapped_column(String(40), default="")
@@ -88,7 +89,7 @@ for _setting in ALL:
 
 
 class EmailChange(ChatBase):
-    """A new address that waits for its owner to say so, with the token that was mailed there."""
+    """A new address, and the token that was mailed there, with which its owner confirms it."""
 
     __tablename__ = "email_change"
     __table_args__ = ({"sqlite_autoincrement": True},)
@@ -106,9 +107,7 @@ class UserStatus(ChatBase):
 
     __tablename__ = "user_status"
 
-    user_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
-    )
+    user_id: Mapped[int] = key_of("user.id")
     status_text: Mapped[str] = mapped_column(String(60), default="")
     emoji_name: Mapped[str] = mapped_column(String(100), default="")
     emoji_code: Mapped[str] = mapped_column(String(100), default="")
@@ -144,11 +143,7 @@ class ProfileValue(ChatBase):
 
     __tablename__ = "profile_value"
 
-    user_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
-    )
-    field_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("profile_field.id"), primary_key=True, autoincrement=False
-    )
+    user_id: Mapped[int] = key_of("user.id")
+    field_id: Mapped[int] = key_of("profile_field.id")
     value: Mapped[str] = mapped_column(Text)
     rendered_value: Mapped[str | None] = mapped_column(Text)

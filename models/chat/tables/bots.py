@@ -1,4 +1,4 @@
-"""Bots that live at an address, and the messages that are on their way there."""
+"""What bots keep between their runs, and where outgoing webhooks are called."""
 
 from datetime import datetime
 
@@ -6,8 +6,24 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, T
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
+from models.chat.tables.columns import key_of
 from models.types import RowNumber, UtcMs
 from models.webhooks.addresses import URL_MAX
+
+KEY_MAX = 250
+
+
+class BotStorage(ChatBase):
+    """A text of a bot, or of a person's program, under a key. `size`: the characters of both. It
+    stands before the value, so that a sum of sizes reads no values.
+    """
+
+    __tablename__ = "bot_storage"
+
+    user_id: Mapped[int] = key_of("user.id")
+    key: Mapped[str] = mapped_column(String(KEY_MAX), primary_key=True)
+    size: Mapped[int] = mapped_column()
+    value: Mapped[str] = mapped_column(Text)
 
 
 class OutgoingWebhook(ChatBase):
@@ -16,9 +32,7 @@ class OutgoingWebhook(ChatBase):
     __tablename__ = "outgoing_webhook"
     __table_args__ = (CheckConstraint("interface IN (1, 2)", name="interface"),)
 
-    user_id: Mapped[int] = mapped_column(
-        BigInteger, ForeignKey("user.id"), primary_key=True, autoincrement=False
-    )
+    user_id: Mapped[int] = key_of("user.id")
     payload_url: Mapped[str] = mapped_column(String(URL_MAX))
     interface: Mapped[int] = mapped_column(default=1)
     sealed_secret: Mapped[str] = mapped_column(Text)

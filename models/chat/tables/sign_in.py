@@ -1,0 +1,89 @@
+"""How people come in: invitations, links, tokens, and what is counted against guessing."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.chat.tables.columns import key_of
+from models.types import RowNumber, UtcMs
+
+
+class AttemptCount(ChatBase):
+    """How much of one allowance is used: the theoretical arrival time of the next attempt (generic
+    cell rate algorithm). A row of the past has no effect.
+    """
+
+    __tablename__ = "attempt_count"
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    arrival_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
+
+
+class KnownPlace(ChatBase):
+    """Somebody has signed in under one name from one place."""
+
+    __tablename__ = "known_place"
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    last_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
+
+
+class Invitation(ChatBase):
+    """An invitation of one address, or (without `email`) a link that everybody may use.
+
+    `link_id`: the link with which somebody requested this invitation for their own address.
+    """
+
+    __tablename__ = "invitation"
+    __table_args__ = (
+        Index(None, "realm_id", "email_key"),
+        Index(None, "inviter_id", "id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"))
+    inviter_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    link_id: Mapped[int | None] = mapped_column(
+        BigInteger, ForeignKey("invitation.id", ondelete="CASCADE"), index=True
+    )
+    email: Mapped[str | None] = mapped_column(String(254))
+    email_key: Mapped[str | None] = mapped_column(String(254))
+    role: Mapped[int]
+    channel_ids: Mapped[str] = mapped_column(Text)
+    """Ids of the channels that the new user joins, as JSON; `group_ids` likewise."""
+    group_ids: Mapped[str] = mapped_column(Text)
+    joins_default_channels: Mapped[bool]
+    tells_inviter: Mapped[bool]
+    token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    sealed_token: Mapped[str | None] = mapped_column(Text)
+    """Of a link, whose inviter is shown its address again."""
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+    expires_at: Mapped[datetime | None] = mapped_column(UtcMs, index=True)
+
+
+class JwtConfiguration(ChatBase):
+    """The one key and the algorithms a realm's tokens are checked with. No row: no such sign-in.
+
+    Apart from `Realm`, whose columns people see. The key is sealed (models/chat/common/vault.py).
+    """
+
+    __tablename__ = "jwt_configuration"
+
+    realm_id: Mapped[int] = key_of("realm.id")
+    sealed_key: Mapped[str] = mapped_column(Text)
+    algorithms: Mapped[str] = mapped_column(String(64))  # comma-separated
+    audience: Mapped[str | None] = mapped_column(String(255))
+    # Null: the default of models/chat/identity/jwt_sign_in.py. 0: tokens need no end.
+    max_age_s: Mapped[int | None] = mapped_column()
+
+
+class SpentLink(ChatBase):
+    """A link that was used. After `ends_at` it would not work anyhow, and the row may go."""
+
+    __tablename__ = "spent_link"
+
+    key: Mapped[str] = mapped_column(String(32), primary_key=True)
+    ends_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
