@@ -1,8 +1,8 @@
-"""Scheduled messages and reminders at their time: one is taken, checked again and sent, or fails
-with a reason.
+"""Delivery of scheduled messages and reminders: each is checked again and sent, or fails with a
+reason.
 
-Each function works in the caller's unit. Message, copies, events and the row's end state are one
-transaction, so a worker may die at any instant: the row is then as if nobody had touched it.
+Each function works in the caller's transaction. The message, its copies, its events and the row's
+final state are one transaction, so a worker that dies leaves the row unchanged.
 """
 
 from datetime import datetime, timedelta
@@ -23,21 +23,18 @@ from models.chat.scheduling.records import (
     SCHEDULED,
     SENT,
     ScheduledRow,
+    change_row,
     record_of,
     stored_to,
 )
 from models.chat.scheduling.reminders import check_reminder, prepare_reminder
-from models.chat.scheduling.scheduled_messages import (
-    change_row,
-    destination_of,
-    notify_removed,
-    notify_sender,
-)
+from models.chat.scheduling.scheduled_messages import destination_of, notify_removed, notify_sender
 from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
 from models.reader import Db
+from models.rows import read_row
 from models.work_queue import WorkQueue
 
 TOO_LATE = "Message could not be sent at the scheduled time."
@@ -50,14 +47,12 @@ QUEUE = WorkQueue(SCHEDULED, PENDING)
 
 
 def choose_due(session: Session, *, now: datetime) -> ScheduledRow | None:
-    """The message that has been due longest, of those that nobody delivers just now; the lock on it
-    ends with the transaction.
-    """
-    return session.connection().execute(QUEUE.first, {"at": now}).first()
+    """Return the message that has been due longest of those that are not locked, and lock it."""
+    return read_row(ScheduledRow, session.connection().execute(QUEUE.first, {"at": now}))
 
 
 def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
-    """The text of a chosen message."""
+    """Return the text of a chosen message."""
     sender = find_actor(db, chosen.sender_id)
     assert sender is not None
     if chosen.target_message_id is not None:
@@ -66,10 +61,9 @@ def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
 
 
 def take_chosen(session: Session, chosen: ScheduledRow) -> bool:
-    """Lock the chosen message, unless somebody else has it or has changed it since."""
-    held = QUEUE.held(chosen).with_for_update(skip_locked=True)
-    row = session.connection().execute(held).first()
-    return row is not None and bool(row == chosen)
+    """Lock the chosen message. Return whether it was neither locked nor changed by others."""
+    unlocked = QUEUE.held(chosen).with_for_update(skip_locked=True)
+    return read_row(ScheduledRow, session.connection().execute(unlocked)) == chosen
 
 
 def deliver(
@@ -80,7 +74,7 @@ def deliver(
     now: datetime,
     late_window: timedelta,
 ) -> None:
-    """Send the taken message, or fail it for good: it is late, or may not be sent any more. A
+    """Send the locked message, or record that it failed because it is late or no longer allowed. A
     reminder is never too late.
     """
     sender = find_writer(session, due.sender_id)
@@ -119,8 +113,8 @@ def _check_again(session: Session, sender: Actor, due: ScheduledRow, text: Prepa
 def record_failure(
     session: Session, due: ScheduledRow, *, now: datetime, late_window: timedelta
 ) -> None:
-    """After a fault that nobody meant: try again after a growing pause, while that is still on
-    time; else the message has failed. Does nothing when somebody else has it or has changed it.
+    """Schedule another attempt after an unexpected error, with a growing pause, while that is on
+    time; else the message has failed. Do nothing where others have locked or changed it.
     """
     if not take_chosen(session, due):
         return
@@ -134,15 +128,15 @@ def record_failure(
 
 
 def _fail(session: Session, due: ScheduledRow, sender: Actor, reason: str, now: datetime) -> None:
-    """The end, until its sender gives the message a new time. The sender is told, twice."""
+    """Record the failure, and notify the sender by an event and by a message of the bot."""
     failed = change_row(session, due.id, {"state": FAILED, "failure": reason})
     what, view = "message you scheduled", "[View scheduled messages](#scheduled)"
-    told: ClientEvent = ScheduledMessagesUpdateEvent(scheduled_message=record_of(failed))
+    event: ClientEvent = ScheduledMessagesUpdateEvent(scheduled_message=record_of(failed))
     if due.target_message_id is not None:
         what, view = "reminder you set", "[View reminders](#reminders)"
-        notify_removed(session, due, now=now)  # clients know no change of a reminder
-        told = RemindersAddEvent(reminders=[record_of(failed)])
-    notify_sender(session, failed, told, now=now)
+        notify_removed(session, due, now=now)  # no event changes a reminder
+        event = RemindersAddEvent(reminders=[record_of(failed)])
+    notify_sender(session, failed, event, now=now)
     notice = (
         f"The {what} for <time:{due.scheduled_at.isoformat()}> was not sent because"
         f" of the following error:\n\n> {inert_line(reason)}\n\n{view}"

@@ -1,16 +1,16 @@
-"""Scheduled messages and reminders as they are kept, and the objects that their senders see."""
+"""Rows of scheduled messages and reminders, and the objects that their senders get."""
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.tables import ScheduledMessage
-from models.prepared import Query
+from models.rows import read_rows
 
 CHANNEL, DIRECT = "channel", "direct"
 PENDING, SENT, FAILED = "pending", "sent", "failed"
@@ -20,47 +20,8 @@ SCHEDULED = table_of(ScheduledMessage)
 To = int | list[int]
 
 
-class ScheduledRow(Protocol):
-    """A scheduled message with all of its columns that its sender or its delivery asks for."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def realm_id(self) -> int: ...
-    @property
-    def sender_id(self) -> int: ...
-    @property
-    def channel_id(self) -> int | None: ...
-    @property
-    def recipient_ids(self) -> str | None: ...
-    @property
-    def topic(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def rendered_content(self) -> str: ...
-    @property
-    def client(self) -> str: ...
-    @property
-    def read_by_sender(self) -> bool | None: ...
-    @property
-    def scheduled_at(self) -> datetime: ...
-    @property
-    def next_try_at(self) -> datetime: ...
-    @property
-    def attempts(self) -> int: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def failure(self) -> str | None: ...
-    @property
-    def target_message_id(self) -> int | None: ...
-    @property
-    def note(self) -> str | None: ...
-
-
-class _New(NamedTuple):
-    """One that was just written; a `ScheduledRow`."""
+class ScheduledRow(NamedTuple):
+    """A scheduled message or a reminder."""
 
     id: int
     realm_id: int
@@ -71,34 +32,34 @@ class _New(NamedTuple):
     content: str
     rendered_content: str
     client: str
-    read_by_sender: bool | None
+    read_by_sender: bool
     scheduled_at: datetime
     next_try_at: datetime
     attempts: int
     state: str
     failure: str | None
+    message_id: int | None
     target_message_id: int | None
     note: str | None
+    created_at: datetime
 
 
-_INSERT = Query(insert(SCHEDULED).returning(*(SCHEDULED.c[name] for name in _New._fields)))
-_AT_FIRST: Mapping[str, object] = {
-    "topic": "",
-    "client": "",
-    "read_by_sender": False,
-    "attempts": 0,
-    "state": PENDING,
-}
+def add_row(session: Session, values: Mapping[str, object], *, at: datetime) -> ScheduledRow:
+    """Insert a row that is to be sent `at` a time; `values` are its other columns. Return it."""
+    added = insert(SCHEDULED).values(**values, scheduled_at=at, next_try_at=at)
+    (row,) = read_rows(ScheduledRow, session.execute(added.returning(*SCHEDULED.c)))
+    return row
 
 
-def keep(session: Session, values: Mapping[str, object], *, at: datetime) -> ScheduledRow:
-    """Write down what is to be sent `at` that time, by its columns."""
-    times = {"scheduled_at": at, "next_try_at": at}
-    return _New._make(_INSERT.one(session, {**_AT_FIRST, **values, **times}))
+def change_row(session: Session, row_id: int, values: Mapping[str, object]) -> ScheduledRow:
+    """Set columns of a row that this transaction has locked. Return the row as it is now."""
+    changed = update(SCHEDULED).where(SCHEDULED.c.id == row_id).values(**values)
+    (row,) = read_rows(ScheduledRow, session.connection().execute(changed.returning(*SCHEDULED.c)))
+    return row
 
 
 def stored_to(row: ScheduledRow) -> To:
-    """The channel's id, or the ids of the recipients, ascending."""
+    """Return the id of the channel, or the ids of the recipients, ascending."""
     if row.channel_id is not None:
         return row.channel_id
     assert row.recipient_ids is not None
@@ -107,7 +68,7 @@ def stored_to(row: ScheduledRow) -> To:
 
 
 def record_of(row: ScheduledRow) -> dict[str, Any]:
-    """The scheduled-message object or the reminder object, as answers and events show it."""
+    """Return the scheduled-message object or the reminder object of answers and events."""
     is_direct = row.channel_id is None
     record = {
         "scheduled_message_id" if row.target_message_id is None else "reminder_id": row.id,

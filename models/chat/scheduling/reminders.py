@@ -1,8 +1,8 @@
-"""Reminders: at a given time the notification bot tells a user of a message.
+"""Reminders: at a given time the notification bot reminds a user of a message.
 
-A reminder is a scheduled message that names another one. What it says is worded when it is set, and
-again at its time, each time with what its user may read then. The message's own text is quoted at
-the end alone, so that no reminder keeps what was edited, deleted or hidden meanwhile.
+A reminder is a scheduled message that names another one. Its text is written when it is set and
+again at its time, from what its user may read then. The message's own text is only quoted at its
+time, so that no reminder keeps what was edited, deleted or hidden in between.
 """
 
 from datetime import datetime
@@ -21,7 +21,7 @@ from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering.quotes import Quotes, fenced, inert_block, link, snippet
 from models.chat.rendering.texts import PreparedText, prepare_text, shorten
 from models.chat.scheduling.errors import ReminderDoesNotExist
-from models.chat.scheduling.records import SCHEDULED, SENT, ScheduledRow, keep, record_of
+from models.chat.scheduling.records import SCHEDULED, SENT, ScheduledRow, add_row, record_of
 from models.chat.scheduling.scheduled_messages import (
     UNSENT,
     check_delivery_time,
@@ -32,6 +32,7 @@ from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.notices import CLIENT
 from models.chat.sending.recipients import ToUsers
 from models.reader import Db
+from models.rows import read_row, read_rows
 
 NOTE_MAX = 500
 _MINE = UNSENT.where(SCHEDULED.c.target_message_id.is_not(None))
@@ -39,12 +40,12 @@ _GONE = "You asked to be reminded of a message that you can no longer read."
 
 
 def prepare_new(db: Db, user: Actor, *, message_id: int, note: str | None) -> PreparedText | None:
-    """What a reminder would say if it were set now; None where there is no such message."""
+    """Return the text of a reminder that is set now; None where there is no such message."""
     try:
         message = access_message(db, user, message_id)
     except InvalidMessage:
         return None
-    content, quotes = _word(db, message, _kept(note))
+    content, quotes = _text(db, message, _stored_note(note))
     return prepare_text(db, user, content, quotes.names)
 
 
@@ -58,13 +59,13 @@ def create_reminder(
     text: PreparedText | None,
     now: datetime,
 ) -> int:
-    """The new reminder's id. `text` is what `prepare_new` made. Raises `DeliveryTimeNotInFuture`,
-    `InvalidMessage`.
+    """Return the id of the new reminder. `text` comes from `prepare_new`. Raise
+    `DeliveryTimeNotInFuture`, `InvalidMessage`.
     """
     scheduled_at = check_delivery_time(delivery_timestamp, now)
     message = access_message(session, user, message_id)
-    note = _kept(note)
-    content, quotes = _word(session, message, note)
+    note = _stored_note(note)
+    content, quotes = _text(session, message, note)
     if text is None or text.content != content:  # it has just been moved, or been sent
         text = prepare_text(session, user, content, quotes.names)
     values = {
@@ -78,27 +79,26 @@ def create_reminder(
         "note": note,
         "created_at": now,
     }
-    row = keep(session, values, at=scheduled_at)
+    row = add_row(session, values, at=scheduled_at)
     notify_sender(session, row, RemindersAddEvent(reminders=[record_of(row)]), now=now)
     return row.id
 
 
 def find_reminders(db: Db, user: Actor) -> list[dict[str, Any]]:
-    """Records of the reminders that wait and of those that could not be delivered, soonest
-    first.
-    """
-    return [record_of(row) for row in db.execute(_MINE, {"of_sender_id": user.id})]
+    """Return the records of the user's reminders that were not delivered, soonest first."""
+    rows = db.execute(_MINE, {"of_sender_id": user.id})
+    return [record_of(row) for row in read_rows(ScheduledRow, rows)]
 
 
 def delete_reminder(session: Session, user: Actor, reminder_id: int, *, now: datetime) -> None:
-    """Raises `ReminderDoesNotExist`, also once it was delivered."""
+    """Raise `ReminderDoesNotExist`, also once it was delivered."""
     own = delete(SCHEDULED).where(
         SCHEDULED.c.id == reminder_id,
         SCHEDULED.c.sender_id == user.id,
         SCHEDULED.c.target_message_id.is_not(None),
         SCHEDULED.c.state != SENT,
     )
-    row = session.connection().execute(own.returning(*SCHEDULED.c)).first()
+    row = read_row(ScheduledRow, session.connection().execute(own.returning(*SCHEDULED.c)))
     if row is None:
         raise ReminderDoesNotExist()
     notify_removed(session, row, now=now)
@@ -108,18 +108,18 @@ def delete_reminder(session: Session, user: Actor, reminder_id: int, *, now: dat
 
 
 def prepare_reminder(db: Db, user: Actor, due: ScheduledRow) -> PreparedText:
-    """What the reminder says just now, with the beginning of the message's text."""
-    content, quotes = _word_in_full(db, user, due)
+    """Return the text of the reminder as of now, with the beginning of the message's text."""
+    content, quotes = _full_text(db, user, due)
     return prepare_text(db, user, content, quotes.names)
 
 
 def check_reminder(
     session: Session, user: Actor, due: ScheduledRow, prepared: PreparedText
 ) -> Draft:
-    """The bot's message to the user, worded again if what they may read has changed since it was
-    prepared. Raises what `check_message` raises.
+    """Return the bot's message to the user, written again if what they may read has changed since
+    it was prepared. Raise what `check_message` raises.
     """
-    content, quotes = _word_in_full(session, user, due)
+    content, quotes = _full_text(session, user, due)
     if content != prepared.content:
         prepared = prepare_text(session, user, content, quotes.names)
     bot = find_actor(session, find_notification_bot_id(session, user.realm_id))
@@ -127,13 +127,13 @@ def check_reminder(
     return check_message(session, bot, ToUsers([user.id]), topic=None, text=prepared, client=CLIENT)
 
 
-def _word_in_full(db: Db, user: Actor, due: ScheduledRow) -> tuple[str, Quotes]:
+def _full_text(db: Db, user: Actor, due: ScheduledRow) -> tuple[str, Quotes]:
     assert due.target_message_id is not None
     try:
         message = access_message(db, user, due.target_message_id)
     except InvalidMessage:
-        return "\n".join([_GONE, *_noted(due.note)]), Quotes()
-    content, quotes = _word(db, message, due.note)
+        return "\n".join([_GONE, *_note_lines(due.note)]), Quotes()
+    content, quotes = _text(db, message, due.note)
     author = find_actor(db, message.sender_id)
     assert author is not None
     who = quotes.user(author.id, author.full_name)
@@ -141,8 +141,8 @@ def _word_in_full(db: Db, user: Actor, due: ScheduledRow) -> tuple[str, Quotes]:
     return "\n".join([content, "", f"{who} wrote:", quoted]), quotes
 
 
-def _word(db: Db, message: MessageView, note: str | None) -> tuple[str, Quotes]:
-    """Where the message is, and the note. The message's own text is not in it."""
+def _text(db: Db, message: MessageView, note: str | None) -> tuple[str, Quotes]:
+    """Return the text with the message's place and the note, without the message's own text."""
     quotes = Quotes()
     address = address_of(db, message)
     if message.channel is None:
@@ -152,12 +152,12 @@ def _word(db: Db, message: MessageView, note: str | None) -> tuple[str, Quotes]:
         if message.topic:
             place = quotes.thread(message.channel, message.topic)
         what = f"{link('a message', address)} in {place}"
-    return "\n".join([f"You asked to be reminded of {what}.", *_noted(note)]), quotes
+    return "\n".join([f"You asked to be reminded of {what}.", *_note_lines(note)]), quotes
 
 
-def _kept(note: str | None) -> str | None:
+def _stored_note(note: str | None) -> str | None:
     return shorten(note or "") or None
 
 
-def _noted(note: str | None) -> list[str]:
+def _note_lines(note: str | None) -> list[str]:
     return [] if note is None else ["", "Your note:", fenced(inert_block(note), "quote")]

@@ -4,13 +4,12 @@ Each function checks and writes in the caller's transaction and locks the row it
 change and the delivery of the same message exclude each other (models/chat/scheduling/delivery.py).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.chat.events import log
@@ -41,13 +40,15 @@ from models.chat.scheduling.records import (
     SENT,
     ScheduledRow,
     To,
-    keep,
+    add_row,
+    change_row,
     record_of,
     stored_to,
 )
 from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
 from models.reader import Db
+from models.rows import read_row, read_rows
 
 _OWN = select(*SCHEDULED.c).where(
     SCHEDULED.c.id == bindparam("wanted_id"),
@@ -64,7 +65,7 @@ _UNSENT = UNSENT.where(SCHEDULED.c.target_message_id.is_(None))
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What an edit was asked to change; None stays as it is. `kind`: CHANNEL or DIRECT."""
+    """The changes of an edit; None: as it is. `kind`: CHANNEL or DIRECT."""
 
     kind: str | None = None
     to: To | None = None
@@ -74,14 +75,14 @@ class Changes:
 
 
 def check_delivery_time(timestamp: int, now: datetime) -> datetime:
-    """Unix seconds as a time to come. Raises `DeliveryTimeNotInFuture`."""
+    """Return the time of Unix seconds. Raise `DeliveryTimeNotInFuture`."""
     if timestamp <= now.timestamp():
         raise DeliveryTimeNotInFuture()
     return datetime.fromtimestamp(timestamp, UTC)
 
 
 def destination_of(kind: str, to: To) -> Destination:
-    """Raises `InvalidRecipientType` where the value does not go with the kind."""
+    """Return the destination of a kind. Raise `InvalidRecipientType` for a value of the other."""
     if kind == CHANNEL:
         if not isinstance(to, int):
             raise InvalidRecipientType(what="channel ID")
@@ -104,15 +105,14 @@ def schedule_message(
     read_by_sender: bool | None,
     now: datetime,
 ) -> int:
-    """The new scheduled message's id. Raises `DeliveryTimeNotInFuture` before anything else, then
+    """Return the id of the new message. Raise `DeliveryTimeNotInFuture` before anything else, then
     `InvalidRecipientType` and what `check_message` raises.
     """
     scheduled_at = check_delivery_time(delivery_timestamp, now)
-    destination = destination_of(kind, to)
     draft = check_message(
         session,
         sender,
-        destination,
+        destination_of(kind, to),
         topic=topic,
         text=text,
         client=client,
@@ -124,26 +124,27 @@ def schedule_message(
         "read_by_sender": draft.read_by_sender,
         "created_at": now,
     }
-    row = keep(session, values, at=scheduled_at)
+    row = add_row(session, values, at=scheduled_at)
     added = ScheduledMessagesAddEvent(scheduled_messages=[record_of(row)])
     notify_sender(session, row, added, now=now)
     return row.id
 
 
 def find_scheduled_messages(db: Db, sender: Actor) -> list[dict[str, Any]]:
-    """Records of what the sender has scheduled and what could not be sent, soonest first."""
-    return [record_of(row) for row in db.execute(_UNSENT, {"of_sender_id": sender.id})]
+    """Return the records of the sender's messages that were not sent, soonest first."""
+    rows = db.execute(_UNSENT, {"of_sender_id": sender.id})
+    return [record_of(row) for row in read_rows(ScheduledRow, rows)]
 
 
 def prepare_edit(
     db: Db, sender: Actor, message_id: int, *, content: str | None
 ) -> PreparedText | None:
-    """The text that the message will have: the new content, or what it has. None where there is no
-    such message.
+    """Return the text that the message will have, the new content or its present one; None where
+    there is no such message.
     """
     if content is None:
         key = {"wanted_id": message_id, "of_sender_id": sender.id}
-        row = db.execute(_OWN, key).first()
+        row = read_row(ScheduledRow, db.execute(_OWN, key))
         if row is None:
             return None
         content = row.content
@@ -163,7 +164,7 @@ def edit_scheduled_message(
     """Change a message before its time; a failed one, given a new time, waits again. `text` is what
     `prepare_edit` made.
 
-    Raises, in this order: `NothingToChange`, `RecipientRequired`, `TopicRequired`,
+    Raise, in this order: `NothingToChange`, `RecipientRequired`, `TopicRequired`,
     `DeliveryTimeNotInFuture`, `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`,
     `DeliveryTimeNotInFuture` (for a failed one without a new time), `InvalidRecipientType` and what
     `check_message` raises.
@@ -202,7 +203,7 @@ def edit_scheduled_message(
 
 
 def _check_changes(changes: Changes, now: datetime) -> datetime | None:
-    """What can be wrong with an edit without a look at the message. Returns the new time."""
+    """Check what can be checked without reading the message. Return the new time."""
     if changes == Changes():
         raise NothingToChange()
     if changes.kind is not None and changes.to is None:
@@ -217,16 +218,16 @@ def _check_changes(changes: Changes, now: datetime) -> datetime | None:
 def delete_scheduled_message(
     session: Session, sender: Actor, message_id: int, *, now: datetime
 ) -> None:
-    """Raises `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`."""
+    """Raise `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`."""
     row = _access(session, sender, message_id)
     session.connection().execute(delete(SCHEDULED).where(SCHEDULED.c.id == row.id))
     notify_removed(session, row, now=now)
 
 
 def _access(session: Session, sender: Actor, message_id: int) -> ScheduledRow:
-    """The sender's own message, locked: whoever delivers or changes it has ended or must wait."""
+    """Return the sender's own message, locked against its delivery and other changes."""
     key = {"wanted_id": message_id, "of_sender_id": sender.id}
-    row = session.connection().execute(_OWN.with_for_update(), key).first()
+    row = read_row(ScheduledRow, session.connection().execute(_OWN.with_for_update(), key))
     if row is None:
         raise ScheduledMessageDoesNotExist()
     if row.state == SENT:
@@ -237,21 +238,15 @@ def _access(session: Session, sender: Actor, message_id: int) -> ScheduledRow:
 # --- what delivery shares ---------------------------------------------------------------------
 
 
-def change_row(session: Session, message_id: int, values: Mapping[str, Any]) -> ScheduledRow:
-    """Set columns of a message locked by this transaction. Returns the row as it is now."""
-    statement = update(SCHEDULED).where(SCHEDULED.c.id == message_id).values(**values)
-    return session.connection().execute(statement.returning(*SCHEDULED.c)).one()
-
-
 def notify_sender(
     session: Session, row: ScheduledRow, event: ClientEvent, *, now: datetime
 ) -> None:
-    """An event for the sender alone."""
+    """Append an event for the sender alone."""
     log.append(session, row.realm_id, event, user_ids=[row.sender_id], now=now)
 
 
 def notify_removed(session: Session, row: ScheduledRow, *, now: datetime) -> None:
-    """It is no longer waiting: deleted, or sent."""
+    """Append the event of a message that was deleted or sent."""
     event: ClientEvent = ScheduledMessagesRemoveEvent(scheduled_message_id=row.id)
     if row.target_message_id is not None:
         event = RemindersRemoveEvent(reminder_id=row.id)
