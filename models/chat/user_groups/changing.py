@@ -24,7 +24,7 @@ from models.json import Json
 
 @dataclass(frozen=True, slots=True)
 class GroupChanges:
-    """What shall be different; None: as it is. `deactivated`: False reactivates, True does nothing.
+    """Changes of a group; None: as it is. `deactivated`: False reactivates, True does nothing.
     `settings`: values of group settings by name, each `{"new": value, "old": value}`.
     """
 
@@ -33,21 +33,16 @@ class GroupChanges:
     deactivated: bool | None = None
     settings: Mapping[str, Json] = field(default_factory=dict)
 
-    @property
-    def is_empty(self) -> bool:
-        values = (self.name, self.description, self.deactivated)
-        return not self.settings and all(value is None for value in values)
-
 
 def update_group(
     session: Session, actor: Actor, group_id: int, changes: GroupChanges, *, now: datetime
 ) -> None:
-    """Change a group, all or nothing; everybody is told of what really changed.
+    """Change a group, all or nothing. The event for everybody has what really changed.
 
-    Raises `NoNewGroupData`, and what `access_group_to_change`, `check_group_name` and
+    Raise `NoNewGroupData` and what `access_group_to_change`, `check_group_name` and
     `changed_group` raise.
     """
-    if changes.is_empty:
+    if changes == GroupChanges():
         raise NoNewGroupData()
     take_turns(session, actor.realm_id)
     group = access_group_to_change(session, actor, group_id, may_be_deactivated=True)
@@ -56,10 +51,19 @@ def update_group(
     if not new:
         return
     session.flush()
-    held = find_group_values(session, [*_held(old), *_held(new)])
-    data = _told(new, held)
-    _record(session, actor, group.id, _told(old, held), data, now)
-    _forget_replaced(session, _held(old))
+    settings = find_group_values(session, [*_group_ids(old), *_group_ids(new)])
+    data, before = _described(new, settings), _described(old, settings)
+    for name in data:
+        audit.record(
+            session,
+            actor.realm_id,
+            "user_group_reactivated" if name == "deactivated" else "user_group_changed",
+            actor_id=actor.id,
+            group_id=group.id,
+            facts={"property": name, "old": before[name], "new": data[name]},
+            now=now,
+        )
+    _delete_replaced(session, _group_ids(old))
     reactivated = None
     if "deactivated" in data:
         (reactivated,) = find_groups(
@@ -77,7 +81,9 @@ def update_group(
 def _change(
     session: Session, actor: Actor, group: UserGroup, changes: GroupChanges, now: datetime
 ) -> tuple[dict[str, Json], dict[str, Json]]:
-    """What was different before and is now, by name; settings as the ids of groups."""
+    """Make the changes. Return the old and new values of what changed, by name; settings are ids
+    of groups.
+    """
     new: dict[str, Json] = {}
     if changes.name is not None:
         name = check_group_name(session, actor.realm_id, changes.name, besides=group.id)
@@ -90,11 +96,11 @@ def _change(
     for setting in USER_GROUP_GROUPS.values():
         if setting.name in changes.settings:
             value, current = changes.settings[setting.name], int(getattr(group, setting.name))
-            held = changed_group(
+            changed_id = changed_group(
                 session, actor.realm_id, setting, value, current, actor=actor, now=now
             )
-            if held != current:
-                new[setting.name] = held
+            if changed_id != current:
+                new[setting.name] = changed_id
     columns = {name: "is_deactivated" if name == "deactivated" else name for name in new}
     old = {name: getattr(group, column) for name, column in columns.items()}
     for name, column in columns.items():
@@ -104,41 +110,21 @@ def _change(
     return old, new
 
 
-def _held(values: Mapping[str, Json]) -> list[int]:
-    """The ids of the groups among the values."""
+def _group_ids(values: Mapping[str, Json]) -> list[int]:
     return [value for name, value in values.items() if name in USER_GROUP_GROUPS]
 
 
-def _told(values: Mapping[str, Json], held: Mapping[int, GroupValue]) -> dict[str, Json]:
-    """The values as clients see them."""
+def _described(values: Mapping[str, Json], settings: Mapping[int, GroupValue]) -> dict[str, Json]:
+    """Return the values as clients get them."""
     return {
-        name: held[value] if name in USER_GROUP_GROUPS else value for name, value in values.items()
+        name: settings[value] if name in USER_GROUP_GROUPS else value
+        for name, value in values.items()
     }
 
 
-def _record(
-    session: Session,
-    actor: Actor,
-    group_id: int,
-    old: Mapping[str, Json],
-    new: Mapping[str, Json],
-    now: datetime,
-) -> None:
-    for name in new:
-        audit.record(
-            session,
-            actor.realm_id,
-            "user_group_reactivated" if name == "deactivated" else "user_group_changed",
-            actor_id=actor.id,
-            group_id=group_id,
-            facts={"property": name, "old": old[name], "new": new[name]},
-            now=now,
-        )
-
-
-def _forget_replaced(session: Session, group_ids: Iterable[int]) -> None:
-    """Delete the anonymous ones of groups that hold a setting no longer: each held one setting of
-    one user group.
+def _delete_replaced(session: Session, group_ids: Iterable[int]) -> None:
+    """Delete the anonymous ones of replaced groups: each was the value of one setting of one user
+    group.
     """
     anonymous = session.scalars(
         select(UserGroup.id).where(id_in(UserGroup.id, group_ids), UserGroup.kind == "anonymous")

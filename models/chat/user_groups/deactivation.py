@@ -1,4 +1,4 @@
-"""User groups that end: nobody may use them from then on, and nothing may still depend on them."""
+"""Deactivation of user groups that nothing uses."""
 
 from collections.abc import Iterator, Mapping, Set
 from datetime import datetime
@@ -14,12 +14,14 @@ from models.chat.access.group_settings import (
     USER_GROUP_GROUPS,
     GroupSetting,
 )
-from models.chat.common import audit
-from models.chat.events import log
 from models.chat.events.people import UserGroupUpdateEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Realm, Subgroup, UserGroup
-from models.chat.user_groups.administering import access_group_to_change, take_turns
+from models.chat.user_groups.administering import (
+    access_group_to_change,
+    record_change,
+    take_turns,
+)
 from models.chat.user_groups.errors import GroupInUse
 from models.dialects import id_in
 
@@ -38,27 +40,19 @@ class Objection(TypedDict, total=False):
 
 
 def deactivate_group(session: Session, actor: Actor, group_id: int, *, now: datetime) -> None:
-    """Deactivate a group. Raises `GroupInUse`, and what `access_group_to_change` raises."""
+    """Deactivate a group. Raise `GroupInUse` and what `access_group_to_change` raises."""
     take_turns(session, actor.realm_id)
     group = access_group_to_change(session, actor, group_id)
     objections = list(_find_objections(session, actor, group.id))
     if objections:
         raise GroupInUse(objections=objections)
     group.is_deactivated = True
-    audit.record(
-        session,
-        actor.realm_id,
-        "user_group_deactivated",
-        actor_id=actor.id,
-        group_id=group.id,
-        now=now,
-    )
     event = UserGroupUpdateEvent(group_id=group.id, data={"deactivated": True}, is_hidden=True)
-    log.append(session, actor.realm_id, event, now=now)
+    record_change(session, actor, group.id, "user_group_deactivated", event, now=now)
 
 
 def _find_objections(session: Session, actor: Actor, group_id: int) -> Iterator[Objection]:
-    """What uses the group, itself or as a subgroup of the anonymous group of a setting."""
+    """Yield what uses the group, itself or as a subgroup of the anonymous group of a setting."""
     above = session.execute(
         select(UserGroup.id, UserGroup.kind)
         .join(Subgroup, Subgroup.group_id == UserGroup.id)
@@ -100,7 +94,7 @@ def _find_settings(
     realm_id: int,
     holders: Set[int],
 ) -> dict[int, list[str]]:
-    """Id of a row -> the settings that one of the holders has there, in order of the ids."""
+    """Return id of a row -> the settings that one of the holders has there, in order of the ids."""
     columns = {name: getattr(table, name) for name in settings}
     of_realm, counts = _IN_USE[table]
     rows = session.execute(
@@ -112,7 +106,4 @@ def _find_settings(
         )
         .order_by(table.id)
     )
-    return {
-        row[0]: [name for name, held in zip(columns, row[1:], strict=True) if held in holders]
-        for row in rows
-    }
+    return {row.id: [name for name in columns if getattr(row, name) in holders] for row in rows}

@@ -1,4 +1,4 @@
-"""What the notification bot writes to people whom somebody else puts into a group or takes out."""
+"""Notices to people whom somebody else added to a group or removed from it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,31 +12,21 @@ from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import User, UserGroup
 from models.dialects import id_in
 
-MOST_TOLD = 100
-"""Nobody is written to when more than so many users were added or removed at once."""
+MOST_NOTIFIED = 100
+"""Nobody is notified of a change of more users at once."""
 
 
-def notify_added(
-    session: Session, actor: Actor, group: UserGroup, user_ids: Sequence[int], *, now: datetime
-) -> None:
-    _tell(session, actor, group, user_ids, "{who} added you to the group {group}.", now)
-
-
-def notify_removed(
-    session: Session, actor: Actor, group: UserGroup, user_ids: Sequence[int], *, now: datetime
-) -> None:
-    _tell(session, actor, group, user_ids, "{who} removed you from the group {group}.", now)
-
-
-def _tell(
+def notify_members(
     session: Session,
     actor: Actor,
     group: UserGroup,
     user_ids: Sequence[int],
-    text: str,
+    change: str,
+    *,
     now: datetime,
 ) -> None:
-    if len(user_ids) > MOST_TOLD:
+    """Send the people among the users a notice; `change`: "added you to" or "removed you from"."""
+    if len(user_ids) > MOST_NOTIFIED:
         return
     people = session.scalars(
         select(User.id)
@@ -45,6 +35,5 @@ def _tell(
     ).all()
     quotes = Quotes()
     who = quotes.user(actor.id, actor.full_name)
-    named = quotes.group(group.id, str(group.name))
-    content = text.format(who=who, group=named)
+    content = f"{who} {change} the group {quotes.group(group.id, str(group.name))}."
     send_direct_notices(session, actor.realm_id, people, content=content, quotes=quotes, now=now)

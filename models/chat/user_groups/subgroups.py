@@ -1,4 +1,4 @@
-"""Groups within user groups: put into them without a circle, taken out of them, and listed."""
+"""Subgroups of user groups: added without a circle, removed and listed."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,13 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.errors import UserGroupDeactivated
 from models.chat.access.membership import add_to_group, find_groups_below
-from models.chat.common import audit
-from models.chat.events import log
 from models.chat.events.people import UserGroupAddSubgroupsEvent, UserGroupRemoveSubgroupsEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subgroup, UserGroup
 from models.chat.user_groups import members
 from models.chat.user_groups.administering import (
     access_group_to_change,
+    record_change,
     require_known,
     take_turns,
 )
@@ -35,12 +34,12 @@ def add_subgroups(
 ) -> None:
     """Make groups subgroups of a group, all or none.
 
-    Raises `InvalidUserGroupId`, `UserGroupDeactivated`, `AlreadySubgroup`, `SubgroupCycle`, and
-    what `access_group_to_change` raises.
+    Raise `InvalidUserGroupId`, `UserGroupDeactivated`, `AlreadySubgroup`, `SubgroupCycle` and what
+    `access_group_to_change` raises.
     """
     take_turns(session, actor.realm_id)
     wanted = sorted(set(subgroup_ids))
-    group = access_group_to_change(session, actor, group_id, members.ADD)
+    access_group_to_change(session, actor, group_id, members.ADD)
     _check_groups(session, actor, wanted)
     present = _find_present(session, group_id, wanted)
     if present:
@@ -48,20 +47,24 @@ def add_subgroups(
     if group_id in find_groups_below(session, wanted):
         raise SubgroupCycle(group_id=group_id)
     add_to_group(session, group_id, subgroups=wanted)
-    _tell(session, actor, group, UserGroupAddSubgroupsEvent, wanted, now)
+    event = UserGroupAddSubgroupsEvent(group_id=group_id, direct_subgroup_ids=wanted)
+    facts = {"subgroup_ids": wanted}
+    record_change(
+        session, actor, group_id, "user_group_subgroups_added", event, facts=facts, now=now
+    )
 
 
 def remove_subgroups(
     session: Session, actor: Actor, group_id: int, subgroup_ids: Sequence[int], *, now: datetime
 ) -> None:
-    """Take subgroups out of a group, all or none, as who may manage it.
+    """Remove subgroups from a group that the actor may manage, all or none.
 
-    Raises `InvalidUserGroupId`, `UserGroupDeactivated`, `NotSubgroup`, and what
+    Raise `InvalidUserGroupId`, `UserGroupDeactivated`, `NotSubgroup` and what
     `access_group_to_change` raises.
     """
     take_turns(session, actor.realm_id)
     wanted = sorted(set(subgroup_ids))
-    group = access_group_to_change(session, actor, group_id)
+    access_group_to_change(session, actor, group_id)
     _check_groups(session, actor, wanted)
     missing = set(wanted) - _find_present(session, group_id, wanted)
     if missing:
@@ -70,12 +73,16 @@ def remove_subgroups(
         Subgroup.group_id == group_id, id_in(Subgroup.subgroup_id, wanted)
     )
     session.execute(gone.execution_options(synchronize_session=False))
-    _tell(session, actor, group, UserGroupRemoveSubgroupsEvent, wanted, now)
+    event = UserGroupRemoveSubgroupsEvent(group_id=group_id, direct_subgroup_ids=wanted)
+    facts = {"subgroup_ids": wanted}
+    record_change(
+        session, actor, group_id, "user_group_subgroups_removed", event, facts=facts, now=now
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipChanges:
-    """Ids of users and of groups to put into a group, and to take out of it."""
+    """Ids of users and of groups to add to a group, and to remove from it."""
 
     add: Sequence[int] = ()
     delete: Sequence[int] = ()
@@ -88,22 +95,18 @@ def change_membership(
 ) -> None:
     """Make the changes in the order of the fields, all or none; each needs its own permission.
 
-    Raises what `members.add_members` and its kin raise.
+    Raise what `members.add_members` and the other three raise.
     """
     if changes.add_subgroups or changes.delete_subgroups:
         take_turns(session, actor.realm_id)  # before the group is locked, as everywhere
-    for user_ids, change_members in (
+    for ids, change in (
         (changes.add, members.add_members),
         (changes.delete, members.remove_members),
-    ):
-        if user_ids:
-            change_members(session, actor, group_id, user_ids, now=now)
-    for subgroup_ids, change_subgroups in (
         (changes.add_subgroups, add_subgroups),
         (changes.delete_subgroups, remove_subgroups),
     ):
-        if subgroup_ids:
-            change_subgroups(session, actor, group_id, subgroup_ids, now=now)
+        if ids:
+            change(session, actor, group_id, ids, now=now)
 
 
 def _check_groups(session: Session, actor: Actor, group_ids: Collection[int]) -> None:
@@ -123,33 +126,11 @@ def _check_groups(session: Session, actor: Actor, group_ids: Collection[int]) ->
 
 
 def _find_present(session: Session, group_id: int, subgroup_ids: Sequence[int]) -> set[int]:
-    """Those of the groups that are directly in the group."""
+    """Return those of the groups that are directly in the group."""
     found = select(Subgroup.subgroup_id).where(
         Subgroup.group_id == group_id, id_in(Subgroup.subgroup_id, subgroup_ids)
     )
     return set(session.scalars(found))
-
-
-def _tell(
-    session: Session,
-    actor: Actor,
-    group: UserGroup,
-    kind: type[UserGroupAddSubgroupsEvent] | type[UserGroupRemoveSubgroupsEvent],
-    subgroup_ids: Sequence[int],
-    now: datetime,
-) -> None:
-    is_addition = kind is UserGroupAddSubgroupsEvent
-    audit.record(
-        session,
-        actor.realm_id,
-        "user_group_subgroups_added" if is_addition else "user_group_subgroups_removed",
-        actor_id=actor.id,
-        group_id=group.id,
-        facts={"subgroup_ids": subgroup_ids},
-        now=now,
-    )
-    event = kind(group_id=group.id, direct_subgroup_ids=subgroup_ids)
-    log.append(session, actor.realm_id, event, now=now)
 
 
 _DIRECT = (
@@ -160,8 +141,8 @@ _DIRECT = (
 
 
 def access_subgroups(db: Db, actor: Actor, group_id: int, *, direct_only: bool) -> list[int]:
-    """Ids of a group's subgroups, direct ones or (unless `direct_only`) those below them too, in
-    order. Raises `InvalidUserGroup`.
+    """Return the ids of a group's subgroups in order, with those below them unless `direct_only`.
+    Raise `InvalidUserGroup`.
     """
     require_known(db, actor, group_id)
     if direct_only:
