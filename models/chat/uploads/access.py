@@ -1,4 +1,4 @@
-"""Who may get a file: its owner, and whoever may read a message that shows it."""
+"""Access to files: for the owner, and for who may read a message that shows the file."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _BY_HANDLE = FILES.where(ATTACHMENTS.c.handle == bindparam("handle"))
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file, and who gets it."""
+    """A file, and the id of the user who gets it."""
 
     upload: AttachmentRow
     actor_id: int
@@ -45,14 +45,14 @@ def _find_shown(is_guest: bool) -> Select[Any]:
 
 
 def find_shown_to(db: Db, actor: Actor, attachment_ids: Iterable[int]) -> set[int]:
-    """Those of the files that a message shows which the actor may read."""
+    """Return the ids of the files that are shown by messages that the actor may read."""
     asked = {"attachment_ids": sorted(attachment_ids), **reading_as(db, actor)}
     return set(db.execute(_find_shown(actor.is_guest), asked).scalars())
 
 
 def access_upload(db: Db, actor: Actor, realm: str, filename: str) -> AttachmentRow:
-    """The file at `/user_uploads/{realm}/{filename}`. Raises `UploadDoesNotExist`: a hidden one
-    takes as many statements as none.
+    """Return the file at `/user_uploads/{realm}/{filename}`. Raise `UploadDoesNotExist`, after as
+    many statements for a hidden file as for none.
     """
     row = read_row(AttachmentRow, db.execute(_BY_HANDLE, {"handle": handle_of(filename)}))
     if row is not None and (
@@ -69,8 +69,8 @@ def access_upload(db: Db, actor: Actor, realm: str, filename: str) -> Attachment
 
 
 def make_temporary_path(vault: Vault, actor: Actor, row: AttachmentRow, *, now: datetime) -> str:
-    """Where a browser gets the file without the actor's key, for a few minutes, as often as it
-    wants, while the actor may get it.
+    """Return a path where a browser gets the file without the actor's key, for a few minutes while
+    the actor may get it.
     """
     sealed = make_link(vault, actor, purpose=_purpose(row.handle), now=now)
     return f"/user_uploads/temporary/{sealed}/{row.handle}-{row.path_name}"
@@ -79,7 +79,7 @@ def make_temporary_path(vault: Vault, actor: Actor, row: AttachmentRow, *, now: 
 def find_linked(
     db: Db, vault: Vault, sealed: str, filename: str, *, host: str, now: datetime
 ) -> Found | None:
-    """The file at a temporary address; None where that does not work, or no longer."""
+    """Return the file at a temporary address; None where the address is invalid or has expired."""
     realm = actors.find_realm_at(db, host)
     if realm is None:
         return None
@@ -93,7 +93,7 @@ def find_linked(
 def find_with_key(
     db: Db, realm: str, filename: str, *, host: str, email: str, api_key: str
 ) -> Found | None:
-    """The file at its lasting address, for somebody with an API key; None if not for them."""
+    """Return the file at its permanent address for the owner of an API key; None: no access."""
     try:
         actor = actors.authenticate(db, host=host, email=email, api_key=api_key)
     except ChatError:

@@ -1,12 +1,12 @@
 """Uploaded files as their owners see them: stored, listed and deleted.
 
-A file is in the store before its row is written, and its row is marked before the file goes: at no
-instant does a row that counts name a file that is not there.
+A file is in the store before its row is written, and its row is marked as deleted before the file
+is: no other row ever refers to a file that is missing.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ from models.rows import columns_of, read_rows
 from models.types import to_ms
 
 MOST_MESSAGES = 100
-"""Of the messages that show a file, the newest ones that its owner is told of."""
+"""Of the newest messages that show a file, in its attachment object."""
 
 ATTACHMENTS = table_of(Attachment)
 LINKS = table_of(AttachmentMessage)
@@ -54,7 +54,7 @@ class AttachmentRow(NamedTuple):
 
 _COLUMNS = columns_of(AttachmentRow, Attachment)
 FILES = select(*_COLUMNS).where(ATTACHMENTS.c.deleted_at.is_(None))
-"""All files that count."""
+"""All files that are not deleted."""
 _INSERT = insert(ATTACHMENTS).returning(*_COLUMNS)
 _OWN = FILES.where(ATTACHMENTS.c.owner_id == bindparam("of_user_id")).order_by(ATTACHMENTS.c.id)
 _USED = select(func.coalesce(func.sum(ATTACHMENTS.c.size), 0)).where(
@@ -77,38 +77,28 @@ class NewUpload:
 
 
 def require_space(db: Db, realm_id: int, size: int, *, quota_mib: int) -> None:
-    """Is there room for so many bytes more? Two who ask at once may both find room. Raises
-    `UploadQuotaExceeded`.
+    """Raise `UploadQuotaExceeded` unless `size` bytes more fit. Two concurrent uploads may together
+    exceed the quota.
     """
     if find_space_used(db, realm_id) + size > quota_mib << 20:
         raise UploadQuotaExceeded()
 
 
 def find_space_used(db: Db, realm_id: int) -> int:
-    """The bytes of all files of an organization."""
+    """Return the size of all files of an organization, in bytes."""
     return int(db.execute(_USED, {"of_realm_id": realm_id}).scalar_one())
 
 
 def add_upload(session: Session, owner: Actor, new: NewUpload, *, now: datetime) -> AttachmentRow:
-    """Write the row of a file. No message shows it yet."""
-    row = session.connection().execute(
-        _INSERT,
-        {
-            "realm_id": owner.realm_id,
-            "owner_id": owner.id,
-            "handle": new.handle,
-            "name": new.name,
-            "path_name": new.path_name,
-            "size": new.size,
-            "media_type": new.media_type,
-            "width": new.width,
-            "height": new.height,
-            "is_animated": new.is_animated,
-            "created_at": now,
-            "detached_at": now,
-        },
-    )
-    (added,) = read_rows(AttachmentRow, row)
+    """Insert the row of a file that no message shows yet. Return it."""
+    values = {
+        **asdict(new),
+        "realm_id": owner.realm_id,
+        "owner_id": owner.id,
+        "created_at": now,
+        "detached_at": now,
+    }
+    (added,) = read_rows(AttachmentRow, session.connection().execute(_INSERT, values))
     used = find_space_used(session, owner.realm_id)
     event = AttachmentAddEvent(attachment=record_of(added, ()), upload_space_used=used)
     log.append(session, owner.realm_id, event, user_ids=[owner.id], now=now)
@@ -116,12 +106,12 @@ def add_upload(session: Session, owner: Actor, new: NewUpload, *, now: datetime)
 
 
 def find_attachments(db: Db, owner: Actor) -> list[dict[str, Any]]:
-    """Records of the owner's files, the oldest first."""
+    """Return the attachment objects of the owner's files, the oldest first."""
     return records_of(db, read_rows(AttachmentRow, db.execute(_OWN, {"of_user_id": owner.id})))
 
 
 def delete_attachment(session: Session, owner: Actor, attachment_id: int, *, now: datetime) -> None:
-    """Nobody gets the file from now on; the worker removes it. Raises `AttachmentDoesNotExist`."""
+    """Mark the file as deleted; the worker removes it. Raise `AttachmentDoesNotExist`."""
     own = (
         update(ATTACHMENTS)
         .where(
@@ -141,33 +131,33 @@ def delete_attachment(session: Session, owner: Actor, attachment_id: int, *, now
 def notify_removed(
     session: Session, realm_id: int, owner_id: int, attachment_id: int, *, now: datetime
 ) -> None:
-    """Tell the owner that a file is gone."""
+    """Append the event of a removed file, for its owner."""
     used = find_space_used(session, realm_id)
     event = AttachmentRemoveEvent(attachment={"id": attachment_id}, upload_space_used=used)
     log.append(session, realm_id, event, user_ids=[owner_id], now=now)
 
 
 def notify_shown(session: Session, rows: Sequence[AttachmentRow], *, now: datetime) -> None:
-    """Tell the owners of files which messages show them by now."""
+    """Append the events of files that other messages show now, for their owners."""
     if not rows:
         return
     used = find_space_used(session, rows[0].realm_id)
     records = records_of(session, rows)
-    told: list[tuple[ClientEvent, list[int]]] = [
+    events: list[tuple[ClientEvent, list[int]]] = [
         (AttachmentUpdateEvent(attachment=record, upload_space_used=used), [row.owner_id])
         for row, record in zip(rows, records, strict=True)
     ]
-    log.append_all(session, rows[0].realm_id, told, now=now)
+    log.append_all(session, rows[0].realm_id, events, now=now)
 
 
 def records_of(db: Db, rows: Sequence[AttachmentRow]) -> list[dict[str, Any]]:
-    """Attachment objects, with the messages that their owners have sent or received."""
+    """Return attachment objects, with the messages that their owners have sent or received."""
     shown = _find_messages(db, [row.id for row in rows]) if rows else {}
     return [record_of(row, shown.get(row.id, ())) for row in rows]
 
 
 def record_of(row: AttachmentRow, messages: Sequence[tuple[int, datetime]]) -> dict[str, Any]:
-    """The attachment object, as answers and events show it."""
+    """Return the attachment object of answers and events."""
     return {
         "id": row.id,
         "name": row.name,
@@ -179,7 +169,7 @@ def record_of(row: AttachmentRow, messages: Sequence[tuple[int, datetime]]) -> d
 
 
 def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, datetime]]]:
-    """Attachment -> the newest messages that show it and that its owner has, in their order."""
+    """Return attachment -> the newest messages that show it and that its owner has, in order."""
     has_copy = (
         select(UserMessage.user_id)
         .where(UserMessage.user_id == ATTACHMENTS.c.owner_id, UserMessage.message_id == Message.id)

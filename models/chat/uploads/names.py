@@ -1,4 +1,4 @@
-"""What uploaded files are called: by people, in addresses, and in the store.
+"""Names of uploaded files: for people, in addresses, and in the store.
 
 The address of a file is `/user_uploads/{realm}/{handle}-{name}`. The handle finds it; the name
 makes the address readable, and must fit.
@@ -23,49 +23,49 @@ _HANDLE = re.compile(r"[0-9a-f]{32}")
 
 
 def make_handle() -> str:
-    """128 random bits in hexadecimal digits."""
+    """Return 128 random bits in hexadecimal digits."""
     return secrets.token_hex(HANDLE_LENGTH // 2)
 
 
 def check_name(name: str) -> str:
-    """A file's name as people see it: without folders and control characters, never empty."""
+    """Return a file's name for people: without folders and control characters, never empty."""
     name = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     name = "".join(sign if sign.isprintable() else " " for sign in name).strip()
     return _shorten(name, NAME_MAX) or "file"
 
 
 def path_name_of(name: str) -> str:
-    """The name as it stands in an address, which is its last segment."""
+    """Return the name as a part of the last segment of an address."""
     fit = _DOTS.sub(".", _UNFIT.sub("-", name)).strip("-.")
     return _shorten(fit, PATH_NAME_MAX) or "file"
 
 
 def check_media_type(media_type: str, name: str) -> str:
-    """What the client called it, if that can be a media type; else by the name's ending."""
-    given = media_type.partition(";")[0].strip().lower()
-    if given != UNKNOWN_TYPE and _MEDIA_TYPE.fullmatch(given):
-        return given
+    """Return the client's media type where it is valid, else that of the name's ending."""
+    media_type = media_type.partition(";")[0].strip().lower()
+    if media_type != UNKNOWN_TYPE and _MEDIA_TYPE.fullmatch(media_type):
+        return media_type
     return mimetypes.guess_type(name)[0] or UNKNOWN_TYPE
 
 
 def path_id_of(realm_id: int, handle: str, path_name: str) -> str:
-    """What stands in an address after `/user_uploads/`."""
+    """Return the part of an address after `/user_uploads/`."""
     return f"{realm_id}/{handle}-{path_name}"
 
 
 def key_of(realm_id: int, handle: str) -> str:
-    """The key of the file in the store."""
+    """Return the key of the file in the store."""
     return f"{realm_id}/{handle}"
 
 
 def handle_of(filename: str) -> str:
-    """The handle in the last segment of an address, or in a store's key; empty if there is none."""
+    """Return the handle in the last segment of an address or of a key; empty: there is none."""
     handle = filename[:HANDLE_LENGTH]
     return handle if _HANDLE.fullmatch(handle) else ""
 
 
 def _shorten(name: str, most: int) -> str:
-    """At most so many characters; the ending stays."""
+    """Return at most so many characters with the ending."""
     if len(name) <= most:
         return name
     stem, dot, ending = name.rpartition(".")

@@ -1,12 +1,12 @@
-"""The end of files: those that no message shows for a while, those that were deleted, and those in
-the store that no row names.
+"""Removal of files: those that no message has shown for a while, those that were deleted, and those
+in the store without a row.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, SQLColumnExpression, delete, exists, select, update
+from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.tables import RealmEmoji, SavedSnippet, ScheduledMessage, StoredDraft
@@ -17,16 +17,16 @@ from models.reader import Db
 
 @dataclass(frozen=True, slots=True)
 class DoomedFile:
-    """A file that nobody gets any more. `key` is its key in the store."""
+    """A deleted file that is still in the store, under `key`."""
 
     attachment_id: int
     key: str
 
 
 def try_expire_one(session: Session, *, detached_before: datetime, now: datetime) -> bool:
-    """Delete a file that no message has shown since then; says whether there was one.
+    """Delete a file that no message has shown since then. Return whether there was one.
 
-    One that is named in a scheduled message, a draft or a saved snippet waits as long again.
+    A file in a scheduled message, a draft or a saved snippet is kept for another such period.
     """
     found = session.execute(
         select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.owner_id)
@@ -49,7 +49,7 @@ def try_expire_one(session: Session, *, detached_before: datetime, now: datetime
 
 
 def find_doomed(db: Db) -> DoomedFile | None:
-    """A file to remove from the store: its row is marked, and goes after it."""
+    """Return a file to remove from the store before its row is deleted; None: there is none."""
     row = db.execute(
         select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.handle)
         .where(ATTACHMENTS.c.deleted_at.is_not(None))
@@ -60,28 +60,27 @@ def find_doomed(db: Db) -> DoomedFile | None:
 
 
 def forget_doomed(session: Session, doomed: DoomedFile) -> None:
-    """The file is gone: so is its row."""
+    """Delete the row of a file that was removed from the store."""
     session.connection().execute(
         delete(ATTACHMENTS).where(ATTACHMENTS.c.id == doomed.attachment_id)
     )
 
 
 def find_known_handles(db: Db, handles: Collection[str]) -> set[str]:
-    """Those of the handles that a row has: a file's, or a custom emoji's."""
+    """Return those of the handles that a file or a custom emoji has."""
     files = select(ATTACHMENTS.c.handle).where(ATTACHMENTS.c.handle.in_(handles))
     emoji = select(RealmEmoji.handle).where(RealmEmoji.handle.in_(handles))
     return set(db.execute(files.union(emoji)).scalars())
 
 
 def _is_named() -> ColumnElement[bool]:
-    """Does a text name the file that will be a message, or may be?"""
-
-    def names(column: SQLColumnExpression[str]) -> ColumnElement[bool]:
-        return column.contains(ATTACHMENTS.c.handle, autoescape=False)
-
-    realm_id = ATTACHMENTS.c.realm_id
-    return (
-        exists().where(ScheduledMessage.realm_id == realm_id, names(ScheduledMessage.content))
-        | exists().where(StoredDraft.realm_id == realm_id, names(StoredDraft.content))
-        | exists().where(SavedSnippet.realm_id == realm_id, names(SavedSnippet.content))
+    """Return whether a text that may become a message contains the file's handle."""
+    return or_(
+        *(
+            exists().where(
+                table.realm_id == ATTACHMENTS.c.realm_id,
+                table.content.contains(ATTACHMENTS.c.handle, autoescape=False),
+            )
+            for table in (ScheduledMessage, StoredDraft, SavedSnippet)
+        )
     )

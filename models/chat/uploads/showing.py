@@ -1,4 +1,4 @@
-"""Which messages show which files: kept as messages are sent, edited and deleted."""
+"""The links between messages and the files that they show."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -24,8 +24,8 @@ from models.rows import columns_of, read_rows
 def show_in(
     session: Session, author: Actor, message_id: int, handles: Collection[str], *, now: datetime
 ) -> None:
-    """A message of the author's links to files, by their handles. It shows those that the author
-    may get: nobody opens others' files by naming them.
+    """Link a message of the author to files, by their handles. Files that the author may not get
+    are left out, so that a handle alone gives no access.
     """
     if not handles:
         return
@@ -52,8 +52,8 @@ def show_in(
 def change_shown(
     session: Session, author: Actor, message_id: int, handles: Collection[str], *, now: datetime
 ) -> list[dict[str, Any]]:
-    """The author's message links to these files from now on. Returns the records of those files
-    of the author's that no message shows any more.
+    """Link the author's message to these files alone. Return the attachment objects of those of
+    the author's files that no message shows any more.
     """
     connection = session.connection()
     linked = (
@@ -75,17 +75,15 @@ def change_shown(
         unshown = unshown.values(detached_at=now).returning(ATTACHMENTS.c.id)
         detached.update(connection.execute(unshown).scalars())
         notify_shown(session, gone, now=now)
-    kept = {row.handle for row in before}
-    show_in(
-        session, author, message_id, [handle for handle in handles if handle not in kept], now=now
-    )
+    new = set(handles) - {row.handle for row in before}
+    show_in(session, author, message_id, new, now=now)
     mine = [row for row in gone if row.id in detached and row.owner_id == author.id]
     return records_of(session, mine)
 
 
 def forget_shown(session: Session, message_ids: Sequence[int], *, now: datetime) -> None:
-    """Messages are about to be deleted, and what links to them with them. Files that only they
-    show are detached.
+    """Detach the files that only these messages show, before the messages are deleted with their
+    links.
     """
     these = LINKS.c.message_id.in_(message_ids)
     by_these = select(LINKS.c.attachment_id).where(these)
