@@ -1,10 +1,9 @@
-"""Channels in a snapshot: all that the actor may know, and the actor's own ties to them."""
+"""Channels in a snapshot: those visible to the actor, and the actor's subscriptions to them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from models.chat.channels.channels import find_default_channel_ids, find_subscriber_ids
-from models.chat.channels.folders import find_folders
 from models.chat.channels.subscriptions import find_own_settings
 from models.chat.snapshot.viewing import Viewing
 from models.chat.topics.visibility import describe_muted, describe_policy
@@ -16,22 +15,22 @@ USERS_DEFAULTS = {
     "email_notifications": "enable_stream_email_notifications",
     "wildcard_mentions_notify": "wildcard_mentions_notify",
 }
-"""A subscription's setting -> the user's setting that holds where the former is null."""
+"""A subscription's setting -> the user's setting that applies where the former is null."""
 
 
 def find_streams(view: Viewing) -> dict[str, Any]:
-    """Every channel that the actor may know."""
+    """Return every channel that is visible to the actor."""
     return {"streams": list(view.channels.values())}
 
 
 def find_own_subscriptions(view: Viewing) -> dict[str, Any]:
-    """The same channels, by whether the actor is in them, was, or never was."""
+    """Return the same channels, by whether the actor is, was or never was subscribed."""
     mine = find_own_settings(view.db, view.actor.id, is_active=True)
     former = find_own_settings(view.db, view.actor.id, is_active=False)
     if not view.can("notification_settings_null"):
         mine, former = _filled_in(view, mine), _filled_in(view, former)
     channels = view.channels
-    if view.wishes.include_subscribers:
+    if view.options.include_subscribers:
         channels = _with_subscribers(view, channels)
     return {
         "subscriptions": [{**channels[id_], **mine[id_]} for id_ in channels if id_ in mine],
@@ -45,22 +44,16 @@ def find_own_subscriptions(view: Viewing) -> dict[str, Any]:
 def _with_subscribers(
     view: Viewing, channels: dict[int, dict[str, Any]]
 ) -> dict[int, dict[str, Any]]:
-    found = find_subscriber_ids(view.db, channels)
-    return {
-        id_: {**channel, "subscribers": _known(view, found[id_])}
-        for id_, channel in channels.items()
-    }
-
-
-def _known(view: Viewing, user_ids: list[int]) -> list[int]:
-    known = view.known_ids
-    return user_ids if known is None else [user_id for user_id in user_ids if user_id in known]
+    subscribers, known = find_subscriber_ids(view.db, channels), view.known_ids
+    if known is not None:
+        subscribers = {id_: [i for i in ids if i in known] for id_, ids in subscribers.items()}
+    return {id_: {**channels[id_], "subscribers": subscribers[id_]} for id_ in channels}
 
 
 def _filled_in(
     view: Viewing, settings_of: Mapping[int, dict[str, Any]]
 ) -> dict[int, dict[str, Any]]:
-    """For a client that cannot read null: what holds there, by the user's own settings."""
+    """Return settings without null, for older clients: the user's own settings take its place."""
     defaults = {name: view.settings[default] for name, default in USERS_DEFAULTS.items()}
     return {
         channel_id: {
@@ -70,13 +63,8 @@ def _filled_in(
     }
 
 
-def find_channel_folders(view: Viewing) -> dict[str, Any]:
-    found = find_folders(view.db, view.actor, include_archived=True)
-    return {"channel_folders": found}
-
-
 def find_default_streams(view: Viewing) -> dict[str, Any]:
-    """The channels that new members are subscribed to. Guests are not told."""
+    """Return the channels that new members are subscribed to; none to guests."""
     if view.actor.is_guest:
         return {"realm_default_streams": []}
     ids = find_default_channel_ids(view.db, view.actor.realm_id)
@@ -84,7 +72,7 @@ def find_default_streams(view: Viewing) -> dict[str, Any]:
 
 
 def find_user_topics(view: Viewing) -> dict[str, Any]:
-    """The actor's policies for topics, oldest first."""
+    """Return the actor's policies for topics, oldest first."""
     return {
         "user_topics": [
             describe_policy(row, view.topic(row.topic))
@@ -95,6 +83,6 @@ def find_user_topics(view: Viewing) -> dict[str, Any]:
 
 
 def find_muted_topics(view: Viewing) -> dict[str, Any]:
-    """The muted ones again, in the older form: channel's name, topic, Unix seconds."""
+    """Return the muted topics in the older form: channel's name, topic, Unix seconds."""
     names = {channel_id: channel.name for channel_id, channel in view.known_channels.items()}
     return {"muted_topics": describe_muted(view.policies, names, view.topic)}

@@ -1,11 +1,11 @@
-"""Messages in a snapshot: what is unread, starred, newest, and who was written with directly.
+"""Messages in a snapshot: unread and starred ones, and recent direct conversations.
 
-Everything is found by the partial indexes of `user_message` and by the table of stars, however many
+All are found by the partial indexes of `user_message` and by the table of stars, however many
 messages there are.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypedDict
 
@@ -25,7 +25,6 @@ from sqlalchemy import (
 from models.chat.messages.conversations import find_members
 from models.chat.messages.copies import copies_of_user
 from models.chat.messages.flags import GROUP_MENTIONED, MENTIONED
-from models.chat.people.users import find_max_message_id
 from models.chat.snapshot.viewing import Viewing
 from models.chat.tables import Message, Subscription, UserMessage
 from models.chat.tables.message import DIRECT, UNREAD
@@ -34,15 +33,15 @@ from models.chat.topics.visibility import VisibilityPolicy
 from models.reader import INT_MAX
 
 UNREAD_MAX = 50_000
-"""At most so many of the newest unread messages are told of."""
+"""Of the newest unread messages, in one snapshot."""
 RECENT_DIRECT_MAX = 1000
-"""The conversations of so many of the newest direct messages are recent."""
+"""Of the newest direct messages, whose conversations are recent."""
 
 _BY_NAME = MENTIONED | GROUP_MENTIONED
 
 
 class UnreadTopic(TypedDict):
-    """What is unread in a topic, as clients know it."""
+    """The unread messages of a topic."""
 
     stream_id: int
     topic: str
@@ -50,7 +49,7 @@ class UnreadTopic(TypedDict):
 
 
 def _newest(index: str, flagged: TextClause, most: int) -> Subquery:
-    """The message ids of the newest of these copies."""
+    """Return the message ids of the newest of these copies."""
     copies = copies_of_user(index, flagged)
     return copies.order_by(copies.selected_columns.message_id.desc()).limit(most).subquery()
 
@@ -73,7 +72,7 @@ def _unread() -> Select[int, int | None, int | None, str, str]:
 
 @cache
 def _mentions() -> Select[int, int]:
-    """What is unread and mentions the reader, from message :oldest on: id and flags."""
+    """Return the query for the unread mentions of the reader from message :oldest on."""
     copies = copies_of_user("ix_user_message_mentioned", MENTIONED_AT_ALL)
     return copies.where(UNREAD, copies.selected_columns.message_id >= bindparam("oldest"))
 
@@ -112,10 +111,6 @@ _MUTED_CHANNELS = select(Subscription.channel_id).where(
 )
 
 
-def find_newest_message(view: Viewing) -> dict[str, Any]:
-    return {"max_message_id": find_max_message_id(view.db, view.actor.id)}
-
-
 def find_starred_messages(view: Viewing) -> dict[str, Any]:
     rows = view.db.execute(_starred(), {"user_id": view.actor.id})
     return {
@@ -128,7 +123,7 @@ def find_starred_messages(view: Viewing) -> dict[str, Any]:
 
 
 def find_recent_conversations(view: Viewing) -> dict[str, Any]:
-    """Whom the actor wrote with directly of late, the newest first."""
+    """Return the actor's recent direct conversations, the newest first."""
     rows = view.db.execute(_recent(), {"user_id": view.actor.id}).all()
     members = find_members(view.db, [conversation_id for conversation_id, _ in rows])
     return {
@@ -145,7 +140,7 @@ def find_recent_conversations(view: Viewing) -> dict[str, Any]:
 
 
 def find_unread_messages(view: Viewing) -> dict[str, Any]:
-    """Ids of what the actor has not read, ascending, by topic and by conversation."""
+    """Return the ids of unread messages, ascending, by topic and by conversation."""
     rows = view.db.execute(_unread(), {"user_id": view.actor.id}).all()
     topics: dict[tuple[int, str], UnreadTopic] = {}
     conversations: dict[int, list[int]] = defaultdict(list)
@@ -166,12 +161,12 @@ def find_unread_messages(view: Viewing) -> dict[str, Any]:
             else:
                 place["topic"] = shown  # in the spelling of the newest message
                 place["unread_message_ids"].append(message_id)
-    hears = _Hearing(view).of
-    heard = [topic["unread_message_ids"] for key, topic in topics.items() if hears(key)]
+    is_muted = _find_muted(view)
+    counted = [topic["unread_message_ids"] for key, topic in topics.items() if not is_muted(key)]
     mentions = _find_mentions(view, newest[0].id) if newest else {}
     return {
         "unread_msgs": {
-            "count": sum(map(len, (*heard, *conversations.values()))),
+            "count": sum(map(len, (*counted, *conversations.values()))),
             **_by_conversation(view, conversations),
             "streams": list(topics.values()),
             "mentions": [
@@ -182,7 +177,7 @@ def find_unread_messages(view: Viewing) -> dict[str, Any]:
                 and (
                     channel_id is None
                     or mentions[message_id] & _BY_NAME
-                    or hears((channel_id, topic_key))
+                    or not is_muted((channel_id, topic_key))
                 )
             ],
             "old_unreads_missing": len(rows) > UNREAD_MAX,
@@ -191,14 +186,13 @@ def find_unread_messages(view: Viewing) -> dict[str, Any]:
 
 
 def _find_mentions(view: Viewing, oldest: int) -> dict[int, int]:
-    """Message id -> flags, of the unread messages that mention the actor."""
-    asked = {"user_id": view.actor.id, "oldest": oldest}
-    found = view.db.execute(_mentions(), asked)
-    return {row.message_id: row.flags for row in found}
+    """Return message id -> flags, of the unread messages that mention the actor."""
+    rows = view.db.execute(_mentions(), {"user_id": view.actor.id, "oldest": oldest})
+    return {row.message_id: row.flags for row in rows}
 
 
 def _by_conversation(view: Viewing, unread: Mapping[int, list[int]]) -> dict[str, Any]:
-    """The actor's conversations with one other, or with nobody else, and those of more."""
+    """Return the actor's conversations of one or two people, and those of more."""
     pairs, groups = [], []
     for conversation_id, members in find_members(view.db, unread).items():
         ids = unread[conversation_id]
@@ -212,17 +206,12 @@ def _by_conversation(view: Viewing, unread: Mapping[int, list[int]]) -> dict[str
     return {"pms": pairs, "huddles": groups}
 
 
-class _Hearing:
-    """Which topics the actor wants to hear of."""
-
-    def __init__(self, view: Viewing) -> None:
-        muted = view.db.execute(_MUTED_CHANNELS, {"user_id": view.actor.id})
-        self._muted_channels = frozenset(muted.scalars())
-        self._is_heard = {
-            (row.channel_id, row.topic_key): row.visibility_policy != VisibilityPolicy.MUTED
-            for row in view.policies
-        }
-
-    def of(self, topic: tuple[int, str]) -> bool:
-        """Does the actor want to hear of a topic? By channel id and topic key."""
-        return self._is_heard.get(topic, topic[0] not in self._muted_channels)
+def _find_muted(view: Viewing) -> Callable[[tuple[int, str]], bool]:
+    """Return what decides whether the actor has muted a topic, by channel id and topic key."""
+    rows = view.db.execute(_MUTED_CHANNELS, {"user_id": view.actor.id})
+    channel_ids = frozenset(rows.scalars())
+    topics = {
+        (row.channel_id, row.topic_key): row.visibility_policy == VisibilityPolicy.MUTED
+        for row in view.policies
+    }
+    return lambda topic: topics.get(topic, topic[0] in channel_ids)

@@ -1,10 +1,9 @@
-"""People and bots in a snapshot, as far as the actor may know them."""
+"""People and bots in a snapshot, as far as they are visible to the actor."""
 
 from typing import Any
 
 from models.chat.access.groups import find_groups
 from models.chat.access.people import UserRow
-from models.chat.people.bots import find_managed_bots
 from models.chat.people.emoji import clients_kind
 from models.chat.people.statuses import find_statuses
 from models.chat.people.users import find_system_bots, find_users
@@ -27,11 +26,11 @@ FIELD_TYPE_NAMES = {
     FieldType.EXTERNAL_ACCOUNT: ("EXTERNAL_ACCOUNT", "External account"),
     FieldType.PRONOUNS: ("PRONOUNS", "Pronouns"),
 }
-"""Type -> how clients know it, and how they name it to people."""
+"""Type -> its key for clients, and its name for people."""
 
 
 def find_realm_users(view: Viewing) -> dict[str, Any]:
-    """Everybody whom the actor may know, and the actor."""
+    """Return everybody who is visible to the actor, and the actor."""
     profiles = find_profiles(view.db, view.actor.realm_id, known_ids=view.known_ids)
     people = [
         (row.is_active, _described(view, row, profiles.get(row.id, {})))
@@ -58,29 +57,25 @@ def _described(
         row,
         view.actor,
         known_ids=view.known_ids,
-        client_extavatar=view.wishes.client_gravatar,
+        client_extavatar=view.options.client_gravatar,
         profile_data=profile,
     )
 
 
-def find_realm_bots(view: Viewing) -> dict[str, Any]:
-    return {"realm_bots": find_managed_bots(view.db, view.actor)}
-
-
 def find_user_statuses(view: Viewing) -> dict[str, Any]:
-    """User id, as text -> the status of whoever has one."""
+    """Return user id, as text -> status, of the visible users that have one."""
     found = find_statuses(view.db, view.actor.realm_id)
     known = view.known_ids
     return {
         "user_status": {
-            str(user_id): _as_clients_know(status)
+            str(user_id): _for_clients(status)
             for user_id, status in found.items()
             if known is None or user_id in known
         }
     }
 
 
-def _as_clients_know(status: dict[str, Any]) -> dict[str, Any]:
+def _for_clients(status: dict[str, Any]) -> dict[str, Any]:
     if "reaction_type" in status:
         return status | {"reaction_type": clients_kind(status["reaction_type"])}
     return status
@@ -107,11 +102,11 @@ def find_custom_profile_fields(view: Viewing) -> dict[str, Any]:
 
 
 def find_presence(view: Viewing) -> dict[str, Any]:
-    """Who is online. Clients keep `presence_last_update_id` to ask for what is newer."""
+    """Return who is online. Clients send `presence_last_update_id` to get what is newer."""
     return find_presences(
         view.db,
         view.actor,
-        is_slim=view.wishes.slim_presence,
-        history_days=view.wishes.presence_history_days,
+        is_slim=view.options.slim_presence,
+        history_days=view.options.presence_history_days,
         now=view.now,
     )

@@ -12,6 +12,8 @@ from models.chat.access.group_settings import (
 )
 from models.chat.channels import channels, folders
 from models.chat.identity import passwords
+from models.chat.organization.emoji import find_custom_emoji
+from models.chat.organization.linkifiers import list_linkifiers
 from models.chat.organization.older_settings import find_older_settings
 from models.chat.organization.settings import (
     NO_CHANNEL,
@@ -74,11 +76,11 @@ WITHOUT: Mapping[str, Any] = {
     "settings_send_digest_emails": False,
     "zulip_plan_is_not_limited": True,
 }
-"""What clients ask for and this server decides once for every organization."""
+"""What clients read and this server decides for all organizations."""
 
 
 def find_realm(view: Viewing) -> dict[str, Any]:
-    """Every setting of the organization under its name with `realm_` before it, and the rest."""
+    """Return every setting of the organization under its name after `realm_`, and the rest."""
     realm = view.actor.realm
     row = view.db.execute(_REALM, {"realm_id": realm.id}).mappings().one()
     names = (*SETTINGS, *OPERATOR_SETTINGS)
@@ -126,3 +128,15 @@ def _derived(view: Viewing) -> dict[str, Any]:
         ],
         "server_web_public_streams_enabled": server.web_public_enabled,
     }
+
+
+def find_realm_emoji(view: Viewing) -> dict[str, Any]:
+    emoji = find_custom_emoji(view.db, view.actor.realm_id, known_ids=view.known_ids)
+    return {"realm_emoji": emoji}
+
+
+def find_realm_linkifiers(view: Viewing) -> dict[str, Any]:
+    """Return no linkifiers for a client that cannot read templates of links."""
+    if not view.can("linkifier_url_template"):
+        return {"realm_linkifiers": []}
+    return {"realm_linkifiers": list_linkifiers(view.db, view.actor.realm_id)}

@@ -1,4 +1,4 @@
-"""Who is given a snapshot, what their client asks for, and what several parts of it need."""
+"""The user and client of a snapshot, and what several parts of it read."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,15 +14,13 @@ from models.chat.topics.names import display_topic
 from models.chat.topics.visibility import PolicyRow, find_policies
 from models.reader import Db
 
-EVERY_CHANNEL = {"include_all": True, "include_web_public": True}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
-    """What the snapshot tells of the server, which no table knows. `realm_url` is the
-    organization's address as the client reaches it, `icon_url` its picture, `emoji_data_url` where
-    the names of all emoji are, `upload_quota_mib` the bound of all its files, `started_at` when the
-    process started, in Unix seconds.
+    """What a snapshot has of the server and no table has. `realm_url` is the organization's address
+    as the client reaches it, `icon_url` its picture, `emoji_data_url` the address of the names of
+    all emoji, `upload_quota_mib` the bound of all its files, `started_at` when the process started,
+    in Unix seconds.
     """
 
     realm_url: str
@@ -38,7 +36,7 @@ class ServerFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterOptions:
-    """What the client asks for. `fetch_types`: None for all. `capabilities`: the names of those
+    """The client's options. `fetch_types`: None for all. `capabilities`: the names of those
     that the client declared as true.
     """
 
@@ -51,33 +49,33 @@ class RegisterOptions:
 
 
 class Viewing:
-    """One snapshot in the making. `db` sees one moment of the database all the time."""
+    """What one snapshot is made of. `db` reads the database as of one moment."""
 
     def __init__(
-        self, db: Db, actor: Actor, wishes: RegisterOptions, server: ServerFacts, *, now: datetime
+        self, db: Db, actor: Actor, options: RegisterOptions, server: ServerFacts, *, now: datetime
     ) -> None:
         self.db = db
         self.actor = actor
-        self.wishes = wishes
+        self.options = options
         self.server = server
         self.now = now
 
     def can(self, capability: str) -> bool:
-        """Did the client declare the capability?"""
-        return capability in self.wishes.capabilities
+        """Return whether the client declared the capability."""
+        return capability in self.options.capabilities
 
     def wants(self, fetch_type: str) -> bool:
-        fetch_types = self.wishes.fetch_types
+        fetch_types = self.options.fetch_types
         return fetch_types is None or fetch_type in fetch_types
 
     def topic(self, name: str) -> str:
-        """The topic as the client can show it."""
+        """Return the form of a topic that the client can show."""
         empty_name = self.actor.realm.empty_topic_display_name
         return display_topic(name, empty_name=empty_name, allow_empty=self.can("empty_topic_name"))
 
     @cached_property
     def known_ids(self) -> frozenset[int] | None:
-        """Ids of the users that the actor may know; None: everybody."""
+        """Ids of the users visible to the actor; None: everybody."""
         return find_known_ids(self.db, self.actor)
 
     @cached_property
@@ -98,14 +96,14 @@ class Viewing:
 
     @cached_property
     def known_channels(self) -> dict[int, ChannelView]:
-        """The channels that the actor may know, by id; archived ones as well."""
-        query = ChannelQuery(**EVERY_CHANNEL, exclude_archived=False)
+        """The channels visible to the actor, by id; archived ones as well."""
+        query = ChannelQuery(include_all=True, include_web_public=True, exclude_archived=False)
         return {channel.id: channel for channel in find_channels(self.db, self.actor, query)}
 
     @cached_property
     def channels(self) -> dict[int, dict[str, Any]]:
-        """The channels that the client can show, by id, as it sees them; archived ones only for a
-        client that knows them.
+        """The channel objects that the client can show, by id; archived channels only for a client
+        with that capability.
         """
         shown = [
             channel
