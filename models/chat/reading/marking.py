@@ -14,8 +14,8 @@ from models.chat.reading.errors import NoSuchTopic
 from models.chat.reading.flagging import update_flags
 from models.chat.tables import Message
 from models.chat.tables.message import UNREAD
-from models.chat.topics.listing import has_topic
 from models.chat.topics.names import key_of, normalise_topic
+from models.chat.topics.summary import has_topic
 from models.dialects import id_in
 from models.reader import Db
 
@@ -40,7 +40,7 @@ def access_place(db: Db, actor: Actor, channel_id: int, topic: str | None = None
     if topic is None:
         return Place(channel.id)
     name = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
-    if not has_topic(db, actor, channel, key_of(name)):
+    if not has_topic(db, actor, channel, name):
         raise NoSuchTopic(topic=topic)
     return Place(channel.id, key_of(name))
 

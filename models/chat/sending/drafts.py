@@ -32,7 +32,7 @@ from models.chat.sending.recipients import (
 )
 from models.chat.tables import Message, Subscription, UserGroup
 from models.chat.topics.names import key_of, normalise_topic
-from models.chat.topics.summary import is_known_to
+from models.chat.topics.summary import has_topic
 from models.reader import Db
 
 WILDCARD_THRESHOLD = 15
@@ -145,7 +145,7 @@ def check_topic(db: Db, sender: Actor, channel: ChannelView, topic: str) -> None
         raise TopicsNotAllowed(empty_topic_name=empty_name)
     if belongs(db, sender, channel.can_create_topic_group):
         return
-    if not is_known_to(db, sender, channel, topic):
+    if not has_topic(db, sender, channel, topic, as_owner=True):
         raise NewTopicsNotAllowed()
 
 

@@ -27,8 +27,7 @@ from models.chat.rendering import plain_text
 from models.chat.sending.bot_calls import call_bots
 from models.chat.sending.drafts import Draft
 from models.chat.tables import Message, Subscription, User, UserMessage
-from models.chat.topics import automatic_policies, first_messages
-from models.chat.topics import summary as topic_summary
+from models.chat.topics import automatic_policies, first_messages, summary
 from models.chat.uploads.showing import show_in
 from models.prepared import Query
 from models.types import to_ms
@@ -76,10 +75,8 @@ def send_message(
     new_policy = None
     if channel is not None:
         has_policy = automatic_policies.has_policy_for_new_topics(sender)
-        starts_topic = has_policy and not topic_summary.is_known_to(
-            session, sender, channel, draft.topic
-        )
-        topic_summary.note_topic(session, channel.id, draft.topic, message_id)
+        starts_topic = has_policy and not summary.has_topic(session, sender, channel, draft.topic)
+        summary.note_topic(session, channel.id, draft.topic, message_id)
         if channel.first_message_id is None:
             first_messages.note_first_message(session, channel, message_id, now=now)
         new_policy = automatic_policies.follow_as_sender(

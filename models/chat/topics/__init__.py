@@ -1,1 +1,1 @@
-"""Topics, and what each user wants of them."""
+"""Topics, and the policies of users for them."""

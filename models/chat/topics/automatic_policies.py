@@ -1,7 +1,7 @@
-"""Topics that users come to follow or unmute by what they do there, as their settings say.
+"""Policies that are set when users take part in topics, according to their settings.
 
-A policy is only ever raised: none (0), muted (1), unmuted (2), followed (3). Who has many gets no
-others by themselves, so that nobody's mentions use up what a user may set by request.
+A policy is only ever raised: none (0), muted (1), unmuted (2), followed (3). Users with many get no
+others automatically, because mentions by others would use up what they may set by request.
 """
 
 from collections.abc import Iterable
@@ -12,24 +12,23 @@ from sqlalchemy.orm import Session, aliased
 
 from models.base import table_of
 from models.chat.events import log
-from models.chat.events.account import UserTopicEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics.names import key_of
-from models.chat.topics.visibility import VisibilityPolicy
+from models.chat.topics.visibility import VisibilityPolicy, policy_event
 from models.dialects import id_in, upsert
 from models.prepared import Query
 from models.types import UtcMs
 
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
 MOST = 2_500
-"""A user with so many policies, of whatever origin, gets none for another topic: half of what the
-settings let by request (`topic_policies_per_user`) unless the operator has changed that.
+"""Policies of a user, beyond which no other topic gets one automatically. It is half of the default
+of `topic_policies_per_user`, which limits those by request.
 """
 
 _USER_TOPIC = table_of(UserTopic)
 
-_STANDING = Query(
+_CURRENT = Query(
     select(
         select(Subscription.is_muted)
         .where(
@@ -47,6 +46,7 @@ _STANDING = Query(
         .scalar_subquery(),
     )
 )
+"""Whether the channel is muted (null: not subscribed), and the policy for the topic."""
 
 
 def follow_as_sender(
@@ -58,7 +58,7 @@ def follow_as_sender(
     starts_topic: bool,
     now: datetime,
 ) -> int | None:
-    """The sender's new policy for the topic they have just written in; None if it stays."""
+    """Return the sender's new policy for the topic of their message; None: unchanged."""
     if sender.is_bot:
         return None
     follows = _applies(sender.automatically_follow_topics_policy, starts_topic)
@@ -69,7 +69,7 @@ def follow_as_sender(
 def follow_as_participant(
     session: Session, actor: Actor, channel_id: int, topic: str, *, now: datetime
 ) -> None:
-    """The actor took part in a topic without writing in it; subscribers alone follow so."""
+    """Raise the policy of a subscriber who took part in a topic without writing in it."""
     if actor.is_bot:
         return
     follows = actor.automatically_follow_topics_policy == PARTICIPATE
@@ -97,11 +97,11 @@ def _follow(
     now: datetime,
     subscribers_only: bool = False,
 ) -> int | None:
-    """Raise the actor's policy. Return the new one, None if it stays."""
+    """Raise the actor's policy. Return the new one; None: unchanged."""
     if not follows and not unmutes:
         return None
     key = {"user_id": actor.id, "channel_id": channel_id, "topic_key": key_of(topic)}
-    is_muted, current = _STANDING.one(session, key)
+    is_muted, current = _CURRENT.one(session, key)
     if subscribers_only and is_muted is None:
         return None
     unmuted = VisibilityPolicy.UNMUTED if is_muted else VisibilityPolicy.NONE
@@ -134,17 +134,9 @@ def follow_as_mentioned(
     *,
     now: datetime,
 ) -> None:
-    """Those of the mentioned who want it follow the topic from now on."""
-    _raise_policy(
-        session,
-        realm_id,
-        user_ids,
-        channel_id,
-        topic,
-        VisibilityPolicy.FOLLOWED,
-        now,
-        mentioned=True,
-    )
+    """Set the policy "followed" for those mentioned users whose settings allow it."""
+    followed = VisibilityPolicy.FOLLOWED
+    _raise_policy(session, realm_id, user_ids, channel_id, topic, followed, now, mentioned=True)
 
 
 def _raise_policy(
@@ -158,7 +150,7 @@ def _raise_policy(
     *,
     mentioned: bool = False,
 ) -> list[int]:
-    """Return the ids of those whose policy it has become."""
+    """Raise the policy of users. Return the ids of those whose policy has changed."""
     others, own = aliased(UserTopic), aliased(UserTopic)
     last_one = (
         select(others.user_id)
@@ -199,11 +191,6 @@ def _raise_policy(
         where=_USER_TOPIC.c.visibility_policy < policy,
     ).returning(_USER_TOPIC.c.user_id)
     changed = list(session.connection().execute(statement).scalars())
-    event = UserTopicEvent(
-        stream_id=channel_id,
-        topic_name=topic,
-        last_updated=int(now.timestamp()),
-        visibility_policy=int(policy),
-    )
+    event = policy_event(channel_id, topic, policy, now)
     log.append(session, realm_id, event, user_ids=changed, now=now)
     return changed

@@ -1,4 +1,4 @@
-"""The first message of each channel, which clients follow."""
+"""The first message of each channel, whose changes clients get as events."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -30,41 +30,36 @@ _RETURNED = columns_of(_Row, Channel)
 def note_first_message(
     session: Session, channel: ChannelView, message_id: int, *, now: datetime
 ) -> None:
-    """A channel has its first message, unless another was faster."""
+    """Set the first message of a channel that has none."""
     changed = session.connection().execute(
         update(_CHANNEL)
         .where(_CHANNEL.c.id == channel.id, _CHANNEL.c.first_message_id.is_(None))
         .values(first_message_id=message_id)
         .returning(*_RETURNED)
     )
-    _tell(session, channel.realm_id, read_rows(_Row, changed), now)
+    _append_events(session, channel.realm_id, read_rows(_Row, changed), now)
 
 
 def recount_first_messages(
     session: Session, realm_id: int, channel_ids: Collection[int], *, now: datetime
 ) -> None:
-    """Make the first messages of these channels true again after messages left or came in."""
+    """Update the first messages of channels after messages were moved or deleted."""
     changed = session.connection().execute(
         update(_CHANNEL)
         .where(_CHANNEL.c.id.in_(channel_ids), _CHANNEL.c.first_message_id.is_distinct_from(_FIRST))
         .values(first_message_id=_FIRST)
         .returning(*_RETURNED)
     )
-    _tell(session, realm_id, read_rows(_Row, changed), now)
+    _append_events(session, realm_id, read_rows(_Row, changed), now)
 
 
-def _tell(session: Session, realm_id: int, changed: Sequence[_Row], now: datetime) -> None:
-    """Everybody who may know of the channels, which the delivery decides."""
-    told = [
-        (
-            StreamUpdateEvent(
-                property="first_message_id",
-                value=row.first_message_id,
-                stream_id=row.id,
-                name=row.name,
-            ),
-            None,
+def _append_events(session: Session, realm_id: int, rows: Sequence[_Row], now: datetime) -> None:
+    """Append an event for each channel; the delivery decides who may get it."""
+    for row in rows:
+        event = StreamUpdateEvent(
+            property="first_message_id",
+            value=row.first_message_id,
+            stream_id=row.id,
+            name=row.name,
         )
-        for row in changed
-    ]
-    log.append_all(session, realm_id, told, now=now)
+        log.append(session, realm_id, event, now=now)

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import Connection, Select, bindparam, exists, select
 from sqlalchemy.orm import aliased
 
-from models.chat.access.channels import ChannelView, access_channel
+from models.chat.access.channels import access_channel
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription, Topic, UserMessage
 from models.prepared import Query
@@ -24,11 +24,10 @@ _ALL = Query(
 
 
 def _own_topics() -> Select[str, int]:
-    """The topics of channel :channel_id in which user :user_id has a copy of a message newer than
-    :after, with the newest such message.
+    """Return the query for the topics of channel :channel_id in which user :user_id has a copy of
+    a message newer than :after, with the newest such message.
 
-    For each topic that was written to since, one step back from its end: whoever is subscribed has
-    a copy of its newest message.
+    It starts at the end of each topic, where a subscriber finds a copy in one step.
     """
     message, newest = aliased(Message), aliased(Message)
     mine = exists().where(
@@ -66,11 +65,11 @@ _JOINED_AFTER = Query(
 
 
 def encode_topics(db: Connection, actor: Actor, channel_id: int, *, empty_name: str) -> bytes:
-    """A JSON array of the name and the newest message of each topic the actor can read, the latest
-    first. The topic without a name is called `empty_name`.
+    """Return a JSON array of the name and the newest message of each topic the actor can read, the
+    latest first. The topic without a name is called `empty_name`.
 
-    In a protected history only topics of which the actor has a copy of a message, and the newest
-    of those. Names have the newest message's casing. Raises `InvalidChannelId`.
+    In a protected history only messages count of which the actor has a copy. Names have the newest
+    message's casing. Raise `InvalidChannelId`.
     """
     channel = access_channel(db, actor, channel_id)
     if channel.has_protected_history:
@@ -86,26 +85,3 @@ def _find_own(db: Db, actor: Actor, channel_id: int) -> list[tuple[str, int]]:
 
 def _encode(topics: Iterable[tuple[str, int]], empty_name: str) -> bytes:
     return orjson.dumps([{"name": name or empty_name, "max_id": max_id} for name, max_id in topics])
-
-
-_THERE = select(Topic.channel_id).where(
-    Topic.channel_id == bindparam("channel_id"), Topic.topic_key == bindparam("topic_key")
-)
-_MINE_THERE = (
-    select(Message.id)
-    .join(UserMessage, UserMessage.message_id == Message.id)
-    .where(
-        Message.channel_id == bindparam("channel_id"),
-        Message.topic_key == bindparam("topic_key"),
-        UserMessage.user_id == bindparam("user_id"),
-    )
-    .limit(1)
-)
-
-
-def has_topic(db: Db, actor: Actor, channel: ChannelView, topic_key: str) -> bool:
-    """Does a channel that the actor may read have the topic, as far as the actor can see?"""
-    key: dict[str, Any] = {"channel_id": channel.id, "topic_key": topic_key}
-    if not channel.has_protected_history:
-        return db.execute(_THERE, key).first() is not None
-    return db.execute(_MINE_THERE, {**key, "user_id": actor.id}).first() is not None

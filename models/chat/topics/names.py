@@ -1,4 +1,4 @@
-"""What may be a topic: normalised, checked, cut to length. The empty one has several names."""
+"""Names of topics: normalised, checked, cut to length. The empty one has several."""
 
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.topics.errors import InvalidCharacterInTopic
@@ -9,14 +9,14 @@ RESOLVED = "✔ "
 
 
 def key_of(topic: str) -> str:
-    """What makes two spellings one topic."""
+    """Return the key of a topic, the same for each casing."""
     return topic.casefold()
 
 
 def normalise_topic(topic: str, *, empty_name: str) -> str:
-    """The topic as it is stored: trimmed, cut, and "" for every name of the empty topic.
+    """Return the topic as it is stored: trimmed, cut, and "" for each name of the empty topic.
 
-    Raises `InvalidCharacterInTopic`.
+    Raise `InvalidCharacterInTopic`.
     """
     topic = topic.strip()
     check_characters(topic)
@@ -28,12 +28,12 @@ def normalise_topic(topic: str, *, empty_name: str) -> str:
 
 
 def check_characters(topic: str) -> None:
-    """Raises `InvalidCharacterInTopic` for the first character that is `FORBIDDEN`."""
+    """Raise `InvalidCharacterInTopic` for the first character that is `FORBIDDEN`."""
     bad = FORBIDDEN.search(topic)
     if bad is not None:
         raise InvalidCharacterInTopic(position=bad.end())
 
 
 def display_topic(topic: str, *, empty_name: str, allow_empty: bool) -> str:
-    """The topic as a client gets it: one that does not know the empty topic gets its name."""
+    """Return the topic for a client; one that cannot show the empty topic gets its name."""
     return topic if topic or allow_empty else empty_name

@@ -3,6 +3,7 @@ without reading them.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from sqlalchemy import Insert, bindparam, case, insert, select
 from sqlalchemy.orm import Session
@@ -34,17 +35,11 @@ def _upsert_topic() -> Insert:
 
 
 _UPSERT_TOPIC = Change(_upsert_topic())
-_KNOWS_TOPIC = Query(
+_MAX_ID = Query(
     select(Topic.max_id).where(
         Topic.channel_id == bindparam("channel_id"), Topic.topic_key == bindparam("topic_key")
     )
 )
-
-
-def is_known(db: Db, channel_id: int, topic: str) -> bool:
-    """Has anybody written under that topic?"""
-    key = {"channel_id": channel_id, "topic_key": key_of(topic)}
-    return _KNOWS_TOPIC.first(db, key) is not None
 
 
 _HAS_COPY = (
@@ -59,19 +54,23 @@ _HAS_COPY = (
 )
 
 
-def is_known_to(db: Db, actor: Actor, channel: ChannelView, topic: str) -> bool:
-    """Has anybody written under that topic, as far as the actor may know? In a protected history
-    only what they, or the owner of a bot, have a copy of.
+def has_topic(
+    db: Db, actor: Actor, channel: ChannelView, topic: str, *, as_owner: bool = False
+) -> bool:
+    """Return whether the channel has a message in the topic. In a protected history only messages
+    count of which the actor has a copy or, `as_owner`, the owner of a bot.
     """
-    if not channel.has_protected_history or actor.is_system_bot:
-        return is_known(db, channel.id, topic)
-    users = [user_id for user_id in (actor.id, actor.bot_owner_id) if user_id is not None]
-    key = {"user_ids": users, "channel_id": channel.id, "topic_key": key_of(topic)}
-    return db.execute(_HAS_COPY, key).first() is not None
+    key: dict[str, Any] = {"channel_id": channel.id, "topic_key": key_of(topic)}
+    if not channel.has_protected_history:
+        return _MAX_ID.first(db, key) is not None
+    users = [actor.id]
+    if as_owner and actor.bot_owner_id is not None:
+        users.append(actor.bot_owner_id)
+    return db.execute(_HAS_COPY, {**key, "user_ids": users}).first() is not None
 
 
 def note_topic(session: Session, channel_id: int, topic: str, message_id: int) -> None:
-    """Make the message its topic's newest."""
+    """Record the newest message of a topic."""
     _UPSERT_TOPIC.run(
         session,
         {
@@ -84,7 +83,7 @@ def note_topic(session: Session, channel_id: int, topic: str, message_id: int) -
 
 
 def recount_topics(session: Session, channel_id: int, topic_keys: Iterable[str]) -> None:
-    """Make the summary of topics true again after messages left them or came in."""
+    """Update the summary of topics after messages were moved or deleted."""
     connection = session.connection()
     for key in sorted(set(topic_keys)):
         there = (_MESSAGE.c.channel_id == channel_id) & (_MESSAGE.c.topic_key == key)

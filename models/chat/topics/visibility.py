@@ -1,4 +1,4 @@
-"""What each user wants of each topic: none, muted, unmuted, followed. No row means none."""
+"""Visibility policies of users for topics: none, muted, unmuted, followed. No row means none."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -27,7 +27,7 @@ from models.rows import columns_of, read_rows
 
 
 class VisibilityPolicy(IntEnum):
-    """Numbers as clients know them. Unmuted in a channel that is not muted is as good as none."""
+    """Numbers of the API. Unmuted in a channel that is not muted has the effect of none."""
 
     NONE = 0
     MUTED = 1
@@ -61,10 +61,10 @@ def set_user_topic(
     policy: VisibilityPolicy,
     now: datetime,
 ) -> None:
-    """Set the actor's policy for a topic, whether or not anybody wrote there.
+    """Set the actor's policy for a topic, which need not have messages.
 
-    Raises `InvalidCharacterInTopic` and `InvalidChannelId`; a policy that was set can also be
-    cleared in a channel the actor has lost.
+    Raise `InvalidCharacterInTopic` and `InvalidChannelId`; a policy can also be cleared in a
+    channel that the actor can no longer read.
     """
     topic = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
     clears = policy == VisibilityPolicy.NONE
@@ -81,8 +81,8 @@ def set_user_topic(
 
 
 def find_channel_to_mute(db: Db, actor: Actor, *, name: str | None, channel_id: int | None) -> int:
-    """The channel that an older client names in one of two ways. Raises `MissingParameter`,
-    `IncompatibleParameters` and what `access_channel_by_name` raises.
+    """Return the id of the channel that an older client names in one of two ways. Raise
+    `MissingParameter`, `IncompatibleParameters` and what `access_channel_by_name` raises.
     """
     if name is not None and channel_id is not None:
         raise IncompatibleParameters(names="stream_id, stream")
@@ -102,16 +102,12 @@ def apply_policy(
     policy: VisibilityPolicy,
     now: datetime,
 ) -> bool:
-    """Keep a policy for somebody. Is it a change?"""
-    key = (user_id, channel_id, key_of(topic))
+    """Store a policy of a user. Return whether it is a change."""
+    key = {"user_id": user_id, "channel_id": channel_id, "topic_key": key_of(topic)}
     if policy == VisibilityPolicy.NONE:
         cleared = session.execute(
             delete(UserTopic)
-            .where(
-                UserTopic.user_id == user_id,
-                UserTopic.channel_id == channel_id,
-                UserTopic.topic_key == key_of(topic),
-            )
+            .filter_by(**key)
             .returning(UserTopic.channel_id)
             .execution_options(synchronize_session=False)
         )
@@ -120,7 +116,7 @@ def apply_policy(
     if row is not None and row.visibility_policy == policy:
         return False
     if row is None:
-        row = UserTopic(user_id=user_id, channel_id=channel_id, topic_key=key_of(topic))
+        row = UserTopic(**key)
         session.add(row)
     row.topic = topic
     row.visibility_policy = policy
@@ -130,31 +126,31 @@ def apply_policy(
 
 
 def find_policies(db: Db, user_id: int) -> list[PolicyRow]:
-    """Every topic with a policy of the user's own, oldest first."""
+    """Return the topics for which the user has a policy, oldest first."""
     return read_rows(PolicyRow, db.execute(_ALL, {"user_id": user_id}))
 
 
 def find_known_policies(db: Db, actor: Actor) -> list[PolicyRow]:
-    """The actor's policies for topics of channels that the actor may know, oldest first."""
+    """Return the actor's policies for topics of channels visible to them, oldest first."""
     rows = find_policies(db, actor.id)
     known = _find_known_names(db, actor, rows)
     return [row for row in rows if row.channel_id in known]
 
 
 def find_muted_topics(db: Db, actor: Actor, shown: Callable[[str], str]) -> list[list[str | int]]:
-    """Return what `describe_muted` tells of the actor's muted topics, oldest first."""
+    """Return the actor's muted topics, oldest first, in the form of `describe_muted`."""
     rows = find_policies(db, actor.id)
     return describe_muted(rows, _find_known_names(db, actor, rows), shown)
 
 
 def _find_known_names(db: Db, actor: Actor, rows: Iterable[PolicyRow]) -> dict[int, str]:
-    """Id -> name of the channels of policies that the actor may know."""
+    """Return id -> name of the channels of policies that are visible to the actor."""
     channels = find_channels(db, actor, channel_ids={row.channel_id for row in rows})
     return {channel.id: channel.name for channel in filter_known(db, actor, channels)}
 
 
 def describe_policy(row: PolicyRow, topic: str) -> dict[str, str | int]:
-    """A policy as clients get it, with the topic in the form that the client can show."""
+    """Return a policy for clients, with the topic in the form that the client can show."""
     return {
         "stream_id": row.channel_id,
         "topic_name": topic,
@@ -185,12 +181,17 @@ def notify_of_policy(
     policy: VisibilityPolicy,
     now: datetime,
 ) -> None:
-    """Events for the actor's clients: first the older kind, which knows only muted topics."""
+    """Append the actor's events: first the older kind, which is for muted topics alone."""
     log.append(session, actor.realm.id, MutedTopicsEvent(), now=now, user_ids=[actor.id])
-    event = UserTopicEvent(
+    event = policy_event(channel_id, topic, policy, now)
+    log.append(session, actor.realm.id, event, now=now, user_ids=[actor.id])
+
+
+def policy_event(channel_id: int, topic: str, policy: int, now: datetime) -> UserTopicEvent:
+    """Return the event of a policy that was set `now`."""
+    return UserTopicEvent(
         stream_id=channel_id,
         topic_name=topic,
         last_updated=int(now.timestamp()),
         visibility_policy=int(policy),
     )
-    log.append(session, actor.realm.id, event, now=now, user_ids=[actor.id])
