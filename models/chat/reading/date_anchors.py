@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from models.chat.common.errors import InvalidParameter, MissingParameter
 from models.chat.identity.actors import Actor
-from models.chat.reading.conditions import Narrow
+from models.chat.reading.narrow import Narrow
 from models.chat.reading.ranges import NEWEST, Ids
 from models.chat.tables import Message
 from models.ranges import IndexRange
@@ -16,7 +16,9 @@ _OF_REALM = IndexRange([Message.realm_id], [Message.id])
 
 
 def parse_anchor_date(text: str | None) -> datetime:
-    """ISO 8601; UTC unless it says otherwise. Raises `MissingParameter`, `InvalidParameter`."""
+    """Return an ISO 8601 time, which is UTC without an offset. Raise `MissingParameter`,
+    `InvalidParameter`.
+    """
     if text is None:
         raise MissingParameter(var_name="anchor_date")
     try:
@@ -27,15 +29,15 @@ def parse_anchor_date(text: str | None) -> datetime:
 
 
 def find_dated(db: Db, actor: Actor, narrow: Narrow, moment: datetime) -> int:
-    """The id of that message; `NEWEST` when all are older."""
+    """Return the id of the first message at a moment or after it; `NEWEST` when all are older."""
     bound = _first_since(db, actor.realm_id, moment)
-    found = Ids(db, actor, narrow).after(bound, 1)
-    return found[0] if found else NEWEST
+    ids = Ids(db, actor, narrow).after(bound, 1)
+    return ids[0] if ids else NEWEST
 
 
 def _first_since(db: Db, realm_id: int, moment: datetime) -> int:
-    """Halve the ids, which rise with time, until the first at `moment` or after it is left: some
-    twenty look-ups in the primary key, however many messages there are.
+    """Return the first id at `moment` or after it, by a binary search of the ids, which rise with
+    time.
     """
     ours = select(Message.id, Message.sent_at).limit(1)
     first, last = (

@@ -1,7 +1,7 @@
-"""Adding and removing flags on many messages, in statements whose number never depends on how many.
+"""Adding and removing flags on many messages, in a fixed number of statements.
 
-A message the user may read but never received gets a copy when it is starred, collapsed or marked
-unread; it is `historical`.
+A message that the user may read but never received gets a copy when it is starred, collapsed or
+marked unread; it is `historical`.
 """
 
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ _COPY = table_of(UserMessage)
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """`changed`: how many copies are different now. `ignored`: messages left alone because their
-    channels, `unsubscribed`, are not the user's any more; only where messages become unread.
+    """`changed`: the number of changed copies. `ignored`: messages that stayed read because the
+    user is no longer subscribed to their channels, `unsubscribed`.
     """
 
     changed: int
@@ -44,7 +44,7 @@ class Flagged:
 
 
 def check_flag(op: str, flag: str) -> int:
-    """The flag's bit. Raises `InvalidFlag`, `FlagNotEditable`, `InvalidFlagOperation`."""
+    """Return the flag's bit. Raise `InvalidFlag`, `FlagNotEditable`, `InvalidFlagOperation`."""
     if flag in FIXED:
         raise FlagNotEditable(flag=flag)
     if flag not in EDITABLE:
@@ -63,7 +63,7 @@ def update_flags(
     flag: str,
     now: datetime,
 ) -> Flagged:
-    """Add a flag to messages the actor may read, or remove it. Raises as `check_flag`."""
+    """Add a flag to messages the actor may read, or remove it. Raise what `check_flag` raises."""
     bit = check_flag(op, flag)
     adding = op == "add"
     ids = list(message_ids)
@@ -77,9 +77,10 @@ def update_flags(
         if bit == STARRED:
             changed = _star(session, actor, ids, adding)
         else:
-            changed = _flip(session, actor, ids, bit, adding)
-            if changed < len(ids) and not (bit == READ and adding):
-                changed += _make_copies(session, actor, ids, bit, adding)
+            changed = _FLIP[adding].run(session, {"reader_id": actor.id, "ids": ids, "bit": bit})
+            new_flags = WITHOUT_COPY | bit if adding else WITHOUT_COPY & ~bit
+            if changed < len(ids) and new_flags != WITHOUT_COPY:
+                changed += _copy_missing(session, actor, ids, new_flags)
     event: ClientEvent = UpdateMessageFlagsAddEvent(flag=flag, messages=ids)
     if not adding:
         details = _details(session, actor, ids) if bit == READ else ABSENT
@@ -89,18 +90,13 @@ def update_flags(
 
 
 def _star(session: Session, actor: Actor, ids: list[int], adding: bool) -> int:
-    """Add or remove stars; returns how many copies are different now."""
+    """Add or remove stars. Return the number of changed copies."""
     if not adding:
         return remove_stars(session, actor.id, ids)
     changed = add_stars(session, actor.id, ids)
     if changed < len(ids) and _copy_missing(session, actor, ids, WITHOUT_COPY):
         changed += add_stars(session, actor.id, ids)
     return changed
-
-
-def _flip(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
-    """Change the copies that are not as wanted yet; returns how many."""
-    return _FLIP[adding].run(session, {"reader_id": actor.id, "ids": ids, "bit": bit})
 
 
 def _flipping(*, adding: bool) -> Update:
@@ -120,16 +116,8 @@ def _flipping(*, adding: bool) -> Update:
 _FLIP = {adding: Change(_flipping(adding=adding)) for adding in (True, False)}
 
 
-def _make_copies(session: Session, actor: Actor, ids: Sequence[int], bit: int, adding: bool) -> int:
-    """Copies of messages read without one, where the flag makes them differ from none."""
-    flags = WITHOUT_COPY | bit if adding else WITHOUT_COPY & ~bit
-    if flags == WITHOUT_COPY:
-        return 0
-    return _copy_missing(session, actor, ids, flags)
-
-
 def _copy_missing(session: Session, actor: Actor, ids: Sequence[int], flags: int) -> int:
-    """Copies with these flags of what was read without one; returns how many."""
+    """Make copies with these flags of messages without one. Return their number."""
     return _COPY_MISSING.run(session, {"reader_id": actor.id, "ids": ids, "flags": flags})
 
 
@@ -150,7 +138,7 @@ _COPY_MISSING = Change(_copying())
 def _of_left_channels(
     session: Session, actor: Actor, ids: Sequence[int]
 ) -> tuple[set[int], list[int]]:
-    """Messages in channels the actor does not subscribe to, and the ids of these channels."""
+    """Return messages in channels the actor is not subscribed to, and the ids of the channels."""
     subscribed = select(Subscription.channel_id).where(
         Subscription.user_id == actor.id, Subscription.is_active
     )
@@ -165,7 +153,7 @@ def _of_left_channels(
 
 
 def _details(session: Session, actor: Actor, ids: Sequence[int]) -> dict[str, MessageDetails]:
-    """What a client needs to count messages as unread that it may not have loaded."""
+    """Return what a client needs to count messages as unread that it may not have loaded."""
     rows = session.execute(
         select(
             Message.id,

@@ -1,4 +1,4 @@
-"""A range of messages as its reader sees it, with what a search has found marked."""
+"""A range of messages for its reader, with searched words marked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class RangeRequest:
 def list_range(
     db: Db, actor: Actor, request: RangeRequest, options: ViewOptions
 ) -> tuple[Range, list[dict[str, Any]]]:
-    """The range and its message objects. Raises the errors of an invalid request."""
+    """Return the range and its message objects. Raise the errors of an invalid request."""
     is_dated = request.anchor == "date"
     moment = parse_anchor_date(request.anchor_date) if is_dated else None
     anchor = None if is_dated else parse_anchor(request.anchor)

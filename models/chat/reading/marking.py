@@ -1,4 +1,4 @@
-"""Marking as read whatever is unread: everywhere, in a channel or in a topic, step by step."""
+"""Marking unread messages as read in steps: all, or those of a channel, a topic or a sender."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,9 +32,9 @@ class Place:
 
 
 def access_place(db: Db, actor: Actor, channel_id: int, topic: str | None = None) -> Place:
-    """A channel that the actor may read, or a topic there that has messages for the actor.
+    """Return a channel that the actor may read, or a topic there with messages for the actor.
 
-    Raises `InvalidChannelId`, `InvalidCharacterInTopic` and `NoSuchTopic`.
+    Raise `InvalidChannelId`, `InvalidCharacterInTopic` and `NoSuchTopic`.
     """
     channel = access_channel(db, actor, channel_id)
     if topic is None:
@@ -50,14 +50,13 @@ def mark_next(
 ) -> int | None:
     """Mark the oldest `STEP` unread messages after a message id as read; None: of all places.
 
-    Returns the id after which to go on; None: nothing is left.
+    Return the id after which to go on; None: nothing is left.
     """
-    asked = {"user_id": actor.id, "after": after}
+    values: dict[str, object] = {"user_id": actor.id, "after": after}
     if place is not None:
-        asked["channel_id"] = place.channel_id
-    topic_key = None if place is None else place.topic_key
-    statement = _unread(place is not None, topic_key is not None)
-    ids = list(session.execute(statement, {**asked, "topic_key": topic_key}).scalars())
+        values |= {"channel_id": place.channel_id, "topic_key": place.topic_key}
+    statement = _unread(place is not None, place is not None and place.topic_key is not None)
+    ids = list(session.execute(statement, values).scalars())
     if ids:
         update_flags(session, actor, ids, op="add", flag="read", now=now)
     return ids[-1] if len(ids) == STEP else None
@@ -68,14 +67,14 @@ def mark_next_from(
 ) -> int | None:
     """Of the oldest `STEP` unread messages after a message id, mark those of one sender as read.
 
-    Returns the id after which to go on; None: nothing is left.
+    Return the id after which to go on; None: nothing is left.
     """
     statement = _unread(False, False)
     ids = list(session.execute(statement, {"user_id": actor.id, "after": after}).scalars())
     theirs = select(Message.id).where(id_in(Message.id, ids), Message.sender_id == sender_id)
-    found = list(session.execute(theirs.order_by(Message.id)).scalars()) if ids else []
-    if found:
-        update_flags(session, actor, found, op="add", flag="read", now=now)
+    marked = list(session.execute(theirs.order_by(Message.id)).scalars()) if ids else []
+    if marked:
+        update_flags(session, actor, marked, op="add", flag="read", now=now)
     return ids[-1] if len(ids) == STEP else None
 
 

@@ -1,4 +1,4 @@
-"""What a search has found, marked in messages."""
+"""Marks of the searched words in messages."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -44,16 +44,16 @@ def mark_matches(messages: Sequence[dict[str, Any]], queries: Iterable[Sought]) 
 
 
 def _mark(markup: str, marker: "_Marker") -> str:
-    """The text between tags and entities marked."""
+    """Return the markup with the text between tags and entities marked."""
     pieces = _MARKUP.split(markup)  # every other one is a tag or an entity
     pieces[::2] = map(marker.mark, pieces[::2])
     return "".join(pieces)
 
 
 class _Marker:
-    """Marks the words that search compares as equal, and what was looked for in runs that are
-    written without spaces. Whether a run contains any is looked up once for each spelling: how many
-    words are searched for costs nothing.
+    """Marks the words that search treats as equal, and the searched characters in runs that are
+    written without spaces. Each run is looked up once, so that the number of searched words does
+    not matter.
     """
 
     def __init__(self, parts: Iterable[Part]) -> None:
@@ -78,7 +78,7 @@ class _Marker:
         return _highlighted(word) if not self._words.isdisjoint(index_words(word)) else word
 
     def _marked_characters(self, piece: str) -> str:
-        """Each character that is in a word that was looked for."""
+        """Return the piece with each character marked that is in a searched word."""
         characters = characters_of(piece)
         wanted = [False] * len(characters)
         for place, character in enumerate(characters):

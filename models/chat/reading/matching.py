@@ -1,4 +1,4 @@
-"""Which of some messages a narrow finds: for clients that learn of messages by events."""
+"""Which of some messages a narrow finds, for clients that get messages by events."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from models.prepared import Query
 from models.reader import Db
 
 BEGINNING = 500
-"""Characters that are shown of a message for which an answer has no room."""
+"""Characters of a message that is too large for the answer."""
 _SHOWN: Query[int, int | None, str, str | None, str] = Query(
     select(
         Message.id,
@@ -47,15 +47,15 @@ def find_matches(
     narrow: Sequence[Json],
     options: ViewOptions,
 ) -> dict[int, dict[str, str]]:
-    """Message id -> its `match_content` and `match_subject`, of those that the actor has received
-    and the narrow finds; ascending. Of those that are too much for one answer only the beginning
-    is shown, as it was written. Raises `BadNarrow`, `InvalidNarrow`.
+    """Return message id -> `match_content` and `match_subject`, ascending, of messages that the
+    actor has received and the narrow finds. Messages that are too large for one answer have only
+    the beginning of their source. Raise `BadNarrow`, `InvalidNarrow`.
     """
-    # An event told of them: what only the history of a channel holds is none of them.
+    # Messages of events have a copy, so a channel's history does not count.
     built = replace(build_narrow(db, actor, narrow), with_history=False)
     ids = Ids(db, actor, built).among(message_ids)
     whole_ids = ids[: weights.count_within(db, ids)]
-    asked = {"ids": ids, "whole_ids": whole_ids}
+    values = {"ids": ids, "whole_ids": whole_ids}
     empty_name = actor.realm.empty_topic_display_name
     messages: list[dict[str, Any]] = [
         {
@@ -68,7 +68,7 @@ def find_matches(
                 topic, empty_name=empty_name, allow_empty=options.allow_empty_topic_name
             ),
         }
-        for message_id, channel_id, topic, html, beginning in _SHOWN.all(db, asked)
+        for message_id, channel_id, topic, html, beginning in _SHOWN.all(db, values)
     ]
     if built.searched:
         mark_matches(messages, built.searched)

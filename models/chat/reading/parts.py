@@ -1,6 +1,6 @@
-"""What the conditions of a narrow are made of: functions of nothing but the names of values.
+"""The parts of a narrow's conditions: functions of the names of values alone.
 
-So a narrow's statements depend on its form alone, and are built once for each (`ranges.py`).
+A statement thus depends on the form of a narrow alone, and is built once for each (`ranges.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from sqlalchemy import (
     ColumnElement,
-    Select,
     SQLColumnExpression,
     and_,
     bindparam,
@@ -29,30 +28,29 @@ Condition = ColumnElement[bool]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A condition before it is made: a function of a module, and what it is made of but values.
+    """A condition before it is made: a function of a module, and its arguments but values. Equal
+    parts make the same condition.
 
-    Two parts that are equal make the same condition, so that a statement of parts is built once.
+    `is_nullable`: the condition is null for a direct message or for a channel message.
     """
 
     make: Callable[..., Condition]
     of: tuple[str, ...] = ()
     negated: bool = False
+    is_nullable: bool = False
 
     def condition(self) -> Condition:
         made = self.make(*self.of)
-        return not_(made) if self.negated else made
+        if not self.negated:
+            return made
+        return made.is_not(true()) if self.is_nullable else not_(made)
 
 
-# --- where it stands ------------------------------------------------------------------------------
+# --- place --------------------------------------------------------------------------------------
 
 
 def in_channel(channel_id: str) -> Condition:
     return Message.channel_id == bindparam(channel_id)
-
-
-def in_any_channel(channel_id: str) -> Condition:
-    """The same, and not unknown but false for a direct message."""
-    return func.coalesce(Message.channel_id, 0) == bindparam(channel_id)
 
 
 CHANNELS: Mapping[str, SQLColumnExpression[bool]] = {
@@ -62,19 +60,9 @@ CHANNELS: Mapping[str, SQLColumnExpression[bool]] = {
 }
 
 
-def _channels(which: str) -> Select[int]:
-    return select(Channel.id).where(
-        Channel.realm_id == bindparam("reader_realm_id"), CHANNELS[which]
-    )
-
-
 def in_channels(which: str) -> Condition:
-    return Message.channel_id.in_(_channels(which))
-
-
-def in_some_channels(which: str) -> Condition:
-    """The same, and not unknown but false for a direct message."""
-    return func.coalesce(Message.channel_id, 0).in_(_channels(which))
+    of_realm = Channel.realm_id == bindparam("reader_realm_id")
+    return Message.channel_id.in_(select(Channel.id).where(of_realm, CHANNELS[which]))
 
 
 def in_topic(topic_key: str) -> Condition:
@@ -83,11 +71,6 @@ def in_topic(topic_key: str) -> Condition:
 
 def in_conversation(conversation_id: str) -> Condition:
     return Message.conversation_id == bindparam(conversation_id)
-
-
-def in_any_conversation(conversation_id: str) -> Condition:
-    """The same, and not unknown but false for a channel message."""
-    return func.coalesce(Message.conversation_id, 0) == bindparam(conversation_id)
 
 
 def from_sender(sender_id: str) -> Condition:
@@ -99,10 +82,10 @@ def with_id(message_id: str) -> Condition:
 
 
 LEADING = frozenset({in_channel, in_conversation, from_sender, with_id})
-"""What an index of messages leads to, where the organization is one condition more."""
+"""Conditions for which an index finds messages, with the organization as one condition more."""
 
 
-# --- who and what it is ---------------------------------------------------------------------------
+# --- sender and content --------------------------------------------------------------------------
 
 
 def _resolved() -> Condition:
@@ -110,43 +93,19 @@ def _resolved() -> Condition:
     return and_(Message.channel_id.is_not(None), resolved)
 
 
-def _followed() -> Condition:
-    return _with_policy(VisibilityPolicy.FOLLOWED)
-
-
-def _muted() -> Condition:
-    return not_(at_home())
-
-
 KINDS: Mapping[str, Callable[[], Condition]] = {
     "resolved": _resolved,
-    "followed": _followed,
-    "muted": _muted,
+    "followed": lambda: _with_policy(VisibilityPolicy.FOLLOWED),
+    "muted": lambda: not_(at_home()),
 }
 """Operand of `is` -> the condition, besides the flags of copies."""
 
 
-def _has_link() -> Condition:
-    return Message.has_link.is_(true())
-
-
-def _has_image() -> Condition:
-    return Message.has_image.is_(true())
-
-
-def _has_attachment() -> Condition:
-    return Message.has_attachment.is_(true())
-
-
-def _has_reaction() -> Condition:
-    return exists().where(Reaction.message_id == Message.id)
-
-
 CONTENTS: Mapping[str, Callable[[], Condition]] = {
-    "link": _has_link,
-    "image": _has_image,
-    "attachment": _has_attachment,
-    "reaction": _has_reaction,
+    "link": lambda: Message.has_link.is_(true()),
+    "image": lambda: Message.has_image.is_(true()),
+    "attachment": lambda: Message.has_attachment.is_(true()),
+    "reaction": lambda: exists().where(Reaction.message_id == Message.id),
 }
 """Operand of `has` -> the condition."""
 
@@ -161,7 +120,7 @@ def _with_policy(*policies: VisibilityPolicy) -> Condition:
 
 
 def at_home() -> Condition:
-    """Neither muted itself, nor in a muted channel without being unmuted or followed."""
+    """Return whether the topic is not muted nor, unless unmuted or followed, in a muted channel."""
     in_muted_channel = exists().where(
         Subscription.user_id == bindparam("reader_id"),
         Subscription.channel_id == Message.channel_id,

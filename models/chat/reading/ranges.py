@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sqlalchemy import (
@@ -20,8 +20,8 @@ from sqlalchemy import (
 
 from models.chat.access.channels import readable_channels, reading_as
 from models.chat.identity.actors import Actor
-from models.chat.reading.conditions import Narrow, without_reads
 from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooManyMessagesRequested
+from models.chat.reading.narrow import UNREAD, Narrow
 from models.chat.reading.parts import LEADING, Part
 from models.chat.tables import Message, StarredMessage, UserMessage
 from models.dialects import bound_in, gathered_ids
@@ -36,7 +36,7 @@ MOST_MESSAGES = 5000
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What was found, ids ascending. `anchor` is the number it was looked for at."""
+    """Ids of messages, ascending, around the number `anchor`."""
 
     ids: list[int]
     anchor: int
@@ -46,7 +46,7 @@ class Range:
 
 
 def parse_anchor(anchor: str) -> int | None:
-    """The anchor as a number; None for `first_unread`. Raises `InvalidAnchor`."""
+    """Return the anchor as a number; None for `first_unread`. Raise `InvalidAnchor`."""
     match anchor:
         case "oldest":
             return OLDEST
@@ -60,13 +60,13 @@ def parse_anchor(anchor: str) -> int | None:
 
 
 def clamp_counts(num_before: int, num_after: int) -> tuple[int, int]:
-    """As many as one request may change, the wish for both sides kept as far as it goes."""
+    """Return the counts, reduced to what one request may change, with room for both sides."""
     num_before = min(num_before, max(MOST_MESSAGES - num_after, MOST_MESSAGES // 2))
     return num_before, min(num_after, MOST_MESSAGES - num_before)
 
 
 def check_counts(num_before: int, num_after: int) -> None:
-    """Raises `TooManyMessagesRequested`."""
+    """Raise `TooManyMessagesRequested`."""
     if num_before + num_after > MOST_MESSAGES:
         raise TooManyMessagesRequested(most=MOST_MESSAGES)
 
@@ -81,14 +81,14 @@ def find_range(
     num_before: int,
     num_after: int,
 ) -> Range:
-    """Up to `num_before` messages before the anchor, itself, and `num_after` after it.
+    """Return up to `num_before` messages before the anchor, itself, and `num_after` after it.
 
-    Raises `AnchorMustBeAtEnd`.
+    Raise `AnchorMustBeAtEnd`.
     """
     if not include_anchor and num_before > 0 and num_after > 0:
         raise AnchorMustBeAtEnd()
     if anchor is None:
-        anchor = find_first_unread(db, actor, narrow)
+        anchor = _find_first_unread(db, actor, narrow)
     at_left, at_right = anchor == OLDEST, anchor >= NEWEST
     ids = Ids(db, actor, narrow)
     before: Sequence[int] = ()
@@ -113,15 +113,17 @@ def find_range(
     )
 
 
-def find_first_unread(db: Db, actor: Actor, narrow: Narrow) -> int:
-    """The oldest unread message within the narrow; `NEWEST` when everything is read."""
-    found = Ids(db, actor, without_reads(narrow)).after(OLDEST, 1)
-    return found[0] if found else NEWEST
+def _find_first_unread(db: Db, actor: Actor, narrow: Narrow) -> int:
+    """Return the oldest unread message within the narrow; `NEWEST` when everything is read."""
+    copies = [*narrow.copies, UNREAD]
+    unread = replace(narrow, copies=copies, with_history=False, by_copies=True)
+    ids = Ids(db, actor, unread).after(OLDEST, 1)
+    return ids[0] if ids else NEWEST
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """All that a narrow's statement depends on but values."""
+    """What a narrow's statement depends on, without values."""
 
     is_guest: bool
     messages: tuple[Part, ...]
@@ -132,10 +134,10 @@ class Form:
     step: str
 
     def select(self) -> Select[list[int]]:
-        """The ids of messages; of its values the anchor and the limit come with each look.
+        """Return the query for the ids of messages; its values include the anchor and the limit.
 
-        Walks messages, own copies or stars, whichever the narrow makes few, and asks the other side
-        of each: a plan that the size of the organization does not change.
+        It walks messages, own copies or stars, whichever the narrow makes few, and checks the other
+        side of each, so that its plan does not depend on the size of the organization.
         """
         column: SQLColumnExpression[int] = Message.id
         conditions = [part.condition() for part in self.messages]
@@ -199,7 +201,7 @@ class Ids:
             reader = reading_as(db, actor)
         self._values = {**reader, **narrow.values}
 
-    def _query(self, step: str) -> Query[list[int]]:
+    def _find(self, step: str, **more: object) -> list[int]:
         narrow = self._narrow
         form = Form(
             self._is_guest,
@@ -210,23 +212,20 @@ class Ids:
             narrow.by_stars,
             step,
         )
-        return _query(form)
-
-    def _find(self, step: str, **more: object) -> list[int]:
-        (gathered,) = self._query(step).one(self._db, {**self._values, **more})
-        return gathered
+        (ids,) = _query(form).one(self._db, {**self._values, **more})
+        return ids
 
     def before(self, anchor: int, most: int) -> list[int]:
-        """So many up to the anchor, ascending."""
+        """Return so many up to the anchor, ascending."""
         return self._find("before", anchor=anchor, most=most)
 
     def after(self, anchor: int, most: int) -> list[int]:
-        """So many from the anchor on, ascending."""
+        """Return so many from the anchor on, ascending."""
         return self._find("after", anchor=anchor, most=most)
 
     def at(self, anchor: int) -> list[int]:
         return self._find("at", anchor=anchor)
 
     def among(self, message_ids: Sequence[int]) -> list[int]:
-        """Those of the messages, ascending."""
+        """Return those of the messages, ascending."""
         return self._find("among", among=message_ids)

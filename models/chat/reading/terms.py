@@ -1,4 +1,4 @@
-"""A narrow's terms: from what clients send to operators and operands, old spellings made new."""
+"""The terms of a narrow, parsed from the forms that clients send, older names included."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,6 @@ OPERATORS = frozenset(
 )
 NAMES_PEOPLE = frozenset(("sender", "mentions", "dm", "dm-including", "group-pm-with"))
 _NEEDS_TEXT = frozenset(("channels", "topic", "is", "has", "in", "search"))
-_LISTS = frozenset(("dm", "dm-including", "group-pm-with"))
 _CHANNEL_TERMS = frozenset(("channel", "channels", "topic"))
 _DIRECT_TERMS = frozenset(("dm", "dm-including", "group-pm-with"))
 
@@ -35,7 +34,7 @@ Operand = int | str | list[int]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One condition: `operator` of `operand`, turned around if `negated`."""
+    """One condition of an operator and its operand."""
 
     operator: str
     operand: Operand
@@ -43,26 +42,26 @@ class Term:
 
     @property
     def is_direct(self) -> bool:
-        """Can only direct messages fulfil it?"""
+        """Return whether only direct messages can fulfil it."""
         return self.operator in _DIRECT_TERMS or (
             self.operator == "is" and self.operand in ("dm", "private")
         )
 
     @property
     def is_channel(self) -> bool:
-        """Can only channel messages fulfil it?"""
+        """Return whether only channel messages can fulfil it."""
         return self.operator in _CHANNEL_TERMS
 
 
 def parse_terms(narrow: Sequence[Json]) -> list[Term]:
-    """Terms from their wire form: objects, or pairs of strings. Raises `InvalidNarrow`,
-    `BadNarrow`.
+    """Return the terms of a narrow in wire form: objects, or pairs of strings. Raise
+    `InvalidNarrow`, `BadNarrow`.
     """
     terms = [_parse_term(index, item) for index, item in enumerate(narrow)]
     wanted = [term for term in terms if not term.negated]
     if any(t.is_channel for t in wanted) and any(t.is_direct for t in wanted):
         raise BadNarrow(desc="No message can be both a channel message and direct message")
-    # The same said twice is asked once.
+    # Each term once.
     return list({(t.operator, repr(t.operand), t.negated): t for t in terms}.values())
 
 
@@ -98,7 +97,7 @@ def _check_operand(index: int, operator: str, operand: Json) -> None:
     if isinstance(operand, bool) or not isinstance(operand, str | int | list):
         raise InvalidNarrow(index=index, problem="operand is not a string or integer")
     if isinstance(operand, list):
-        if operator not in _LISTS:
+        if operator not in _DIRECT_TERMS:
             raise InvalidNarrow(index=index, problem="operand is not a string or integer")
         if not all(isinstance(part, int) and not isinstance(part, bool) for part in operand):
             raise InvalidNarrow(index=index, problem="operand is not an integer list")

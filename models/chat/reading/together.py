@@ -1,13 +1,13 @@
-"""The terms of a narrow that make one condition however many they are.
+"""The terms of a narrow that become one condition, however many there are.
 
-Each subquery of its own is one more table to join: PostgreSQL would plan a hundred of them for
-longer than anybody waits.
+A subquery for each would be one more table to join, and PostgreSQL would take very long to plan a
+hundred of them.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from sqlalchemy import Select, bindparam, exists, func, select
+from sqlalchemy import bindparam, exists, func, select
 
 from models.chat.messages import search
 from models.chat.messages.flags import MENTIONED
@@ -18,13 +18,13 @@ from models.dialects import bound_in
 from models.reader import Db
 
 Value = Callable[[object], str]
-"""Gives a value a name."""
+"""Returns a name for a value."""
 SMALLEST_GROUP = 3
 
 
 @dataclass(slots=True)
 class CollectedTerms:
-    """What was collected of all terms; its `parts` are then few.
+    """What all terms ask for together.
 
     `included` and `grouped`: who must be in the conversation, and in one of three and more.
     """
@@ -37,64 +37,43 @@ class CollectedTerms:
     unmentioned: set[int] = field(default_factory=set)
 
     def parts(self, db: Db, value: Value) -> list[Part]:
-        """Raises `BadNarrow` for more words than one narrow may look for."""
+        """Return the parts. Raise `BadNarrow` for more words than one narrow may search for."""
         search.check_size([*self.searched, *self.excluded])
-        found: list[Part] = []
+        parts: list[Part] = []
         if self.searched:
-            found.append(_found(search.find_all(db, self.searched), value))
+            finds = search.find_all(db, self.searched)
+            parts.append(Part(_among, (finds.kind, value(finds.value))))
         if self.excluded:
-            without = _found(search.find_any(db, self.excluded), value)
-            found.append(replace(without, negated=True))
+            finds = search.find_any(db, self.excluded)
+            parts.append(Part(_among, (finds.kind, value(finds.value)), negated=True))
         for people, least in ((self.included, 1), (self.grouped, SMALLEST_GROUP)):
             if people:
-                found.append(shared_with(value, people, least=least))
+                parts.append(shared_with(value, people, least=least))
         if self.mentioned:
-            asked = value(sorted(self.mentioned))
+            user_ids = value(sorted(self.mentioned))
             count = (value(len(self.mentioned)),) if len(self.mentioned) > 1 else ()
-            found.append(Part(_mentions_all if count else _mentions, (asked, *count)))
+            parts.append(Part(_mentions_all if count else _mentions, (user_ids, *count)))
         if self.unmentioned:
-            asked = value(sorted(self.unmentioned))
-            found.append(Part(_mentions, (asked,), negated=True))
-        return found
-
-
-def _found(finds: search.Finds, value: Value) -> Part:
-    return Part(_among, (finds.kind, value(finds.value)))
+            parts.append(Part(_mentions, (value(sorted(self.unmentioned)),), negated=True))
+        return parts
 
 
 def _among(kind: str, name: str) -> Condition:
     return search.matches(kind, Message.id, name)
 
 
-def shared_with(
-    value: Value,
-    people: Iterable[int],
-    *,
-    least: int,
-    or_elsewhere: bool = False,
-) -> Part:
-    """The message is in one of the reader's conversations with all of these, of `least` and more.
-    `or_elsewhere`: for a channel message that is false, and not unknown.
+def shared_with(value: Value, people: Iterable[int], *, least: int) -> Part:
+    """Return whether the message is in one of the reader's conversations with all of these people,
+    of `least` members or more.
     """
-    wanted = sorted(set(people))
-    make = _in_any_shared if or_elsewhere else _in_shared
-    count = value(len(wanted)) if len(wanted) > 1 else ""
-    return Part(make, (value(wanted), count, value(least) if least > 1 else ""))
+    user_ids = sorted(set(people))
+    count = value(len(user_ids)) if len(user_ids) > 1 else ""
+    names = (value(user_ids), count, value(least) if least > 1 else "")
+    return Part(_in_shared, names, is_nullable=True)
 
 
 def _in_shared(people: str, count: str, least: str) -> Condition:
-    return Message.conversation_id.in_(_shared(people, count, least))
-
-
-def _in_any_shared(people: str, count: str, least: str) -> Condition:
-    shared = _shared(people, count, least)
-    return func.coalesce(Message.conversation_id, 0).in_(shared)
-
-
-def _shared(people: str, count: str, least: str) -> Select[int]:
-    """Select of the ids of the reader's conversations with all of these, where `count` says how
-    many they are (else there is one), and of `least` and more (else of any size).
-    """
+    """Return the condition; without `count` there is one person, without `least` any size fits."""
     ids = select(ConversationMember.conversation_id).where(
         ConversationMember.user_id == bindparam("reader_id")
     )
@@ -112,11 +91,11 @@ def _shared(people: str, count: str, least: str) -> Select[int]:
             .having(func.count() >= bindparam(least))
         )
         ids = ids.where(ConversationMember.conversation_id.in_(large))
-    return ids
+    return Message.conversation_id.in_(ids)
 
 
 def _mentions(people: str) -> Condition:
-    """The message mentions one of these."""
+    """Return whether the message mentions one of these people."""
     theirs = UserMessage.__table__.alias()
     return exists().where(
         bound_in(theirs.c.user_id, people),

@@ -1,4 +1,4 @@
-"""As many messages as one answer holds, by their size in bytes: of a range what is nearest to the
+"""The messages that fit into one answer by their size in bytes: of a range those nearest to the
 anchor, of a list the first.
 """
 
@@ -22,19 +22,19 @@ MOST_BYTES = 10_000_000
 submessages.
 """
 FEW = 4
-"""So many messages are never too much."""
+"""Messages that always fit."""
 REACTION_BYTES = 250
 SUBMESSAGE_BYTES = 100
 """Of a submessage beside its content."""
 
 AT_A_TIME = 50
-"""So many messages are weighed before anybody looks whether they are too much."""
+"""Messages that are weighed before their sum is compared with the limit."""
 AT_ONCE = 150
-"""So many are weighed together at first, which most often is enough."""
+"""Messages whose sum is read first, which is mostly enough."""
 
 
 def _total() -> Select[int]:
-    """What :ids weigh together, with all of their edits: no less than the sum of `_weights`."""
+    """Return the query for the weight of all :ids, no less than the sum of `_weights`."""
     texts = select(func.coalesce(func.sum(_TEXTS), 0)).where(bound_in(Message.id, "ids"))
     reactions = _count_reactions(bound_in(Reaction.message_id, "ids"))
     submessages = _weigh_submessages(bound_in(Submessage.message_id, "ids"))
@@ -48,8 +48,8 @@ def _total() -> Select[int]:
 
 
 def _weights() -> Select[int]:
-    """The weight of each of :ids, in their order; of one that is gone, nothing. A database reads
-    no more of them than are asked for.
+    """Return the query for the weight of each of :ids, in their order; 0 for a deleted message. A
+    database computes no more of them than are fetched.
     """
     listed = bound_each("ids")
     reactions = _count_reactions(Reaction.message_id == Message.id)
@@ -80,8 +80,8 @@ _WEIGHTS, _TOTAL = Query(_weights()), Query(_total())
 
 
 def cut_to_weight(db: Db, found: Range, *, most: int | None = None) -> Range:
-    """The range, or what is nearest to its anchor of a range that is too heavy. Then its ends are
-    not found, and clients go on from there: at least one message is left on each side.
+    """Return the range, or of one that is too heavy what is nearest to its anchor, with at least
+    one message on each side; clients go on from there, because its ends are then not found.
     """
     most = MOST_BYTES if most is None else most
     if len(found.ids) <= FEW or _are_light(db, found.ids, most):
@@ -102,14 +102,14 @@ def cut_to_weight(db: Db, found: Range, *, most: int | None = None) -> Range:
 
 
 def count_within(db: Db, ids: Sequence[int]) -> int:
-    """Return how many of the first of these messages one answer holds."""
+    """Return how many of the first of these messages fit into one answer."""
     if len(ids) <= FEW or _are_light(db, ids, MOST_BYTES):
         return len(ids)
     return _count_light(db, ids, MOST_BYTES)
 
 
 def _are_light(db: Db, ids: Sequence[int], most: int) -> bool:
-    """Are they certainly no heavier than `most`, as nearly all are? Many are not looked at."""
+    """Return whether the messages are few and together no heavier than `most`, as nearly always."""
     if len(ids) > AT_ONCE:
         return False
     (weight,) = _TOTAL.one(db, {"ids": ids})
@@ -117,7 +117,7 @@ def _are_light(db: Db, ids: Sequence[int], most: int) -> bool:
 
 
 def _count_light(db: Db, ids: Sequence[int], most: int) -> int:
-    """How many of the first are together no heavier than `most`."""
+    """Return how many of the first messages are together no heavier than `most`."""
     number = 0
     asked = {"ids": ids}
     with closing(_WEIGHTS.chunks(db, AT_A_TIME, asked)) as weights:

@@ -1,0 +1,80 @@
+"""The channels and users that the operands of a narrow name, each kind read in one statement."""
+
+import re
+from collections.abc import Iterable
+
+from models.chat.access.channels import ChannelView, filter_known, find_channels
+from models.chat.access.naming import find_named
+from models.chat.identity.actors import Actor
+from models.chat.messages.errors import BadNarrow
+from models.chat.reading.terms import Operand
+from models.reader import Db
+
+_ID = re.compile(r"[0-9]{1,10}", re.ASCII)
+
+
+class NamedChannels:
+    """The channels visible to the actor that the operands name."""
+
+    def __init__(self, db: Db, actor: Actor, operands: Iterable[Operand]) -> None:
+        names = {operand for operand in operands if isinstance(operand, str)}
+        ids = {operand for operand in operands if isinstance(operand, int)}
+        ids |= {int(name) for name in names if _ID.fullmatch(name)}
+        self._by_id: dict[int, ChannelView] = {}
+        self._by_name: dict[str, ChannelView] = {}
+        if ids or names:
+            channels = find_channels(db, actor, channel_ids=ids, names=names)
+            for channel in filter_known(db, actor, channels):
+                self._by_id[channel.id] = channel
+                self._by_name[channel.name.casefold()] = channel
+
+    def access(self, operand: int | str) -> ChannelView:
+        """Return the channel. Raise `BadNarrow` for one that is not visible to the actor."""
+        channel = None
+        if isinstance(operand, str):
+            channel = self._by_name.get(operand.strip().casefold())
+            if channel is None and _ID.fullmatch(operand):
+                operand = int(operand)
+        if isinstance(operand, int):
+            channel = self._by_id.get(operand)
+        if channel is None:
+            raise BadNarrow(desc=f"unknown channel {operand}")
+        return channel
+
+
+MOST_PEOPLE = 1000
+"""In one narrow: the maximum of a conversation."""
+
+
+class NamedUsers:
+    """The users that the operands name by id, by ids, or by emails with commas between."""
+
+    def __init__(self, db: Db, actor: Actor, operands: Iterable[Operand]) -> None:
+        """Raise `BadNarrow` for more than `MOST_PEOPLE`."""
+        named = {part for operand in operands for part in _parts_of(operand)}
+        if len(named) > MOST_PEOPLE:
+            raise BadNarrow(desc=f"more than {MOST_PEOPLE} users")
+        rows = find_named(db, actor, named, system_bots=True) if named else {}
+        self._ids: dict[int | str, int] = {name: row.id for name, row in rows.items()}
+
+    def find(self, operand: Operand) -> list[int] | None:
+        """Return the ids of users visible to the actor; None unless all of them are."""
+        found = [self._ids.get(part) for part in _parts_of(operand)]
+        known = [user_id for user_id in found if user_id is not None]
+        return known if known and len(known) == len(found) else None
+
+    def access(self, operand: Operand) -> list[int]:
+        """Return the same ids. Raise `BadNarrow` instead of returning None."""
+        found = self.find(operand)
+        if found is None:
+            shown = operand if not isinstance(operand, list) else ",".join(map(str, operand))
+            raise BadNarrow(desc=f"unknown user {shown}")
+        return found
+
+
+def _parts_of(operand: Operand) -> list[int | str]:
+    if isinstance(operand, int):
+        return [operand]
+    if isinstance(operand, str):
+        return [part.strip() for part in operand.split(",", MOST_PEOPLE)]
+    return list(operand)
