@@ -16,12 +16,12 @@ from handlers.chat.wire.versions import FEATURE_LEVEL, VERSION
 from models.chat.channels.errors import NotAuthorizedForQuery
 from models.chat.events.log import ABSENT, Absent
 from models.chat.queues import queues
-from models.chat.queues.closed_channels import NOTHING_CLOSED
 from models.chat.queues.delivery import Viewer, find_viewer, render_events
 from models.chat.queues.lazy import LISTS
 from models.chat.queues.narrow import check_narrow
 from models.chat.queues.polls import Found, Waiter, catch_up
 from models.chat.queues.queues import LONGEST_POLL, Poll, QueueOptions
+from models.chat.queues.visibility import NOTHING_CLOSED
 from models.chat.sending.drafts import client_name
 from models.chat.snapshot.taking import take_snapshot
 from models.chat.snapshot.viewing import RegisterOptions, ServerFacts, Viewing

@@ -22,8 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from models.base import ChatBase, PaymentBase
-from models.chat.queues.ephemeral import LASTS
-from models.chat.queues.retention import forget_ephemeral_events
+from models.chat.queues.retention import LASTS, forget_ephemeral_events
 from models.chat.retention import POLICY as CHAT
 from models.chat.tables import Event as EventRow
 from models.chat.tables import Message, MessageArchive, MessageEdit

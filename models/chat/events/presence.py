@@ -1,4 +1,4 @@
-"""Events of who is there; what they say is soon over (models/chat/queues/ephemeral.py)."""
+"""Events of who is there; what they say is soon over (models/chat/queues/retention.py)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict

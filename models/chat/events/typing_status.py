@@ -1,5 +1,5 @@
 """Events of who is typing. They say something for a moment only
-(models/chat/queues/ephemeral.py)."""
+(models/chat/queues/retention.py)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

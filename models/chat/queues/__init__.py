@@ -1,1 +1,1 @@
-"""Event queues: a client's cursor over the event log, and what each client is told of it."""
+"""Event queues: positions of clients in the event log, and the events that each client gets."""

@@ -1,7 +1,7 @@
-"""What the client of a queue is told of an event: decided when it is delivered.
+"""Which events the client of a queue gets, and in which form: decided when they are delivered.
 
-Who may no longer read the channel that an event is about does not get the event. What the queue
-asked for (`QueueOptions`) gives the event its form, and what is only for the delivery stays here.
+Users who may no longer read the channel of an event do not get the event. The options of the queue
+(`QueueOptions`) decide its form. Keys of its payload that are only for the delivery are left out.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -9,26 +9,30 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from models.chat.access.people import email_by_fact, find_known_ids
+from models.chat.access.people import dummy_email, email_by_fact, find_known_ids
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
-from models.chat.queues.closed_channels import Closed, described_channels, without_channels
 from models.chat.queues.entries import MOST_ENTRIES, Entry
-from models.chat.queues.ephemeral import LASTS
 from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
-from models.chat.queues.spellings import EMOJISETS
-from models.chat.queues.visibility import not_archived, without_hidden_names
+from models.chat.queues.retention import LASTS
+from models.chat.queues.visibility import (
+    Closed,
+    described_channels,
+    without_channels,
+    without_hidden_names,
+)
+from models.chat.tables.setting_table import EMOJISETS
 from models.reader import Db
 
 Body = dict[str, Any]
 _LEGACY_OF = {"muted_topics": "user_topic"}
-"""Types that a queue does not get that also asked for the newer type."""
+"""Types that a queue with the newer type does not get."""
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who is told. `known_ids`: the users they may know; None: everybody."""
+    """The user of a queue. `known_ids`: the users visible to them; None: everybody."""
 
     actor: Actor
     queue: Queue
@@ -36,23 +40,21 @@ class Viewer:
 
 
 def find_viewer(db: Db, actor: Actor, queue: Queue) -> Viewer:
-    """The user of a queue with what decides on every event."""
+    """Return the user of a queue with what decides on all events."""
     return Viewer(actor, queue, find_known_ids(db, actor))
 
 
 def render_events(
     viewer: Viewer, entries: Iterable[Entry], closed: Closed, *, after: int, now: datetime
 ) -> list[Body]:
-    """The next events as the viewer's client gets them, at most `MOST_ENTRIES`, in their order;
-    those it does not get left out.
+    """Return the next events for the viewer's client in order, at most `MOST_ENTRIES`.
 
     Each has the `id` of its entry. An event for a client without a capability may become several,
-    with ids that end with that of the entry; those that the client has seen, up to `after`, are
-    left out.
+    with ids that end with that of the entry; those up to `after` are left out.
     """
-    told: list[Body] = []
+    bodies: list[Body] = []
     for entry in entries:
-        if len(told) >= MOST_ENTRIES:
+        if len(bodies) >= MOST_ENTRIES:
             break
         if entry.channel_id in closed.unreadable or not is_wanted(viewer, entry, now=now):
             continue
@@ -66,14 +68,14 @@ def render_events(
             body = without_hidden_names(body, viewer.known_ids)
         form = FORMS.get(entry.type)
         if form is None:
-            told.append(body)
+            bodies.append(body)
         else:
-            told.extend(made for made in form(viewer, entry, body) if made["id"] > after)
-    return told[:MOST_ENTRIES]
+            bodies.extend(made for made in form(viewer, entry, body) if made["id"] > after)
+    return bodies[:MOST_ENTRIES]
 
 
 def is_wanted(viewer: Viewer, entry: Entry, *, now: datetime) -> bool:
-    """Does the queue ask for it? The event is for the user, who may read what it is about."""
+    """Return whether an event is for the user and the queue."""
     options = viewer.queue.options
     if not entry.is_for(
         viewer.actor.id, is_administrator=viewer.actor.is_administrator, options=options
@@ -104,7 +106,9 @@ def _message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     if not options.apply_markdown and "_markdown" in payload:
         message["content"] = payload["_markdown"]
         message["content_type"] = "text/x-markdown"
-    if options.client_gravatar and message["sender_email"] != _dummy(viewer, message["sender_id"]):
+    if options.client_gravatar and message["sender_email"] != dummy_email(
+        message["sender_id"], viewer.actor.realm.host
+    ):
         message["avatar_url"] = None
     if message["type"] == "stream":
         message["subject"] = shown_topic(viewer, message["subject"])
@@ -151,11 +155,11 @@ def _user_topic(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
 def _stream(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     capable = "archived_channels" in viewer.queue.options.capabilities
     if entry.payload.get("_for_unarchiving") and capable:
-        return  # the client knows the channel already
+        return  # the client has the channel already
     if capable:
         yield body
     elif body["op"] == "create":
-        if shown := not_archived(body["streams"]):
+        if shown := _not_archived(body["streams"]):
             yield {**body, "streams": shown}
     elif body["op"] == "update" and body["property"] == "is_archived":
         if body["value"]:
@@ -167,19 +171,23 @@ def _stream(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
         yield body
 
 
+def _not_archived(channels: Iterable[Body]) -> list[Body]:
+    return [channel for channel in channels if not channel["is_archived"]]
+
+
 def _subscription(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     capable = "archived_channels" in viewer.queue.options.capabilities
     if entry.payload.get("_for_unarchiving") and capable:
         return
     if body["op"] == "add" and not capable:
-        body["subscriptions"] = not_archived(body["subscriptions"])
+        body["subscriptions"] = _not_archived(body["subscriptions"])
     if body.get("user_ids", True) and body.get("subscriptions", True):
         yield body
 
 
 def _presence(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     presences = body.pop("presences")
-    if not _knows(viewer, body["user_id"]):
+    if not _is_visible(viewer, body["user_id"]):
         return
     if "simplified_presence_events" in viewer.queue.options.capabilities:
         yield {"id": entry.id, "type": entry.type, "presences": presences}
@@ -191,24 +199,24 @@ def _presence(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
 
 
 def _realm_user(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
-    if _knows(viewer, body["person"]["user_id"]):
+    if _is_visible(viewer, body["person"]["user_id"]):
         yield body
 
 
 def _about_user(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
-    if _knows(viewer, body["user_id"]):
+    if _is_visible(viewer, body["user_id"]):
         yield body
 
 
 def _typing(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
-    if not _hears_typing(viewer, in_channel="stream_id" in body, user_id=body["sender"]["user_id"]):
+    if not _gets_typing(viewer, in_channel="stream_id" in body, user_id=body["sender"]["user_id"]):
         return
     body["sender"] = _with_email(viewer, entry, body["sender"])
     if "recipients" in body:
         body["recipients"] = [
             _with_email(viewer, entry, person)
             for person in body["recipients"]
-            if _knows(viewer, person["user_id"])
+            if _is_visible(viewer, person["user_id"])
         ]
     else:
         body["topic"] = shown_topic(viewer, body["topic"])
@@ -218,15 +226,15 @@ def _typing(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
 def _typing_edit_message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     place = body["recipient"]
     in_channel = place["type"] == "channel"
-    if _hears_typing(viewer, in_channel=in_channel, user_id=body["sender_id"]):
+    if _gets_typing(viewer, in_channel=in_channel, user_id=body["sender_id"]):
         if in_channel:
             body["recipient"] = {**place, "topic": shown_topic(viewer, place["topic"])}
         yield body
 
 
-def _hears_typing(viewer: Viewer, *, in_channel: bool, user_id: int) -> bool:
+def _gets_typing(viewer: Viewer, *, in_channel: bool, user_id: int) -> bool:
     capable = "stream_typing_notifications" in viewer.queue.options.capabilities
-    return (capable or not in_channel) and _knows(viewer, user_id)
+    return (capable or not in_channel) and _is_visible(viewer, user_id)
 
 
 def _user_group(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
@@ -288,16 +296,12 @@ def shown_topic(viewer: Viewer, topic: str) -> str:
 
 
 def _with_email(viewer: Viewer, entry: Entry, person: Body) -> Body:
-    """The same with the address that the viewer may use for the user."""
+    """Return the person with the address that the viewer may see."""
     for fact in entry.payload["_emails"]:
         if fact[0] == person["user_id"]:
             return {**person, "email": email_by_fact(viewer.actor, fact)}
     return person
 
 
-def _knows(viewer: Viewer, user_id: int) -> bool:
+def _is_visible(viewer: Viewer, user_id: int) -> bool:
     return viewer.known_ids is None or user_id in viewer.known_ids
-
-
-def _dummy(viewer: Viewer, user_id: int) -> str:
-    return f"user{user_id}@{viewer.actor.realm.host}"

@@ -1,6 +1,4 @@
-"""The event log as it is read: what was appended after an event, for all of a realm or for one
-user.
-"""
+"""Reading the event log: the events after another one, for all of a realm or for one user."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from models.rows import columns_of, read_rows
 
 ADMINISTRATORS = "administrators"
 MOST_ENTRIES = 500
-"""Read at once; of the events that are made of them, so many are told in one answer."""
+"""Read at once; an answer has so many of the events that are made of them."""
 MOST_BYTES = 1024 * 1024
 """Of the events that are read at once; one event may be larger."""
 
@@ -28,7 +26,7 @@ MOST_BYTES = 1024 * 1024
 class Entry:
     """One event of the log. `user_ids` None: everybody, or the administrators.
 
-    `payload` may be another's too: who changes it makes a copy first.
+    `payload` is shared: copy it before a change.
     """
 
     id: int
@@ -42,7 +40,7 @@ class Entry:
     size: int
 
     def is_for(self, user_id: int, *, is_administrator: bool, options: QueueOptions) -> bool:
-        """Is the user among those it tells, or does the queue ask for what all may read?"""
+        """Return whether the event is for the user, or is public and the queue wants those."""
         if self.user_ids is not None:
             if user_id in self.user_ids:
                 return True
@@ -52,7 +50,7 @@ class Entry:
 
 
 class _Row(NamedTuple):
-    """An event as it is kept, its size, and how many there are with those that do not fit."""
+    """An event, its size, and the number of all events with those that do not fit."""
 
     id: int
     realm_id: int
@@ -67,8 +65,8 @@ class _Row(NamedTuple):
 
 
 def find_entries(db: Db, realm_id: int, after: int) -> tuple[list[Entry], bool]:
-    """The next events of a realm after an id, in the order of their commits, and whether there may
-    be more. They are no more than `MOST_ENTRIES` and no larger than `MOST_BYTES`.
+    """Return the next events of a realm after an id, in the order of their commits, and whether
+    there may be more. They are no more than `MOST_ENTRIES` and no larger than `MOST_BYTES`.
     """
     return _read(db, {"realm_id": realm_id, "after": after})
 
@@ -76,7 +74,7 @@ def find_entries(db: Db, realm_id: int, after: int) -> tuple[list[Entry], bool]:
 def _read(
     db: Db, values: dict[str, int], *conditions: ColumnElement[bool]
 ) -> tuple[list[Entry], bool]:
-    # Sizes first: the database hands out no text that would be too much.
+    # Sizes first, so that the database sends no text beyond the limit.
     some = (
         select(Event.id, byte_length(Event.payload).label("size"))
         .where(Event.realm_id == bindparam("realm_id"), Event.id > bindparam("after"), *conditions)
@@ -106,33 +104,31 @@ def _read(
 def find_entries_for(
     db: Db, actor: Actor, options: QueueOptions, *, after: int, until: int
 ) -> tuple[list[Entry], int]:
-    """The next events after `after`, and not after `until`, that tell the actor: as many as
-    `find_entries` reads at once.
-
-    Returns them with the id up to which the log has no others that do.
+    """Return the next events for the actor after `after` and up to `until`, as many as
+    `find_entries` reads at once, and the id up to which the log has no others for the actor.
     """
-    # decided: the database compares text with the list of ids, which no index helps: a client that
-    # comes back reads what happened meanwhile once.
+    # decided: the database searches the text of the list of ids, without an index, because a client
+    # that comes back does so once.
     mine = f",{actor.id},"
     ids = literal(",") + func.substr(Event.user_ids, 2, func.length(Event.user_ids) - 2) + ","
-    found = ByDialect(sqlite=func.instr(ids, mine), postgresql=func.strpos(ids, mine)) > 0
-    concerns = or_(Event.user_ids.is_(None), found)
+    is_listed = ByDialect(sqlite=func.instr(ids, mine), postgresql=func.strpos(ids, mine)) > 0
+    is_for_actor = or_(Event.user_ids.is_(None), is_listed)
     if options.all_public_streams:
-        concerns = or_(concerns, Event.type == "message")
-    conditions = [Event.id <= until, concerns]
+        is_for_actor = or_(is_for_actor, Event.type == "message")
+    conditions = [Event.id <= until, is_for_actor]
     if options.event_types is not None:
         conditions.append(Event.type.in_(sorted(options.event_types)))
     entries, is_cut = _read(db, {"realm_id": actor.realm_id, "after": after}, *conditions)
-    told = [
+    events = [
         entry
         for entry in entries
         if entry.is_for(actor.id, is_administrator=actor.is_administrator, options=options)
     ]
-    return told, entries[-1].id if is_cut else until
+    return events, entries[-1].id if is_cut else until
 
 
 def find_grown(db: Db, positions: Mapping[int, int]) -> list[int]:
-    """Of the realms whose last seen event is given, those that have newer ones."""
+    """Return the realms that have events after their position."""
     newest = select(func.max(Event.id)).where(Event.realm_id == Realm.id).scalar_subquery()
     heads = select(Realm.id, newest.label("head")).where(bound_in(Realm.id, "realm_ids"))
     rows = db.execute(heads, {"realm_ids": list(positions)})

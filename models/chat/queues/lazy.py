@@ -1,12 +1,10 @@
-"""Events that say that a list of the user's own or of the organization has changed: the list is
-read when the event is.
+"""Events of a changed list of the user or of the organization: the list is read on delivery.
 
-Thousands of changes in a log thus weigh little, and an answer holds each list once, as it is now.
+Many changes thus take little space in the log, and an answer has each list once, as it is now.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 from models.chat.alert_words import find_alert_words
 from models.chat.muted_users import find_muted_users
@@ -18,24 +16,21 @@ from models.chat.queues.delivery import Body, Viewer, shown_topic
 from models.chat.topics.visibility import find_muted_topics
 from models.reader import Db
 
-
-def _find_muted_topics(db: Db, viewer: Viewer) -> list[list[str | int]]:
-    return find_muted_topics(db, viewer.actor, partial(shown_topic, viewer))
-
-
-def _find_emoji(db: Db, viewer: Viewer) -> dict[str, dict[str, Any]]:
-    return find_custom_emoji(db, viewer.actor.realm_id, known_ids=viewer.known_ids)
-
-
 LISTS: Mapping[str, tuple[str, Callable[[Db, Viewer], object]]] = {
     "alert_words": ("alert_words", lambda db, viewer: find_alert_words(db, viewer.actor)),
     "custom_profile_fields": (
         "fields",
         lambda db, viewer: find_profile_fields(db, viewer.actor.realm_id),
     ),
-    "muted_topics": ("muted_topics", _find_muted_topics),
+    "muted_topics": (
+        "muted_topics",
+        lambda db, viewer: find_muted_topics(db, viewer.actor, partial(shown_topic, viewer)),
+    ),
     "muted_users": ("muted_users", lambda db, viewer: find_muted_users(db, viewer.actor)),
-    "realm_emoji": ("realm_emoji", _find_emoji),
+    "realm_emoji": (
+        "realm_emoji",
+        lambda db, viewer: find_custom_emoji(db, viewer.actor.realm_id, known_ids=viewer.known_ids),
+    ),
     "realm_linkifiers": (
         "realm_linkifiers",
         lambda db, viewer: list_linkifiers(db, viewer.actor.realm_id),
@@ -45,7 +40,7 @@ LISTS: Mapping[str, tuple[str, Callable[[Db, Viewer], object]]] = {
         lambda db, viewer: find_playgrounds(db, viewer.actor.realm_id),
     ),
 }
-"""Type of events -> the key of their bodies with the list, and what finds it."""
+"""Type of events -> the key of the list in their bodies, and what finds it."""
 
 
 def with_lists(db: Db, viewer: Viewer, bodies: list[Body]) -> list[Body]:

@@ -1,4 +1,4 @@
-"""The narrow of a queue: which message events its client wants, decided from the event alone."""
+"""The narrow of a queue: a filter of message events that reads the event alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ Narrow = tuple[Term, ...]
 
 
 def check_narrow(narrow: Sequence[Json]) -> Narrow:
-    """The terms of a narrow in wire form. Raises `InvalidNarrow`, `BadNarrow`,
+    """Return the terms of a narrow in wire form. Raise `InvalidNarrow`, `BadNarrow`,
     `NarrowNotForEvents`.
     """
     terms = tuple(parse_terms(list(narrow)))
@@ -34,7 +34,7 @@ def check_narrow(narrow: Sequence[Json]) -> Narrow:
 
 
 def is_within(narrow: Narrow, message: Mapping[str, Any], flags: Sequence[str]) -> bool:
-    """Does the message of an event, with its reader's flags, fulfil all terms?"""
+    """Return whether the message of an event, with its reader's flags, fulfils all terms."""
     return all(_fulfils(term, message, flags) is not term.negated for term in narrow)
 
 

@@ -1,7 +1,7 @@
-"""The long polls of one process: who waits, for which events, and who is woken by what.
+"""The long polls of one process, and the events that wake them.
 
-Each event is read and decoded once and handed to the polls that it concerns. What a client has seen
-is written down once a second for all clients together.
+Each event is read and decoded once and handed to the polls of its recipients. The positions of all
+clients are stored together, once a second.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from functools import partial
 from sqlalchemy import Connection
 
 from models.chat.identity.account_states import AccountState, find_account_states
-from models.chat.queues.closed_channels import find_closed
 from models.chat.queues.delivery import Body, Viewer, is_wanted, render_events
 from models.chat.queues.entries import (
     MOST_BYTES,
@@ -27,6 +26,7 @@ from models.chat.queues.entries import (
 )
 from models.chat.queues.lazy import with_lists
 from models.chat.queues.queues import Poll, write_down
+from models.chat.queues.visibility import find_closed
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -39,29 +39,29 @@ WRITTEN_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a look into the log found for a client: events, and up to which one it has looked."""
+    """The events that were found for a client, and the id up to which the log was read."""
 
     bodies: list[Body]
     seen: int
 
 
 def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -> Found:
-    """What the log has for a viewer after one event and up to another.
+    """Return the events of the log for a viewer after one event and up to another.
 
-    It is at most so much as one answer tells; `seen` may therefore be less than `until`.
+    They are at most those of one answer, so that `seen` may be less than `until`.
     """
     if until <= after:
         return Found([], after)
     options = viewer.queue.options
     entries, seen = find_entries_for(db, viewer.actor, options, after=after, until=until)
     closed = find_closed(db, viewer.actor, entries)
-    told = render_events(viewer, entries, closed, after=after, now=now)
-    return Found(with_lists(db, viewer, told), seen)
+    bodies = render_events(viewer, entries, closed, after=after, now=now)
+    return Found(with_lists(db, viewer, bodies), seen)
 
 
 @dataclass(eq=False, slots=True)
 class Waiter:
-    """One poll that waits. `woken` is done as soon as there is a reason to answer or look again.
+    """One poll that waits. `woken` is done as soon as there is a reason to answer or to read again.
 
     `handed_at`: when the first of `entries` came.
     """
@@ -78,7 +78,7 @@ class Waiter:
             self.woken.set_result(None)
 
     def end(self) -> None:
-        """Have the poll answered as it is: another has taken its place, or its user's rights."""
+        """End the poll: another took its place, or the user's permissions have changed."""
         self.is_over = True
         self.wake()
 
@@ -97,9 +97,8 @@ class Polls(LogTail[Mapping[int, int]]):
         self._polled: dict[str, Poll] = {}
 
     def join(self, viewer: Viewer, position: int) -> Waiter | None:
-        """A poll that waits for what comes after `position`; None: some of it has come already.
-
-        Ends another poll of the same queue.
+        """Return a poll for events after `position`; None: there are some already. End another poll
+        of the same queue.
         """
         realm_id, queue = viewer.queue.realm_id, viewer.queue
         self._follow()
@@ -121,7 +120,7 @@ class Polls(LogTail[Mapping[int, int]]):
         return waiter
 
     def leave(self, waiter: Waiter) -> None:
-        """The poll waits no more. All that concerns it up to its `position` was handed to it."""
+        """Remove a poll. It was handed all of its events up to its `position`."""
         queue, user_id = waiter.viewer.queue, waiter.viewer.actor.id
         waiter.position = max(waiter.position, self._handed.get(queue.realm_id, 0))
         with self._guard:
@@ -133,12 +132,12 @@ class Polls(LogTail[Mapping[int, int]]):
                     self._reaching[queue.realm_id].discard(user_id)
 
     def note(self, poll: Poll) -> None:
-        """Have it written down soon what a client has seen, and how long it polls."""
+        """Have the position of a client stored soon, and how long it polls."""
         with self._guard:
             self._polled[poll.queue_id] = poll
 
     def write_down(self, database: Database, _: datetime) -> None:
-        """Write down what was noted; a chore of the application."""
+        """Store the positions of clients; a chore of the application."""
         with self._guard:
             polled, self._polled = self._polled, {}
         polls = list(polled.values())
@@ -155,7 +154,7 @@ class Polls(LogTail[Mapping[int, int]]):
         self._call_soon(self._forget_quiet)
 
     def _forget_quiet(self) -> None:
-        """Follow no realm any longer that nobody here waits for."""
+        """Stop following the realms without polls."""
         with self._guard:
             for realm_id in [r for r in self._handed if not self._waiting.get(r)]:
                 del self._handed[realm_id]
@@ -181,7 +180,7 @@ class Polls(LogTail[Mapping[int, int]]):
                 after = entries[-1].id
                 with self._guard:
                     if self._notifier is not notifier or realm_id not in self._cursors:
-                        break  # nobody waits any more, or another database is served
+                        break  # no poll is left, or another database is served
                     self._cursors[realm_id] = after
                     concerned = self._concerned(realm_id, entries)
                 yield partial(self._hand_out, realm_id, entries, find_account_states(db, concerned))
@@ -189,9 +188,9 @@ class Polls(LogTail[Mapping[int, int]]):
     def _hand_out(
         self, realm_id: int, entries: list[Entry], account_states: Mapping[int, AccountState]
     ) -> None:
-        """Wake the polls that these events concern. Whose rights have changed polls again."""
+        """Wake the polls of these events; end those of users whose permissions have changed."""
         if realm_id not in self._handed:
-            return  # nobody waits any more
+            return  # no poll is left
         self._handed[realm_id] = entries[-1].id
         now = self.clock.now()
         for user_id in self._concerned(realm_id, entries):
@@ -199,17 +198,17 @@ class Polls(LogTail[Mapping[int, int]]):
                 self._hand(waiter, entries, account_states.get(user_id), now)
 
     def _concerned(self, realm_id: int, entries: Iterable[Entry]) -> list[int]:
-        """Of the users who wait, those that the events may concern."""
+        """Return the users with polls whom the events may concern."""
         waiting = self._waiting.get(realm_id, {})
-        told = set(self._reaching.get(realm_id, ()))
+        user_ids = set(self._reaching.get(realm_id, ()))
         for entry in entries:
             if entry.user_ids is None:
                 return list(waiting)
-            told |= entry.user_ids
-        return [user_id for user_id in told if user_id in waiting]
+            user_ids |= entry.user_ids
+        return [user_id for user_id in user_ids if user_id in waiting]
 
     def _hand(
-        self, waiter: Waiter, entries: list[Entry], standing: AccountState | None, now: datetime
+        self, waiter: Waiter, entries: list[Entry], state: AccountState | None, now: datetime
     ) -> None:
         if sum(entry.size for entry in waiter.entries) >= MOST_BYTES:
             return  # its client finds the rest in the log
@@ -220,7 +219,7 @@ class Polls(LogTail[Mapping[int, int]]):
         ]
         if not wanted:
             return
-        if standing is not None and not standing.is_of(waiter.viewer.actor):
+        if state is not None and not state.is_of(waiter.viewer.actor):
             waiter.end()
             return
         waiter.entries.extend(wanted)

@@ -1,7 +1,7 @@
-"""Event queues as rows: opened with a snapshot, read by any process, gone when nobody polls.
+"""Rows of event queues: opened with a snapshot, read by any process, deleted without polls.
 
-A process writes down where its clients are now and then, many at once (`write_down`); an older
-position is always safe, because a client says itself which event it has seen last.
+A process stores the positions of its clients now and then, many at once (`write_down`). An older
+position is always safe, because a client sends the id of the last event that it has seen.
 """
 
 import uuid
@@ -24,10 +24,10 @@ from models.reader import Db
 from models.types import UtcMs
 
 MOST_QUEUES = 100
-"""Of one user; the one that has waited longest for a poll makes room for the next."""
+"""Of one user; a new one replaces the one without a poll for the longest time."""
 LONGEST_POLL = timedelta(seconds=60)
 GRACE = timedelta(seconds=15)
-"""What processes write down late must not cost a queue its life."""
+"""For a queue whose position is stored late."""
 DEFAULT_IDLE_TIMEOUT_S = 600
 FROM_THE_START = -1
 """The `last_event_id` of a client that has seen nothing of its queue yet."""
@@ -35,7 +35,7 @@ FROM_THE_START = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueOptions:
-    """What the client of a queue wants to be told, and how.
+    """Which events the client of a queue gets, and in which form.
 
     `event_types` None: all. `capabilities` are the names of those that the client has.
     """
@@ -52,7 +52,7 @@ class QueueOptions:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue as a poll finds it."""
+    """An open queue."""
 
     id: str
     realm_id: int
@@ -63,7 +63,7 @@ class Queue:
 
 
 def find_head(db: Db, realm_id: int) -> int:
-    """The id of the newest event of a realm; 0: none yet."""
+    """Return the id of the newest event of a realm; 0: none yet."""
     return int(db.execute(_HEAD, {"realm_id": realm_id}).scalar() or 0)
 
 
@@ -80,9 +80,9 @@ def open_queue(
     now: datetime,
     known_ids: Collection[int] | None = None,
 ) -> str:
-    """A new queue whose first event is the next after `position`. Returns its id.
+    """Open a queue whose first event is the next after `position`. Return its id.
 
-    `known_ids`: the users whom its reader may know; None: everybody.
+    `known_ids`: the users visible to its reader; None: everybody.
     """
     queue = EventQueue(
         id=str(uuid.uuid4()),
@@ -143,10 +143,9 @@ _BY_ID = select(
 
 
 def access_queue(db: Db, actor: Actor, queue_id: str, *, now: datetime) -> tuple[Queue, int]:
-    """The actor's own queue and, of the same moment, the head of its log (`find_head`): a poll is
-    made often enough to save a statement.
+    """Return the actor's own queue and, in the same statement, the head of its log (`find_head`).
 
-    Raises `BadEventQueueId`.
+    Raise `BadEventQueueId`.
     """
     row = db.execute(_BY_ID, {"queue_id": queue_id, "user_id": actor.id, "now": now}).first()
     if row is None:
@@ -174,10 +173,10 @@ def access_queue(db: Db, actor: Actor, queue_id: str, *, now: datetime) -> tuple
 
 
 def check_position(queue: Queue, last_event_id: int, head: int) -> int:
-    """Where the log goes on for a client that has seen `last_event_id`.
+    """Return the position of a client that has seen `last_event_id`.
 
-    Raises `BadEventQueueId` for what the queue never had or has forgotten: most clients repeat any
-    other refusal for ever.
+    Raise `BadEventQueueId` for an id that the queue never had or no longer has, because most
+    clients repeat the request for ever after any other error.
     """
     if last_event_id == FROM_THE_START:
         return queue.position
@@ -187,10 +186,8 @@ def check_position(queue: Queue, last_event_id: int, head: int) -> int:
 
 
 def require_same_knowledge(queue: Queue, known_ids: Collection[int] | None) -> None:
-    """Raises `BadEventQueueId` if the reader may know other users than when the queue was opened.
-
-    Much of a snapshot leaves out users whom a guest may not know. Events tell of none of it when
-    that changes; the client gets a new snapshot.
+    """Raise `BadEventQueueId` if other users are visible to the reader than when the queue was
+    opened. There are no events for that, so the client needs a new snapshot.
     """
     if _digest(known_ids) != queue.known_people:
         raise BadEventQueueId(queue_id=queue.id)
@@ -203,7 +200,7 @@ def _digest(user_ids: Collection[int] | None) -> str | None:
 
 
 def close_queue(session: Session, actor: Actor, queue_id: str) -> None:
-    """Forget the actor's own queue. Raises `BadEventQueueId`."""
+    """Delete the actor's own queue. Raise `BadEventQueueId`."""
     gone = session.execute(
         delete(EventQueue)
         .where(EventQueue.id == queue_id, EventQueue.user_id == actor.id)
@@ -215,7 +212,7 @@ def close_queue(session: Session, actor: Actor, queue_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """What a process knows of a queue: its client has seen `position` and polls until then."""
+    """The position of the client of a queue, and until when it polls."""
 
     queue_id: str
     position: int
@@ -224,7 +221,7 @@ class Poll:
 
 
 def write_down(session: Session, polls: Sequence[Poll]) -> None:
-    """Keep where clients are; in the order of ids, so that processes do not wait in a circle."""
+    """Store positions of clients, in the order of ids to avoid deadlocks between processes."""
     if polls:
         session.connection().execute(
             _WRITE_DOWN,

@@ -1,37 +1,47 @@
 """How long events are kept: as long as the setting says, and until every live queue has passed.
-What said something for a moment only goes after that moment.
+Ephemeral events, which are of use for a moment only, are deleted after that moment.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, exists, func, select
 from sqlalchemy.orm import Session, aliased
 
-from models.chat.queues.ephemeral import LASTS
+from models.chat.presence.view import OFFLINE_AFTER
 from models.chat.tables import Event, EventQueue
 from models.chat.tables.log import EPHEMERAL
 
-LONGEST_HOLD = timedelta(days=7)
+LASTS: Mapping[str, timedelta] = {
+    "presence": OFFLINE_AFTER,
+    "typing": timedelta(seconds=15),
+    "typing_edit_message": timedelta(seconds=15),
+}
+"""Type of ephemeral events -> for how long clients get them; the condition of their index is
+`models.chat.tables.log.EPHEMERAL`.
+"""
+LONGEST_DELAY = timedelta(days=7)
 """For a queue that is polled but never moves on."""
 
 
 def forget_events(session: Session, before: datetime, limit: int) -> bool:
-    """Delete up to `limit` of the oldest events from before that time; says whether there were any.
+    """Delete up to `limit` of the oldest events from before a time. Return whether there were any.
 
-    A queue that has not seen an event holds it, and what comes after it, for seven days more; then
-    the queue goes too, so a queue that exists has missed nothing.
+    An event that a queue has not seen, and those after it, are kept for seven days more; then the
+    queue is deleted too, so that no queue misses an event.
     """
     oldest = session.execute(select(Event.id, Event.at).order_by(Event.id).limit(limit)).all()
     alive = EventQueue.expires_at > before
-    held = session.execute(select(func.min(EventQueue.position)).where(alive)).scalar()
+    position = session.execute(select(func.min(EventQueue.position)).where(alive)).scalar()
     gone = [
         row.id
         for row in oldest
-        if row.at < before and (held is None or row.id <= held or row.at < before - LONGEST_HOLD)
+        if row.at < before
+        and (position is None or row.id <= position or row.at < before - LONGEST_DELAY)
     ]
     if not gone:
         return False
-    if held is not None and gone[-1] > held:
+    if position is not None and gone[-1] > position:
         missed = exists().where(
             Event.realm_id == EventQueue.realm_id,
             Event.id > EventQueue.position,
@@ -44,13 +54,13 @@ def forget_events(session: Session, before: datetime, limit: int) -> bool:
 
 _newer = aliased(Event)
 _HEAD = select(func.max(_newer.id)).where(_newer.realm_id == Event.realm_id).scalar_subquery()
-"""Of the realm of an event: the id of its newest event, by which clients know where they are."""
+"""The id of the newest event of an event's realm, which positions of clients are compared with."""
 
 
 def forget_ephemeral_events(session: Session, now: datetime, limit: int) -> bool:
-    """Delete up to `limit` events whose moment is over, from between the others.
+    """Delete up to `limit` ephemeral events that are over. Return whether there were any.
 
-    The newest event of a realm stays: a queue knows its place by it.
+    The newest event of a realm stays, because positions of queues are compared with it.
     """
     over = now - max(LASTS.values())
     gone = (

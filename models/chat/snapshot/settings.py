@@ -6,9 +6,8 @@ from typing import Any
 from models.chat.calls import has_token
 from models.chat.drafts import find_drafts
 from models.chat.organization.settings import USER_DEFAULTS
-from models.chat.queues.spellings import EMOJISETS
 from models.chat.snapshot.viewing import Viewing
-from models.chat.tables.setting_table import SETTINGS
+from models.chat.tables.setting_table import EMOJISETS, SETTINGS
 
 TWENTY_FOUR_HOURS = "twenty_four_hour_time"
 CONTENT_ON_DESKTOP = "pm_content_in_desktop_notifications"

@@ -135,3 +135,5 @@ ALL = (
     Setting("web_stream_unreads_count_display_policy", 2, (1, 2, 3)),
 )
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in ALL}
+EMOJISETS = {"set_a": "google", "set_b": "twitter"}
+"""Emoji sets by the names that clients know; some clients refuse others."""

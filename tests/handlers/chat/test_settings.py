@@ -12,9 +12,8 @@ from sqlalchemy.orm import Session
 import specs
 from models.chat.common import outbox
 from models.chat.identity.passwords import is_password
-from models.chat.queues.spellings import EMOJISETS
 from models.chat.tables import AuditLog, EmailChange, Event, Realm, User
-from models.chat.tables.setting_table import ALL, SETTINGS, Setting
+from models.chat.tables.setting_table import ALL, EMOJISETS, SETTINGS, Setting
 from models.database import Database
 from server.document.schemas import lookup
 from tests.support.chat.answers import DONE, bad

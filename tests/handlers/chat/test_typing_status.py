@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from models.chat import typing_status
-from models.chat.queues.ephemeral import LASTS
+from models.chat.queues.retention import LASTS
 from models.chat.tables import Channel, Event, Realm, User, UserGroup
 from models.chat.tables.log import EPHEMERAL
 from models.database import Database
