@@ -37,7 +37,7 @@ from models.chat.messages.submessages import find_widget_type
 from models.chat.messages.view import is_status_message
 from models.chat.rendering import Rendered, plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
-from models.chat.sending.drafts import check_content, check_mentions
+from models.chat.sending.drafts import check_mentions, check_stored
 from models.chat.tables import Message, MessageEdit, UserMessage
 from models.chat.uploads.showing import change_shown
 from models.reader import Db
@@ -179,7 +179,7 @@ def _check_content(
         digest = sha256(message.content.encode("utf-8")).hexdigest()
         if digest != changes.prev_content_sha256.lower():
             raise PreviousContentMismatch()
-    content = check_content(text)
+    content = check_stored(text.stored)
     check_mentions(session, actor, message.channel, message.topic, text.rendered)
     return content, text.rendered
 

@@ -1,4 +1,4 @@
-"""Which bots at an address a message is for: it is kept for them until it was posted there."""
+"""Deliveries of messages to the outgoing webhooks that they are for."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,7 +13,7 @@ from models.chat.tables import OutgoingDelivery, User
 
 MENTION, DIRECT_MESSAGE = "mention", "direct_message"
 MOST_WAITING = 1_000
-"""Messages that wait for one bot. A bot that has more is called for no further one."""
+"""Messages that wait for one bot, beyond which it gets no others."""
 
 _DELIVERY = table_of(OutgoingDelivery)
 _WAITING = (
@@ -29,9 +29,9 @@ def call_bots(
     *,
     now: datetime,
 ) -> None:
-    """Keep the message for the outgoing webhooks that it mentions, or that are in its direct
-    conversation. `readers`: who has a copy. Bots call no bots, or two would talk for ever; and in a
-    private channel only one that is there is called.
+    """Add deliveries to the outgoing webhooks that the message mentions, or that are in its direct
+    conversation. `readers`: the ids of users with a copy. Messages of bots have none, because two
+    bots could talk for ever. In a private channel only bots that are subscribed are called.
     """
     sender, channel = draft.sender, draft.channel
     if sender.is_bot:

@@ -1,12 +1,12 @@
-"""A message before it is sent: everything checked, nothing written. Its text is rendered already.
+"""A message before it is sent: everything is checked, nothing written. Its text is rendered.
 
-The same checks hold for a message sent now, scheduled for later, and delivered by the worker.
+The same checks apply to a message sent now, scheduled for later, and delivered by the worker.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
@@ -36,9 +36,9 @@ from models.chat.topics.summary import has_topic
 from models.reader import Db
 
 WILDCARD_THRESHOLD = 15
-"""Up to so many readers anybody may address all at once."""
+"""Up to so many readers, everybody may use wildcard mentions."""
 NAME_MAX = 30
-_PEOPLE_SIT_BEFORE = frozenset(
+_CLIENTS_OF_PEOPLE = frozenset(
     (
         *("zulipandroid", "zulipios", "zulipdesktop", "zulipmobile", "zulipelectron"),
         *("zulipterminal", "zulipflutter", "snipe", "website", "ios", "android"),
@@ -65,13 +65,8 @@ class Draft:
         return key_of(self.topic)
 
 
-def check_content(text: PreparedText) -> str:
-    """The text as it is stored. Raises what `check_stored` raises."""
-    return check_stored(text.stored)
-
-
 def check_stored(stored: str) -> str:
-    """The content, which `shorten` made. Raises `MessageIsEmpty`, `MessageHasNullBytes`."""
+    """Return the content from `shorten`. Raise `MessageIsEmpty`, `MessageHasNullBytes`."""
     if not stored.strip():
         raise MessageIsEmpty()
     if "\0" in stored:
@@ -89,14 +84,14 @@ def check_message(
     client: str = "",
     read_by_sender: bool | None = None,
 ) -> Draft:
-    """Everything that can be wrong with a message from `sender` is raised here.
+    """Return the draft of a message from `sender` after all checks.
 
-    `topic` is ignored for direct messages. `read_by_sender` None: as the client's kind has it, but
-    never a message to oneself. Raises `MessageIsEmpty`, `MessageHasNullBytes`, `MissingTopic`,
+    `topic` is ignored for direct messages. `read_by_sender` None: depends on the client, and is
+    false for a message to oneself. Raise `MessageIsEmpty`, `MessageHasNullBytes`, `MissingTopic`,
     `InvalidCharacterInTopic`, what `access_channel_to_send` and `access_recipients` raise,
     `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`, and the refusals of mentions.
     """
-    content = check_content(text)
+    content = check_stored(text.stored)
     channel: ChannelView | None = None
     user_ids: tuple[int, ...] = ()
     stored_topic = ""
@@ -126,15 +121,13 @@ def check_message(
 
 
 def effective_topics_policy(actor: Actor, channel: ChannelView) -> str:
-    """The channel's own policy, or its organization's."""
+    """Return the channel's own policy, or its organization's."""
     own = channel.topics_policy
     return actor.realm.topics_policy if own == "inherit" else own
 
 
 def check_topic(db: Db, sender: Actor, channel: ChannelView, topic: str) -> None:
-    """Raises unless the channel takes messages under that topic from the sender. What a system bot
-    has to tell has its topic already.
-    """
+    """Raise an error unless the sender may use the topic in the channel. System bots always may."""
     if sender.is_system_bot:
         return
     policy = effective_topics_policy(sender, channel)
@@ -152,7 +145,7 @@ def check_topic(db: Db, sender: Actor, channel: ChannelView, topic: str) -> None
 def check_mentions(
     db: Db, sender: Actor, channel: ChannelView | None, topic: str, rendered: Rendered
 ) -> None:
-    """Raises where the text addresses more people than its author may."""
+    """Raise an error where the text mentions more people than its author may."""
     if rendered.refused_group is not None:
         raise GroupMentionNotAllowed(name=rendered.refused_group)
     if rendered.group_ids:
@@ -178,7 +171,7 @@ def check_mentions(
 
 
 def _check_groups(db: Db, sender: Actor, group_ids: Iterable[int]) -> None:
-    """The text was rendered a moment ago: what it mentions must still be allowed."""
+    """Check mentions of groups again, because the text was rendered before the transaction."""
     mentioned = select(UserGroup.name, UserGroup.can_mention_group, UserGroup.is_deactivated).where(
         UserGroup.id.in_(group_ids)
     )
@@ -187,19 +180,19 @@ def _check_groups(db: Db, sender: Actor, group_ids: Iterable[int]) -> None:
             raise GroupMentionNotAllowed(name=name)
 
 
-def _exceeds_threshold(db: Db, some: object) -> bool:
-    few = some.limit(WILDCARD_THRESHOLD + 1).subquery()  # type: ignore[attr-defined]
+def _exceeds_threshold(db: Db, user_ids: Select[int]) -> bool:
+    few = user_ids.limit(WILDCARD_THRESHOLD + 1).subquery()
     count: int = db.execute(select(func.count()).select_from(few)).scalar_one()
     return count > WILDCARD_THRESHOLD
 
 
 def client_name(client: str | None, user_agent: str | None) -> str:
-    """`client` as it was sent, else the User-Agent's text before its slash; at most 30 signs."""
+    """Return `client`, else the User-Agent before its slash; at most 30 characters."""
     name = client or (user_agent or "").partition("/")[0]
     return "".join(sign for sign in name if sign.isprintable()).strip()[:NAME_MAX]
 
 
 def reads_own_messages(client: str) -> bool:
-    """Does somebody see what this client sends while it sends it? Bots and scripts do not."""
+    """Return whether a person sees what the client sends, as nobody does with bots and scripts."""
     name = client.lower()
-    return name in _PEOPLE_SIT_BEFORE or "desktop app" in name
+    return name in _CLIENTS_OF_PEOPLE or "desktop app" in name

@@ -1,5 +1,5 @@
 """Sending: a checked draft becomes a message, everybody's copy of it, its topic's newest one, and
-events; all in the caller's transaction, in a number of statements that no realm's size changes.
+events, in the caller's transaction and a number of statements that does not depend on the realm.
 
 POST /messages, the scheduled-delivery worker and the notification bot all send through here.
 """
@@ -40,8 +40,8 @@ _INSERT_MESSAGE = Query(insert(_MESSAGE).returning(Message.id))
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """What came of a draft. `new_policy`: the sender's visibility policy for the topic, if sending
-    has changed it.
+    """A sent message. `new_policy`: the sender's visibility policy for the topic, if sending has
+    changed it.
     """
 
     id: int
@@ -56,7 +56,7 @@ def send_message(
     scheduled_message_id: int | None = None,
     local: LocalEcho | None = None,
 ) -> SentMessage:
-    """Send what `check_message` let through. Call it in the same transaction as the check."""
+    """Send the draft of `check_message`, in the same transaction as the check."""
     sender, channel, rendered = draft.sender, draft.channel, draft.rendered
     conversation_id = None
     if channel is None:
@@ -89,13 +89,13 @@ def send_message(
             )
     search.index_message(session, message_id, topic=draft.topic, text=plain_text(rendered.html))
     submessages = attach_widget(session, sender.id, message_id, draft.content)
-    _tell(session, draft, message_id, conversation_id, copies, submessages, local, now)
+    _append_events(session, draft, message_id, conversation_id, copies, submessages, local, now)
     show_in(session, sender, message_id, rendered.upload_handles, now=now)
     return SentMessage(message_id, new_policy)
 
 
 def columns_of(draft: Draft, now: datetime) -> dict[str, Any]:
-    """What a draft's message holds, wherever it goes."""
+    """Return the columns of a draft's message, but for its channel or conversation."""
     rendered = draft.rendered
     return {
         "realm_id": draft.sender.realm_id,
@@ -138,7 +138,7 @@ _COPIES_OF_CHANNEL = Query(
 
 
 def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, list[int]]:
-    """Everybody's copy, in one INSERT ... SELECT. Returns flags -> ids of users."""
+    """Make everybody's copy in one INSERT ... SELECT. Return flags -> ids of users."""
     rendered = draft.rendered
     mentions = (
         rendered.user_ids
@@ -171,7 +171,7 @@ def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, l
 
 
 def _find_alerted(session: Session, draft: Draft) -> set[int]:
-    """Who has an alert word in the message."""
+    """Return the users with an alert word in the message."""
     realm_id, content = draft.sender.realm_id, draft.content
     if draft.channel is None:
         return find_alerted_among(session, realm_id, draft.user_ids, content)
@@ -181,7 +181,9 @@ def _find_alerted(session: Session, draft: Draft) -> set[int]:
 def _readers(
     session: Session, draft: Draft, alerted: set[int], message_id: int
 ) -> Select[int, int, int]:
-    """Who gets a copy of a message that is special for somebody or goes to users, and its flags."""
+    """Return the query for the readers of a message with mentions or alert words, or to users, and
+    their flags.
+    """
     source, channel = User.id, draft.channel
     channel_id = None if channel is None else channel.id
     bits = flags.text_bits(session, draft.rendered, alerted, source, channel_id, draft.topic_key)
@@ -202,7 +204,7 @@ def _readers(
 # --- events -----------------------------------------------------------------------------------
 
 
-def _tell(
+def _append_events(
     session: Session,
     draft: Draft,
     message_id: int,
@@ -212,7 +214,7 @@ def _tell(
     local: LocalEcho | None,
     now: datetime,
 ) -> None:
-    """One event for each set of flags: the message is the same for all of its readers."""
+    """Append one event for each set of flags; the message is the same for all of its readers."""
     sender = draft.sender
     people: list[dict[str, Any]] = []
     if draft.channel is None:
@@ -221,7 +223,7 @@ def _tell(
     message["submessages"] = submessages
     if draft.topic:
         message["topic_links"] = draft.topic_links
-    # Queues of all public channels get the event that most people get.
+    # Queues of all public channels get the event with the most recipients.
     common = max(copies, key=lambda bits: len(copies[bits]), default=None)
     is_public = draft.channel is not None and not draft.channel.invite_only
     for bits, user_ids in sorted(copies.items()):
@@ -244,7 +246,7 @@ def message_as_sent(
     *,
     now: datetime,
 ) -> dict[str, Any]:
-    """The message as its event shows it; `people` are those of the conversation."""
+    """Return the message object of the event; `people` are those of the conversation."""
     sender, channel = draft.sender, draft.channel
     row = MessageRow(
         id=message_id,
@@ -258,7 +260,7 @@ def message_as_sent(
         client=draft.client,
         channel_name=None if channel is None else channel.name,
         full_name=sender.full_name,
-        # Readers differ in whose email they may see: an event shows what all of them may.
+        # Readers differ in whose email they may see: an event has what all of them may see.
         delivery_email=email_for_all(sender, sender.realm.host),
         bot_type=sender.bot_type,
         email_address_visibility=sender.email_address_visibility,

@@ -1,8 +1,8 @@
-"""What the organization's notification bot says: a message in a place, or one and the same direct
-message to each of many users, in a number of statements that does not grow with them.
+"""Messages of the notification bot: one in a channel or conversation, or the same direct message to
+each of many users in a fixed number of statements.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import structlog
@@ -22,7 +22,7 @@ from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering import plain_text
 from models.chat.rendering.quotes import Quotes
 from models.chat.rendering.texts import PreparedText, prepare_text
-from models.chat.sending.drafts import Draft, check_content, check_message
+from models.chat.sending.drafts import Draft, check_message, check_stored
 from models.chat.sending.messages import columns_of, message_as_sent, send_message
 from models.chat.sending.recipients import Destination
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
@@ -48,9 +48,8 @@ def try_send_notice(
     quotes: Quotes | None = None,
     **about: int,
 ) -> None:
-    """A message of the notification bot about something that happens whether it can be told or not:
-    who left in the meantime is not, nor is an archived channel. `about` goes to the log line that
-    says so.
+    """Send a message of the notification bot. A failure, as for an archived channel, is only logged
+    with `about`.
 
     Texts of users in `content` come from models/chat/rendering/quotes.py; `quotes` has made its
     mentions and links.
@@ -78,9 +77,8 @@ def send_direct_notices(
     now: datetime,
     quotes: Quotes | None = None,
 ) -> list[int]:
-    """Each of the users, who are active, gets a message of their own; the messages' ids, in the
-    order of the users' ids. `content` and `quotes` as for `try_send_notice`; a long text comes
-    prepared.
+    """Send each of the active users a direct message. Return the ids of the messages in the order
+    of the users' ids. `content` and `quotes` as for `try_send_notice`; a long text is prepared.
     """
     if not user_ids:
         return []
@@ -89,57 +87,33 @@ def send_direct_notices(
     text = content
     if isinstance(text, str):
         text = prepare_text(session, bot, text, (quotes or Quotes()).names)
-    content, rendered = check_content(text), text.rendered
+    content, rendered = check_stored(text.stored), text.rendered
     draft = Draft(bot, None, (), "", content, rendered, CLIENT, False)
     conversations = _require_conversations(session, realm_id, bot.id, user_ids)
-    message_ids = _insert_messages(session, draft, conversations, now=now)
+    values = {"conversation_ids": list(conversations.values()), **columns_of(draft, now)}
+    message_ids = dict(_INSERT_MESSAGES.all(session, values))
+    _INSERT_COPIES.run(session, {"message_ids": list(message_ids.values())})
     words = plain_text(rendered.html)
     search.index_messages(session, [(message_id, "", words) for message_id in message_ids.values()])
     people = find_people(session, bot, [*user_ids, bot.id])
-    told: list[AddressedEvent] = []
+    events: list[AddressedEvent] = []
     same = message_as_sent(draft, 0, None, [], now=now)
     for user_id, conversation_id in conversations.items():
         message = {
             **same,
             "id": message_ids[conversation_id],
-            "display_recipient": [people[one] for one in sorted((user_id, bot.id))],
+            "display_recipient": [people[id_] for id_ in sorted((user_id, bot.id))],
             "recipient_id": recipient_id(None, conversation_id),
         }
-        told.append((MessageEvent(message=message, flags=[], markdown=content), [user_id, bot.id]))
-    log.append_all(session, realm_id, told, now=now)
+        event = MessageEvent(message=message, flags=[], markdown=content)
+        events.append((event, [user_id, bot.id]))
+    log.append_all(session, realm_id, events, now=now)
     return [message_ids[conversation_id] for conversation_id in conversations.values()]
 
 
-def _insert_messages(
-    session: Session, draft: Draft, conversations: Mapping[int, int], *, now: datetime
-) -> dict[int, int]:
-    """Write the draft into each conversation (by user id), with a copy for both who are in it.
-    Conversation id -> message id.
-    """
-    sent = _INSERT_MESSAGES.all(
-        session,
-        {
-            "conversation_ids": list(conversations.values()),
-            **columns_of(draft, now),
-        },
-    )
-    message_ids = dict(sent)
-    _INSERT_COPIES.run(session, {"message_ids": list(message_ids.values())})
-    return message_ids
-
-
 _ALIKE = (
-    "realm_id",
-    "sender_id",
-    "topic",
-    "topic_key",
-    "content",
-    "rendered_content",
-    "sent_at",
-    "has_link",
-    "has_image",
-    "has_attachment",
-    "client",
+    *("realm_id", "sender_id", "topic", "topic_key", "content", "rendered_content", "sent_at"),
+    *("has_link", "has_image", "has_attachment", "client"),
 )
 """`columns_of`: the same in each of the messages."""
 _INSERT_MESSAGES: Query[int, int] = Query(
@@ -172,11 +146,10 @@ _CONVERSATIONS: Query[str, int] = Query(
 def _require_conversations(
     session: Session, realm_id: int, bot_id: int, user_ids: Sequence[int]
 ) -> dict[int, int]:
-    """User id -> the conversation of that user with the bot, made now if need be."""
+    """Return user id -> the conversation of that user with the bot, made now if need be."""
     keys = {key_of((user_id, bot_id)): user_id for user_id in user_ids}
-    asked = {"realm_id": realm_id, "keys": list(keys)}
-    found = dict(_CONVERSATIONS.all(session, asked))
-    missing = [key for key in keys if key not in found]
+    conversations = dict(_CONVERSATIONS.all(session, {"realm_id": realm_id, "keys": list(keys)}))
+    missing = [key for key in keys if key not in conversations]
     if missing:
         connection = session.connection()
         made = connection.execute(
@@ -191,5 +164,5 @@ def _require_conversations(
                 for member_id in (keys[key], bot_id)
             ],
         )
-        found |= new
-    return {keys[key]: found[key] for key in sorted(found, key=keys.__getitem__)}
+        conversations |= new
+    return {keys[key]: conversations[key] for key in sorted(conversations, key=keys.__getitem__)}

@@ -1,4 +1,4 @@
-"""Whom a message goes to: a channel, or some users directly; found and checked for its sender."""
+"""Recipients of a message: a channel or users, found and checked for its sender."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -53,10 +53,10 @@ Destination = ToChannel | ToUsers
 
 
 def access_channel_to_send(db: Db, sender: Actor, channel: int | str) -> ChannelView:
-    """The channel, if the sender may send there. A bot knows what its owner knows.
+    """Return the channel, if the sender may send there. A bot may use the channels of its owner.
 
-    Raises `StreamDoesNotExist`, `StreamNameDoesNotExist`, also for a channel the sender may not
-    know, and `NotAuthorizedToSend`.
+    Raise `StreamDoesNotExist`, `StreamNameDoesNotExist`, also for a channel that is hidden from the
+    sender, and `NotAuthorizedToSend`.
     """
     by: dict[str, Any] = {"channel_id" if isinstance(channel, int) else "name": channel}
     find = find_channel if sender.is_system_bot else find_known_channel
@@ -73,9 +73,9 @@ def access_channel_to_send(db: Db, sender: Actor, channel: int | str) -> Channel
 
 
 def access_recipients(db: Db, sender: Actor, users: Sequence[int | str]) -> list[int]:
-    """Ids of everybody in the conversation, the sender included, ascending.
+    """Return the ids of everybody in the conversation, the sender included, ascending.
 
-    Raises `NoRecipients`, `TooManyRecipients`, `InvalidRecipientId`, `InvalidRecipientEmail`,
+    Raise `NoRecipients`, `TooManyRecipients`, `InvalidRecipientId`, `InvalidRecipientEmail`,
     `RecipientDeactivated`, and what `check_may_write` raises.
     """
     if not users:
@@ -87,14 +87,14 @@ def access_recipients(db: Db, sender: Actor, users: Sequence[int | str]) -> list
 
 
 def require_active(sender: Actor, others: Sequence[UserRow]) -> None:
-    """Raises `RecipientDeactivated` for the first whose account has ended."""
+    """Raise `RecipientDeactivated` for the first with a deactivated account."""
     for row in others:
         if not row.is_active:
             raise RecipientDeactivated(email=api_email(sender, row))
 
 
 def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[UserRow]:
-    """Rows of the users named, none twice; whom the sender may not know is refused as nobody."""
+    """Return the rows of the users, each once. A hidden user raises the error of an unknown one."""
     if len({user for user in users if not is_self(sender, [user])}) > MOST_RECIPIENTS:
         raise TooManyRecipients(most=MOST_RECIPIENTS)
     found = find_named(db, sender, users, system_bots=True)
@@ -109,7 +109,7 @@ def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[UserRow]:
 
 
 def check_may_write(db: Db, sender: Actor, others: Sequence[UserRow]) -> None:
-    """Raises unless the organization lets these users write to each other. Bots always may."""
+    """Raise an error unless these users may write to each other. Bots always may."""
     if sender.is_bot or all(row.bot_type is not None for row in others):
         return
     realm = sender.realm

@@ -1,4 +1,4 @@
-"""Reporting a message to those who moderate: the notification bot tells their channel."""
+"""Reports of messages, which the notification bot posts to the moderators' channel."""
 
 from datetime import datetime
 
@@ -37,7 +37,7 @@ def report_message(
     description: str | None,
     now: datetime,
 ) -> None:
-    """Post the report. Raises `ExplanationRequired`, `ReportingNotEnabled`, `InvalidMessage`."""
+    """Post the report. Raise `ExplanationRequired`, `ReportingNotEnabled`, `InvalidMessage`."""
     description = (description or "").strip()
     if report_type == "other" and not description:
         raise ExplanationRequired()
@@ -94,15 +94,15 @@ def _report(
         what = f"a DM sent by {who}{_and_to(session, quotes, others)}"
     else:
         what = f"a message sent by {who}"
-    said = [f"- **{REPORT_TYPES[report_type]}**"]
+    reason = [f"- **{REPORT_TYPES[report_type]}**"]
     if description:
-        said[0] += ":"
-        said.append(fenced(inert_block(description), "quote"))
+        reason[0] += ":"
+        reason.append(fenced(inert_block(description), "quote"))
     return "\n".join(
         [
             f"{quotes.user(reporter.id, reporter.full_name)} reported {what} at {at}.",
             "",
-            *said,
+            *reason,
             "",
             fenced(
                 snippet(message.content),

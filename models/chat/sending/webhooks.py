@@ -1,4 +1,4 @@
-"""What other services post to incoming webhooks, as messages."""
+"""Messages of incoming webhooks."""
 
 import orjson
 
@@ -8,14 +8,14 @@ from models.chat.sending.recipients import Destination, ToChannel, ToUsers
 from models.json import Json
 
 TOPIC = "JSON"
-"""The topic of what names none."""
+"""The topic of a request without one."""
 BEGIN, END, CUT = "```json\n", "\n```", "\n[...]"
 _LONGEST = CONTENT_MAX - len(BEGIN) - len(END)
 
 
 def write_json(payload: Json) -> str:
-    """The payload as a block of code, indented; its end is left out where a message could not hold
-    it. No line of it ends the block: each begins with a space, a quotation mark or a bracket.
+    """Return the payload as an indented block of code, cut to the length of a message. No line ends
+    the block, because each begins with a space, a quotation mark or a bracket.
     """
     text = orjson.dumps(payload, option=orjson.OPT_INDENT_2).decode()
     if len(text) > _LONGEST:
@@ -24,7 +24,7 @@ def write_json(payload: Json) -> str:
 
 
 def destination_of(actor: Actor, channel: str | None) -> Destination:
-    """The channel by its name or, written in digits, its id; else the bot's owner, or the person
+    """Return the channel by its name or, in digits, its id; else the bot's owner, or the person
     whose key it is.
     """
     if channel is None:

@@ -1,4 +1,4 @@
-"""What a changed setting of somebody means for others, told by events."""
+"""Effects of changed settings on other users, and the events of those."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,8 +27,8 @@ def notify_of_effects(
     *,
     now: datetime,
 ) -> None:
-    """`changed`: user id -> the old value. But for that of drafts, these settings are one's own to
-    change, so there is one user.
+    """Apply the effects of a setting. `changed`: user id -> the old value, of one user except for
+    the setting of drafts, because administrators cannot change the others.
     """
     if name == "enable_drafts_synchronization":
         if not value:
@@ -52,15 +52,15 @@ def notify_of_effects(
 def _notify_of_email(
     session: Session, actor: Actor, user_id: int, before: int, now: datetime
 ) -> None:
-    """To those who may see the address from now on, and to those who no longer may."""
+    """Append events for those who may now see the address, and for those who no longer may."""
     user = session.get_one(User, user_id, populate_existing=True)
     after = user.email_address_visibility
-    seen = set(find_email_readers(session, user, visibility=EmailVisibility(before)))
-    sees = set(find_email_readers(session, user, visibility=EmailVisibility(after)))
-    for readers, email, known_as in (
-        (sees - seen, user.delivery_email, user.delivery_email),
-        (seen - sees, None, dummy_email(user.id, actor.realm.host)),
+    old_readers = set(find_email_readers(session, user, visibility=EmailVisibility(before)))
+    new_readers = set(find_email_readers(session, user, visibility=EmailVisibility(after)))
+    for readers, email, api_email in (
+        (new_readers - old_readers, user.delivery_email, user.delivery_email),
+        (old_readers - new_readers, None, dummy_email(user.id, actor.realm.host)),
     ):
-        changes: list[PersonChange] = [{"delivery_email": email}, {"new_email": known_as}]
+        changes: list[PersonChange] = [{"delivery_email": email}, {"new_email": api_email}]
         for change in changes:
             notify_of_user(session, actor.realm, user_id, change, user_ids=sorted(readers), now=now)

@@ -1,12 +1,12 @@
-"""Changing one's own email: asked for here, confirmed with a link mailed to the new address.
+"""Changing one's own email: requested here, confirmed with a link mailed to the new address.
 
-The link holds a random token, kept as a hash; it works once, for a day, and until a later one.
+The link has a random token, stored as a hash; it works once, for a day, and until a later one.
 """
 
 import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Protocol
+from typing import NamedTuple
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -22,6 +22,7 @@ from models.chat.rendering.quotes import one_line
 from models.chat.settings.errors import ConfirmationNotFound, EmailChangesDisabled, RealEmailWanted
 from models.chat.tables import EmailChange, User
 from models.reader import Db
+from models.rows import read_row
 
 LIFETIME = timedelta(days=1)
 ASKED = """Hi {name},
@@ -41,8 +42,6 @@ the email address of your account at {realm} was changed from this one to {new}.
 
 If you did not do this, please tell an administrator of {realm} at once.
 """
-
-
 TAKEN = """Hi {name},
 
 Somebody asked to use this address, {email}, for another account at {realm}.
@@ -52,22 +51,18 @@ it, or ask with another address. If it was not, do nothing.
 """
 
 
-class AskedChange(Protocol):
-    """A change of address that waits for its user to confirm it."""
+class PendingChange(NamedTuple):
+    """A change of address that its user has not confirmed yet."""
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def user_id(self) -> int: ...
-    @property
-    def new_email(self) -> str: ...
+    user_id: int
+    new_email: str
 
 
 def check_new_email(db: Db, actor: Actor, email: str) -> str | None:
-    """The new address as it is stored; None for the one the actor has.
+    """Return the new address as it is stored; None for the one the actor has.
 
-    Raises `EmailChangesDisabled`, `InvalidEmail`, and what `check_email_allowed` raises, with
-    `RealEmailWanted` for a throw-away address. Nothing here tells whose address it is.
+    Raise `EmailChangesDisabled`, `InvalidEmail` and what `check_email_allowed` raises, with
+    `RealEmailWanted` for a disposable address. No error reveals whose address it is.
     """
     if email.strip() == actor.delivery_email:
         return None
@@ -82,8 +77,8 @@ def check_new_email(db: Db, actor: Actor, email: str) -> str | None:
 
 
 def require_free_or_hidden(db: Db, actor: Actor, email: str) -> None:
-    """Raises `EmailInUse` for the address of somebody else, if the actor may see it; that others
-    have theirs is told to those, by `ask_to_confirm`.
+    """Raise `EmailInUse` for the address of somebody else, if the actor may see it. The owner of a
+    hidden address gets a mail from `ask_to_confirm`.
     """
     if email.casefold() != actor.email_key and find_named(db, actor, [email], system_bots=True):
         raise EmailInUse(email=email)
@@ -93,9 +88,9 @@ def ask_to_confirm(
     session: Session, vault: Vault, actor: Actor, email: str, *, base_url: str, now: datetime
 ) -> None:
     """Mail a link to the checked address; earlier ones stop working. An address that somebody else
-    has gets a mail without one: its holder hears of it, and nobody else.
+    has gets a mail without a link.
 
-    `base_url`: where the realm's service lives, up to and with `/api/v1`.
+    `base_url`: the address of the realm's service, with `/api/v1`.
     """
     token = secrets.token_urlsafe(32)
     _forget(session, actor.id)
@@ -113,15 +108,15 @@ def ask_to_confirm(
     subject = f"Verify your new email address for {realm}"
     name = one_line(actor.full_name)
     text = ASKED.format(name=name, realm=realm, old=actor.delivery_email, new=email, link=link)
-    holder = session.execute(
+    owner = session.execute(
         select(User.id, User.full_name, User.delivery_email).where(
             User.realm_id == actor.realm_id, User.email_key == email.casefold()
         )
     ).first()
-    if holder is not None and holder.id != actor.id:
-        email = holder.delivery_email
+    if owner is not None and owner.id != actor.id:
+        email = owner.delivery_email
         subject = f"Somebody asked for your email address at {realm}"
-        text = TAKEN.format(name=one_line(holder.full_name), realm=realm, email=email)
+        text = TAKEN.format(name=one_line(owner.full_name), realm=realm, email=email)
     enqueue_mail(
         session,
         realm_id=actor.realm_id,
@@ -133,28 +128,28 @@ def ask_to_confirm(
     )
 
 
-def access_change(db: Db, realm: RealmView, token: str, *, now: datetime) -> AskedChange:
-    """The change that a token confirms. Raises `ConfirmationNotFound`."""
-    row = db.execute(
-        select(EmailChange.id, EmailChange.user_id, EmailChange.new_email)
-        .join(User, User.id == EmailChange.user_id)
-        .where(
+def access_change(db: Db, realm: RealmView, token: str, *, now: datetime) -> PendingChange:
+    """Return the change that a token confirms. Raise `ConfirmationNotFound`."""
+    change = select(EmailChange.user_id, EmailChange.new_email)
+    rows = db.execute(
+        change.join(User, User.id == EmailChange.user_id).where(
             EmailChange.token_sha256 == _digest(token),
             EmailChange.expires_at > now,
             User.realm_id == realm.id,
             User.is_active,
         )
-    ).first()
-    if row is None or realm.is_deactivated:
+    )
+    pending = read_row(PendingChange, rows)
+    if pending is None or realm.is_deactivated:
         raise ConfirmationNotFound()
-    return row
+    return pending
 
 
 def confirm_change(session: Session, realm: RealmView, token: str, *, now: datetime) -> str:
-    """Give the user the address, and tell the old one. Returns the new address.
+    """Change the address, and mail the old one. Return the new address.
 
-    Raises `ConfirmationNotFound`, `EmailChangesDisabled`, and what `change_email` raises: things
-    may have changed since the link was mailed.
+    Raise `ConfirmationNotFound`, `EmailChangesDisabled` and what `change_email` raises, because
+    all is checked again.
     """
     change = access_change(session, realm, token, now=now)
     user = session.scalars(
@@ -163,7 +158,7 @@ def confirm_change(session: Session, realm: RealmView, token: str, *, now: datet
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     ).one()
-    # Whoever came first has deleted it by now.
+    # Another request may have confirmed it before the lock.
     access_change(session, realm, token, now=now)
     actor = find_actor(session, user.id)
     assert actor is not None

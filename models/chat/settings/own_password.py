@@ -1,6 +1,7 @@
-"""Changing one's own password. The API key stays as it is: it is not made from the password.
+"""Changing one's own password. The API key, which is independent of it, stays as it is.
 
-Whoever knew the old one may have asked for another email address: that wish ends with it.
+A pending change of the email address is deleted, because anybody with the old password may have
+requested it.
 """
 
 from datetime import datetime
@@ -17,18 +18,18 @@ from models.reader import Db
 
 
 def find_hash(db: Db, actor: Actor) -> str | None:
-    """What the actor's password is checked against; None where they have none."""
+    """Return the hash of the actor's password; None where they have none."""
     return db.execute(select(User.password_hash).where(User.id == actor.id)).scalar_one()
 
 
 def check_old(old: str, password_hash: str | None) -> None:
-    """Raises `WrongPassword`. Takes some 50 ms by design."""
+    """Raise `WrongPassword`. Takes some 50 ms by design."""
     if not is_password(old, password_hash):
         raise WrongPassword()
 
 
 def hash_new(new: str) -> str:
-    """Raises `NewPasswordTooWeak`. Takes some 50 ms by design."""
+    """Return the hash. Raise `NewPasswordTooWeak`. Takes some 50 ms by design."""
     password_hash = hash_if_strong(new)
     if password_hash is None:
         raise NewPasswordTooWeak()
@@ -38,7 +39,7 @@ def hash_new(new: str) -> str:
 def set_password(
     session: Session, actor: Actor, *, old_hash: str | None, new_hash: str, now: datetime
 ) -> None:
-    """Raises `WrongPassword` when somebody else has changed it since it was checked."""
+    """Raise `WrongPassword` when the password was changed after it was checked."""
     changed = session.connection().execute(
         update(User)
         .where(User.id == actor.id, User.password_hash == old_hash)

@@ -55,14 +55,14 @@ class Targets:
 
 
 def find_settings(db: Db, user_id: int) -> dict[str, Value]:
-    """Every setting of a user, by name."""
+    """Return every setting of a user, by name."""
     return dict(db.execute(_OWN, {"user_id": user_id}).mappings().one())
 
 
 def check_settings(changes: Mapping[str, Any]) -> dict[str, Value]:
-    """The values as they are stored, in the order they are checked: alphabetical.
+    """Return the values as they are stored, in the alphabetical order in which they are checked.
 
-    Types were checked before. Raises the class that says what is wrong with a value.
+    Types were checked before. Raise the error class of an invalid value.
     """
     return {name: _check(name, changes[name]) for name in sorted(changes)}
 
@@ -92,7 +92,7 @@ def _check(name: str, value: Json) -> Value:
 
 @cache
 def _timezones() -> frozenset[str]:
-    """Looking takes milliseconds: every file of the time zone database is opened."""
+    """Return the names of time zones, once: every file of their database is opened."""
     return frozenset(available_timezones())
 
 
@@ -105,9 +105,9 @@ def change_settings(
     skip_if_already_edited: bool = False,
     now: datetime,
 ) -> None:
-    """Give the users the checked values. Who has a value already hears nothing of it.
+    """Set the checked values of users. Users who have a value already get no event.
 
-    `skip_if_already_edited`: leave alone who has ever changed that setting themselves.
+    `skip_if_already_edited`: leave out users who have ever changed that setting themselves.
     """
     for name, value in changes.items():
         changed = _set(session, user_ids, name, value, skip_if_already_edited)
@@ -136,7 +136,7 @@ def change_settings(
 def _set(
     session: Session, user_ids: Sequence[int], name: str, value: Value, skip_edited: bool
 ) -> dict[int, Value]:
-    """User id -> the old value, of those whose value changes; they are locked in order."""
+    """Return user id -> the old value, of those whose value changes; they are locked in order."""
     column = _USER.c[name]
     users = id_in(_USER.c.id, user_ids)
     wanted = select(_USER.c.id, column).where(users, column != value)
@@ -148,7 +148,7 @@ def _set(
         )
         wanted = wanted.where(_USER.c.id.not_in(edited))
     locked = wanted.order_by(_USER.c.id).with_for_update(key_share=True)
-    changed = {row[0]: row[1] for row in session.connection().execute(locked)}
+    changed = {user_id: old for user_id, old in session.connection().execute(locked)}
     if changed:
         session.connection().execute(
             update(_USER).where(id_in(_USER.c.id, changed)).values({name: value})
@@ -159,8 +159,8 @@ def _set(
 def require_bulk_allowed(
     actor: Actor, targets: Targets, names: Sequence[str], *, more: bool
 ) -> None:
-    """May the actor change those settings of others? `more`: something that is no setting of the
-    table is to change too. Raises `MustBeAdministrator`, `NoTargets`, `NotForOthers`.
+    """Raise `MustBeAdministrator`, `NoTargets`, `NotForOthers` unless the actor may change those
+    settings of others. `more`: the request changes something else too.
     """
     if not actor.is_administrator:
         raise MustBeAdministrator()
@@ -171,10 +171,10 @@ def require_bulk_allowed(
 
 
 def find_target_ids(session: Session, actor: Actor, targets: Targets) -> list[int]:
-    """Ids of the people meant: those named, active or not, and the active members of the groups,
-    directly or not. Bots are left out.
+    """Return the ids of the named people, active or not, and of the active members of the groups,
+    directly or not, without bots.
 
-    Raises `InvalidUserId`, `InvalidUserGroup`, `UserGroupDeactivated`.
+    Raise `InvalidUserId`, `InvalidUserGroup`, `UserGroupDeactivated`.
     """
     named = set(targets.user_ids)
     in_realm = select(User.id, User.bot_type).where(
